@@ -1,0 +1,3 @@
+//! The `keyform` command.
+
+fn main() {}
