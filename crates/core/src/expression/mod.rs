@@ -1,0 +1,13 @@
+//! Expressions: text in, trees out, evaluated over items.
+//!
+//! 1. `substitution` holds what `#name` and `:value` stand for and notices which were used.
+//! 2. `lexer` cuts the text into tokens, `parser` makes the trees of [`ast`] out of them.
+//! 3. `evaluate` decides a [`Condition`], `update` applies an [`Update`], `project` applies a [`Projection`].
+//! 4. `print` turns the trees into text again.
+
+pub mod ast;
+
+pub use ast::{
+    Comparator, Condition, KeyCondition, KeyPredicate, KeyTest, Operand, Path, PathElement, Projection, SetAction,
+    SetValue, Update, UpdateOperand,
+};

@@ -1,0 +1,107 @@
+//! One struct for each request and one for each answer of the service, with expressions parsed and values typed.
+//!
+//! [`Operation`] is the only thing that crosses from a caller to a store, [`Output`] the only thing that comes back.
+
+mod batch;
+mod item;
+mod read;
+mod statement;
+mod stream;
+mod table;
+mod transaction;
+
+pub use batch::{
+    BatchGetItem, BatchGetItemOutput, BatchGetRequest, BatchWriteItem, BatchWriteItemOutput, WriteRequest,
+};
+pub use item::{
+    DeleteItem, GetItem, GetItemOutput, ItemCollectionMetrics, PutItem, ReturnItemCollectionMetrics, ReturnValues,
+    UpdateItem, WriteItemOutput,
+};
+pub use read::{PageOutput, Query, Scan, Segment, Select};
+pub use statement::{
+    BatchExecuteStatement, BatchExecuteStatementOutput, BatchedStatement, ExecuteStatement, ExecuteStatementOutput,
+    ExecuteTransaction, ExecuteTransactionOutput, StatementResponse,
+};
+pub use stream::{
+    ChangeKind, ChangeRecord, DescribeStream, GetRecords, GetRecordsOutput, GetShardIterator, ListStreams,
+    ListStreamsOutput, SequenceNumber, Shard, ShardPosition, StreamDescription, StreamListing, UserIdentity,
+};
+pub use table::{
+    CreateTable, DescribeLimitsOutput, GlobalIndexChange, ListTables, ListTablesOutput, ListTagsOfResource,
+    ListTagsOfResourceOutput, StreamChange, TagResource, TimeToLive, TimeToLiveStatus, UntagResource, UpdateTable,
+    UpdateTimeToLive,
+};
+pub use transaction::{
+    TransactAction, TransactGet, TransactGetItems, TransactGetItemsOutput, TransactWriteItems, TransactWriteItemsOutput,
+};
+
+use crate::table::TableDescription;
+
+/// A request.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each variant is the service's operation of that name, described at its struct")]
+pub enum Operation {
+    CreateTable(CreateTable),
+    DescribeTable { table: String },
+    UpdateTable(UpdateTable),
+    DeleteTable { table: String },
+    ListTables(ListTables),
+    UpdateTimeToLive(UpdateTimeToLive),
+    DescribeTimeToLive { table: String },
+    DescribeContinuousBackups { table: String },
+    DescribeLimits,
+    TagResource(TagResource),
+    UntagResource(UntagResource),
+    ListTagsOfResource(ListTagsOfResource),
+    PutItem(PutItem),
+    GetItem(GetItem),
+    UpdateItem(UpdateItem),
+    DeleteItem(DeleteItem),
+    Query(Query),
+    Scan(Scan),
+    BatchGetItem(BatchGetItem),
+    BatchWriteItem(BatchWriteItem),
+    TransactGetItems(TransactGetItems),
+    TransactWriteItems(TransactWriteItems),
+    ExecuteStatement(ExecuteStatement),
+    BatchExecuteStatement(BatchExecuteStatement),
+    ExecuteTransaction(ExecuteTransaction),
+    ListStreams(ListStreams),
+    DescribeStream(DescribeStream),
+    GetShardIterator(GetShardIterator),
+    GetRecords(GetRecords),
+}
+
+/// An answer; of the same name as the request's variant unless several requests share it.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each variant answers the operation of that name")]
+pub enum Output {
+    /// CreateTable, UpdateTable, DeleteTable: `TableDescription`; DescribeTable: `Table`.
+    Table(Box<TableDescription>),
+    ListTables(ListTablesOutput),
+    UpdateTimeToLive(TimeToLive),
+    DescribeTimeToLive(TimeToLiveStatus),
+    /// Always `ENABLED` continuous backups with point-in-time recovery `DISABLED`.
+    DescribeContinuousBackups,
+    DescribeLimits(DescribeLimitsOutput),
+    /// TagResource and UntagResource answer nothing.
+    Nothing,
+    ListTagsOfResource(ListTagsOfResourceOutput),
+    /// PutItem, UpdateItem, DeleteItem.
+    WriteItem(WriteItemOutput),
+    GetItem(GetItemOutput),
+    /// Query and Scan.
+    Page(PageOutput),
+    BatchGetItem(BatchGetItemOutput),
+    BatchWriteItem(BatchWriteItemOutput),
+    TransactGetItems(TransactGetItemsOutput),
+    TransactWriteItems(TransactWriteItemsOutput),
+    ExecuteStatement(ExecuteStatementOutput),
+    BatchExecuteStatement(BatchExecuteStatementOutput),
+    ExecuteTransaction(ExecuteTransactionOutput),
+    ListStreams(ListStreamsOutput),
+    DescribeStream(StreamDescription),
+    /// The iterator.
+    GetShardIterator(String),
+    GetRecords(GetRecordsOutput),
+}

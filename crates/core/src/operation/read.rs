@@ -1,0 +1,94 @@
+//! Requests that answer pages of items.
+
+use crate::capacity::{ConsumedCapacity, ReturnConsumedCapacity};
+use crate::expression::{Condition, KeyCondition, Projection};
+use crate::value::{Attributes, Item};
+
+/// What a page carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Select {
+    /// All attributes.
+    AllAttributes,
+    /// What the index has.
+    AllProjectedAttributes,
+    /// What the projection names.
+    SpecificAttributes,
+    /// Only how many items there are.
+    Count,
+}
+
+/// Reads the items of one partition in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Query {
+    /// Of which table, by name or ARN.
+    pub table: String,
+    /// Through which index.
+    pub index: Option<String>,
+    /// Which partition, and which part of it.
+    pub key: KeyCondition,
+    /// What of it to leave out; it is read and paid nevertheless.
+    pub filter: Option<Condition>,
+    /// Which attributes are wanted.
+    pub projection: Option<Projection>,
+    /// What the page carries, if stated.
+    pub select: Option<Select>,
+    /// How many items to read at the most.
+    pub limit: Option<usize>,
+    /// Whether the newest state is wanted.
+    pub consistent: bool,
+    /// Descending order.
+    pub reverse: bool,
+    /// Where the last page ended.
+    pub start: Option<Attributes>,
+    /// How much of the consumption is wanted.
+    pub return_capacity: ReturnConsumedCapacity,
+}
+
+/// Reads a whole table or index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scan {
+    /// Which table, by name or ARN.
+    pub table: String,
+    /// Through which index.
+    pub index: Option<String>,
+    /// What to leave out.
+    pub filter: Option<Condition>,
+    /// Which attributes are wanted.
+    pub projection: Option<Projection>,
+    /// What the page carries, if stated.
+    pub select: Option<Select>,
+    /// How many items to read at the most.
+    pub limit: Option<usize>,
+    /// Whether the newest state is wanted.
+    pub consistent: bool,
+    /// Which part of a parallel scan.
+    pub segment: Option<Segment>,
+    /// Where the last page ended.
+    pub start: Option<Attributes>,
+    /// How much of the consumption is wanted.
+    pub return_capacity: ReturnConsumedCapacity,
+}
+
+/// One part of a parallel scan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Which part, from zero.
+    pub number: u32,
+    /// Of how many.
+    pub total: u32,
+}
+
+/// The answer of Query and Scan.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PageOutput {
+    /// The items; nothing when only the count was wanted.
+    pub items: Option<Vec<Item>>,
+    /// How many items passed the filter.
+    pub count: usize,
+    /// How many items were read.
+    pub scanned: usize,
+    /// Where the next page starts, if there may be one.
+    pub last_key: Option<Item>,
+    /// What it consumed.
+    pub capacity: Option<ConsumedCapacity>,
+}

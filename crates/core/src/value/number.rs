@@ -1,0 +1,449 @@
+//! The service's number: a decimal with up to 38 significant digits, from 1E-130 to 9.99…E+125, and zero.
+//!
+//! [`Number`] is sign, coefficient and exponent, always normalised (no trailing zero in the coefficient), so equal numbers
+//! are equal structs. [`OrderedNumber`] is the same number in bytes that sort as numbers do and end by themselves:
+//!
+//! ```text
+//! zero       02
+//! positive   03 E pairs 00          E = decimal exponent of the leading digit + 130
+//! negative   01 !E !pairs ff        the same with every byte after the sign inverted
+//! ```
+//!
+//! `pairs` are two decimal digits to a byte, as 1 to 100, so that the end byte is smaller than any pair.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+
+/// The most significant digits a number has.
+pub const DIGITS_MAX: u32 = 38;
+const LEADING_EXPONENT_MAX: i32 = 125;
+const LEADING_EXPONENT_MIN: i32 = -130;
+const NEGATIVE: u8 = 1;
+const ZERO: u8 = 2;
+const POSITIVE: u8 = 3;
+
+/// A decimal number as the service has it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Number {
+    negative: bool,
+    coefficient: u128,
+    exponent: i16,
+}
+
+/// Why a text or a result is no number of the service's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NumberError {
+    /// The text is not a number.
+    NotANumber,
+    /// Larger than 9.99…E+125.
+    Overflow,
+    /// Nearer to zero than 1E-130.
+    Underflow,
+    /// More than 38 significant digits.
+    Precision,
+}
+
+impl Number {
+    /// Zero.
+    pub const ZERO: Self = Self { negative: false, coefficient: 0, exponent: 0 };
+
+    /// Whether the number is zero.
+    pub fn is_zero(&self) -> bool {
+        self.coefficient == 0
+    }
+
+    /// Whether the number is below zero.
+    pub fn is_negative(&self) -> bool {
+        self.negative
+    }
+
+    /// How many significant digits the number has; one for zero.
+    pub fn significant_digits(&self) -> u32 {
+        self.coefficient.checked_ilog10().map_or(1, |log| log + 1)
+    }
+
+    /// The decimal exponent of the leading digit: 2 for 123, -1 for 0.5; 0 for zero.
+    pub fn leading_exponent(&self) -> i32 {
+        i32::from(self.exponent) + self.significant_digits() as i32 - 1
+    }
+
+    /// The number as an `i64`, if it is a whole number in range.
+    pub fn to_i64(&self) -> Option<i64> {
+        let scale = 10u128.checked_pow(u32::try_from(self.exponent).ok()?)?;
+        let magnitude = i128::try_from(self.coefficient.checked_mul(scale)?).ok()?;
+        i64::try_from(if self.negative { -magnitude } else { magnitude }).ok()
+    }
+
+    /// The sum.
+    ///
+    /// # Errors
+    /// When the sum has more than 38 digits or is out of range.
+    pub fn checked_add(self, other: Self) -> Result<Self, NumberError> {
+        if self.is_zero() {
+            return Ok(other);
+        }
+        if other.is_zero() {
+            return Ok(self);
+        }
+        let (high, low) = if self.exponent >= other.exponent { (self, other) } else { (other, self) };
+        let shift = u32::from(high.exponent.abs_diff(low.exponent));
+        match 10u128.checked_pow(shift).and_then(|scale| high.coefficient.checked_mul(scale)) {
+            Some(aligned) => sum_aligned(high.negative, aligned, low),
+            // The digits of the two do not fit into 38 places together: the exact sum would have more of them.
+            None => Err(NumberError::Precision),
+        }
+    }
+
+    /// The difference.
+    ///
+    /// # Errors
+    /// When the difference has more than 38 digits or is out of range.
+    pub fn checked_sub(self, other: Self) -> Result<Self, NumberError> {
+        self.checked_add(other.negated())
+    }
+
+    /// The same magnitude with the other sign.
+    pub fn negated(self) -> Self {
+        Self { negative: !self.negative && !self.is_zero(), ..self }
+    }
+
+    /// The bytes that sort as numbers do.
+    pub fn to_ordered(self) -> OrderedNumber {
+        let mut out = OrderedNumber { bytes: [0; OrderedNumber::LENGTH_MAX], length: 0 };
+        if self.is_zero() {
+            out.push(ZERO);
+            return out;
+        }
+        let mask = if self.negative { 0xff } else { 0 };
+        out.push(if self.negative { NEGATIVE } else { POSITIVE });
+        out.push((self.leading_exponent() - LEADING_EXPONENT_MIN) as u8 ^ mask);
+        let mut rest = self.coefficient * 10u128.pow(DIGITS_MAX - self.significant_digits());
+        let mut unit = 10u128.pow(DIGITS_MAX - 2);
+        while rest != 0 {
+            out.push(((rest / unit) as u8 + 1) ^ mask);
+            rest %= unit;
+            unit = (unit / 100).max(1);
+        }
+        out.push(mask);
+        out
+    }
+
+    /// Reads ordered bytes from the front of `bytes`; also tells how many they were.
+    pub fn from_ordered_prefix(bytes: &[u8]) -> Option<(Self, usize)> {
+        let (sign, mask) = match bytes.first()? {
+            &ZERO => return Some((Self::ZERO, 1)),
+            &NEGATIVE => (true, 0xff),
+            &POSITIVE => (false, 0),
+            _ => return None,
+        };
+        let leading = i32::from(bytes.get(1)? ^ mask) + LEADING_EXPONENT_MIN;
+        let mut coefficient = 0u128;
+        let mut digits = 0;
+        for (index, byte) in bytes.iter().enumerate().skip(2) {
+            match byte ^ mask {
+                0 => return finish_ordered(sign, coefficient, leading, digits).map(|number| (number, index + 1)),
+                pair @ 1..=100 if digits < DIGITS_MAX => coefficient = coefficient * 100 + u128::from(pair - 1),
+                _ => return None,
+            }
+            digits += 2;
+        }
+        None
+    }
+
+    /// Reads ordered bytes that are exactly one number.
+    pub fn from_ordered(bytes: &[u8]) -> Option<Self> {
+        let (number, used) = Self::from_ordered_prefix(bytes)?;
+        (used == bytes.len()).then_some(number)
+    }
+
+    fn normalised(negative: bool, mut coefficient: u128, mut exponent: i32) -> Result<Self, NumberError> {
+        if coefficient == 0 {
+            return Ok(Self::ZERO);
+        }
+        while coefficient.is_multiple_of(10) {
+            coefficient /= 10;
+            exponent += 1;
+        }
+        let digits = coefficient.ilog10() + 1;
+        let leading = exponent.saturating_add(digits as i32 - 1);
+        if leading > LEADING_EXPONENT_MAX {
+            return Err(NumberError::Overflow);
+        }
+        if leading < LEADING_EXPONENT_MIN {
+            return Err(NumberError::Underflow);
+        }
+        if digits > DIGITS_MAX {
+            return Err(NumberError::Precision);
+        }
+        let exponent = i16::try_from(exponent).map_err(|_| NumberError::Underflow)?;
+        Ok(Self { negative, coefficient, exponent })
+    }
+}
+
+fn sum_aligned(negative: bool, aligned: u128, low: Number) -> Result<Number, NumberError> {
+    let exponent = i32::from(low.exponent);
+    if negative == low.negative {
+        let sum = aligned.checked_add(low.coefficient).ok_or(NumberError::Precision)?;
+        return Number::normalised(negative, sum, exponent);
+    }
+    match aligned.cmp(&low.coefficient) {
+        Ordering::Less => Number::normalised(low.negative, low.coefficient - aligned, exponent),
+        _ => Number::normalised(negative, aligned - low.coefficient, exponent),
+    }
+}
+
+fn finish_ordered(negative: bool, coefficient: u128, leading: i32, digits: u32) -> Option<Number> {
+    let canonical_start = digits > 0 && coefficient / 10u128.pow(digits - 1) != 0;
+    let canonical_end = !coefficient.is_multiple_of(100);
+    if !canonical_start || !canonical_end {
+        return None;
+    }
+    Number::normalised(negative, coefficient, leading - digits as i32 + 1).ok()
+}
+
+impl FromStr for Number {
+    type Err = NumberError;
+
+    fn from_str(text: &str) -> Result<Self, NumberError> {
+        let (negative, unsigned) = match text.as_bytes().first() {
+            Some(b'-') => (true, &text[1..]),
+            Some(b'+') => (false, &text[1..]),
+            _ => (false, text),
+        };
+        let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, parse_exponent(exponent)?),
+            None => (unsigned, 0),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        if whole.len() + fraction.len() == 0 {
+            return Err(NumberError::NotANumber);
+        }
+        let digits = Digits::read(whole.bytes().chain(fraction.bytes()))?;
+        digits.finish(negative, exponent.saturating_sub(fraction.len() as i32))
+    }
+}
+
+fn parse_exponent(text: &str) -> Result<i32, NumberError> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(NumberError::NotANumber);
+    }
+    let magnitude = digits.trim_start_matches('0').get(..5).map_or_else(|| digits.parse().unwrap_or(0), |_| 99_999);
+    Ok(if text.starts_with('-') { -magnitude } else { magnitude })
+}
+
+/// Decimal digits collected from a text: zeros at the end are counted, not multiplied in, so any length can be read.
+struct Digits {
+    coefficient: u128,
+    significant: u32,
+    trailing_zeros: i32,
+}
+
+impl Digits {
+    fn read(bytes: impl Iterator<Item = u8>) -> Result<Self, NumberError> {
+        let mut digits = Self { coefficient: 0, significant: 0, trailing_zeros: 0 };
+        for byte in bytes {
+            match byte {
+                b'0' if digits.significant == 0 => {}
+                b'0' => digits.trailing_zeros = digits.trailing_zeros.saturating_add(1),
+                b'1'..=b'9' => digits.push(byte - b'0'),
+                _ => return Err(NumberError::NotANumber),
+            }
+        }
+        Ok(digits)
+    }
+
+    fn push(&mut self, digit: u8) {
+        let zeros = u32::try_from(self.trailing_zeros).unwrap_or(0);
+        self.significant = self.significant.saturating_add(zeros).saturating_add(1);
+        self.trailing_zeros = 0;
+        if self.significant <= DIGITS_MAX {
+            self.coefficient = self.coefficient * 10u128.pow(zeros + 1) + u128::from(digit);
+        }
+    }
+
+    fn finish(self, negative: bool, exponent: i32) -> Result<Number, NumberError> {
+        let exponent = exponent.saturating_add(self.trailing_zeros);
+        if self.significant > DIGITS_MAX {
+            let leading = exponent.saturating_add(self.significant as i32 - 1);
+            return Err(match leading {
+                LEADING_EXPONENT_MIN..=LEADING_EXPONENT_MAX => NumberError::Precision,
+                i32::MIN..LEADING_EXPONENT_MIN => NumberError::Underflow,
+                _ => NumberError::Overflow,
+            });
+        }
+        Number::normalised(negative, self.coefficient, exponent)
+    }
+}
+
+impl From<i64> for Number {
+    fn from(value: i64) -> Self {
+        let number = Self::normalised(value < 0, u128::from(value.unsigned_abs()), 0);
+        number.unwrap_or(Self::ZERO) // An i64 has at most 19 digits, so it is always in range.
+    }
+}
+
+impl Ord for Number {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.to_ordered().as_bytes().cmp(other.to_ordered().as_bytes())
+    }
+}
+
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Display for Number {
+    /// Plain notation without an exponent, as the service prints it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.negative {
+            f.write_str("-")?;
+        }
+        let digits = self.coefficient.to_string();
+        let point = digits.len() as i32 + i32::from(self.exponent);
+        if self.exponent >= 0 {
+            write!(f, "{digits}{:0<width$}", "", width = self.exponent as usize)
+        } else if point <= 0 {
+            write!(f, "0.{:0<width$}{digits}", "", width = -point as usize)
+        } else {
+            let (whole, fraction) = digits.split_at(point as usize);
+            write!(f, "{whole}.{fraction}")
+        }
+    }
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A number in bytes that sort as numbers do.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OrderedNumber {
+    bytes: [u8; OrderedNumber::LENGTH_MAX],
+    length: u8,
+}
+
+impl OrderedNumber {
+    /// Sign, exponent, nineteen pairs, end.
+    pub const LENGTH_MAX: usize = 22;
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
+
+    fn push(&mut self, byte: u8) {
+        self.bytes[usize::from(self.length)] = byte;
+        self.length += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Number, NumberError> {
+        text.parse()
+    }
+
+    #[test]
+    fn numbers_print_in_plain_normalised_notation() {
+        for (text, printed) in [
+            ("0", "0"),
+            ("-0", "0"),
+            ("000", "0"),
+            ("0.0", "0"),
+            ("+1", "1"),
+            ("1.50", "1.5"),
+            (".5", "0.5"),
+            ("5.", "5"),
+            ("1e3", "1000"),
+            ("1E-3", "0.001"),
+            ("-12.340e1", "-123.4"),
+            ("100", "100"),
+            ("99999999999999999999999999999999999999", "99999999999999999999999999999999999999"),
+            ("0.00000000000000000000000000000000000001", "0.00000000000000000000000000000000000001"),
+        ] {
+            assert_eq!(parse(text).map(|number| number.to_string()).as_deref(), Ok(printed), "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_that_are_no_numbers_are_refused_by_reason() {
+        for (text, error) in [
+            ("", NumberError::NotANumber),
+            ("-", NumberError::NotANumber),
+            (".", NumberError::NotANumber),
+            ("1e", NumberError::NotANumber),
+            ("1 ", NumberError::NotANumber),
+            ("0x10", NumberError::NotANumber),
+            ("NaN", NumberError::NotANumber),
+            ("1e126", NumberError::Overflow),
+            ("1e99999999999", NumberError::Overflow),
+            ("1e-131", NumberError::Underflow),
+            ("-1e-99999999999", NumberError::Underflow),
+            ("123456789012345678901234567890123456789", NumberError::Precision),
+            ("1.23456789012345678901234567890123456789", NumberError::Precision),
+        ] {
+            assert_eq!(parse(text), Err(error), "{text}");
+        }
+        assert!(parse("9.9999999999999999999999999999999999999E+125").is_ok());
+        assert!(parse("1E-130").is_ok());
+        assert!(parse("100000000000000000000000000000000000000000").is_ok());
+        assert_eq!(parse("0e999999999"), Ok(Number::ZERO));
+    }
+
+    #[test]
+    fn ordered_bytes_sort_as_numbers_do() {
+        let texts = [
+            "-9.9999999999999999999999999999999999999E+125",
+            "-1000",
+            "-999.9",
+            "-101",
+            "-100",
+            "-1.01",
+            "-1",
+            "-0.5",
+            "-1E-130",
+            "0",
+            "1E-130",
+            "0.05",
+            "0.5",
+            "1",
+            "1.01",
+            "1.1",
+            "2",
+            "10",
+            "99",
+            "100",
+            "101",
+            "12345678901234567890123456789012345678",
+            "9.9999999999999999999999999999999999999E+125",
+        ];
+        let numbers: Vec<Number> = texts.iter().map(|text| parse(text).unwrap()).collect();
+        assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
+        for number in numbers {
+            assert_eq!(Number::from_ordered(number.to_ordered().as_bytes()), Some(number));
+        }
+    }
+
+    #[test]
+    fn sums_are_exact_or_refused() {
+        let sum = |a: &str, b: &str| parse(a).unwrap().checked_add(parse(b).unwrap()).map(|n| n.to_string());
+        assert_eq!(sum("0.1", "0.2").as_deref(), Ok("0.3"));
+        assert_eq!(sum("5", "-5").as_deref(), Ok("0"));
+        assert_eq!(sum("3", "-5").as_deref(), Ok("-2"));
+        assert_eq!(sum("1e30", "1").as_deref(), Ok("1000000000000000000000000000001"));
+        assert_eq!(sum("1e50", "1"), Err(NumberError::Precision));
+        assert_eq!(sum("99999999999999999999999999999999999999", "0.5"), Err(NumberError::Precision));
+        assert_eq!(
+            sum("9.9999999999999999999999999999999999999E+125", "0.0000000000000000000000000000000000001E+125"),
+            Err(NumberError::Overflow)
+        );
+    }
+}

@@ -1,0 +1,55 @@
+//! Sizes as the service counts them: UTF-8 bytes of names and strings, about half a byte for each digit of a number, one byte
+//! for a boolean or NULL, three bytes for each list or map and one for each element in it.
+
+use super::{AttributeValue, Attributes, MapRef, Number, ValueRef};
+
+const DOCUMENT_OVERHEAD: usize = 3;
+
+/// The size of an item in tree form.
+pub fn of_attributes(attributes: &Attributes) -> usize {
+    attributes.iter().map(|(name, value)| name.len() + of_tree(value)).sum()
+}
+
+/// The size of a value in tree form.
+pub fn of_tree(value: &AttributeValue) -> usize {
+    match value {
+        AttributeValue::S(text) => text.len(),
+        AttributeValue::N(number) => of_number(number),
+        AttributeValue::B(bytes) => bytes.len(),
+        AttributeValue::Bool(_) | AttributeValue::Null => 1,
+        AttributeValue::M(entries) => DOCUMENT_OVERHEAD + entries.len() + of_attributes(entries),
+        AttributeValue::L(values) => DOCUMENT_OVERHEAD + values.iter().map(|value| 1 + of_tree(value)).sum::<usize>(),
+        AttributeValue::Ss(set) => set.iter().map(String::len).sum(),
+        AttributeValue::Ns(set) => set.iter().map(of_number).sum(),
+        AttributeValue::Bs(set) => set.iter().map(Vec::len).sum(),
+    }
+}
+
+/// The size of all entries of a map, without the map's own overhead.
+pub fn of_map_entries(map: MapRef<'_>) -> usize {
+    map.iter().map(|(name, value)| name.len() + of_value(value)).sum()
+}
+
+/// The size of an encoded value.
+pub fn of_value(value: ValueRef<'_>) -> usize {
+    match value {
+        ValueRef::S(text) => text.len(),
+        ValueRef::N(number) => of_number(&number),
+        ValueRef::B(bytes) => bytes.len(),
+        ValueRef::Bool(_) | ValueRef::Null => 1,
+        ValueRef::M(map) => DOCUMENT_OVERHEAD + map.len() + of_map_entries(map),
+        ValueRef::L(list) => DOCUMENT_OVERHEAD + list.iter().map(|value| 1 + of_value(value)).sum::<usize>(),
+        ValueRef::Ss(set) | ValueRef::Ns(set) | ValueRef::Bs(set) => set.values().map(of_value).sum(),
+    }
+}
+
+/// One byte, one for each pair of significant digits (pairs counted from the decimal point), and one for the sign of a
+/// negative number.
+pub fn of_number(number: &Number) -> usize {
+    if number.is_zero() {
+        return 1;
+    }
+    let last = number.leading_exponent() - number.significant_digits() as i32 + 1;
+    let pairs = number.leading_exponent().div_euclid(2) - last.div_euclid(2) + 1;
+    1 + pairs.unsigned_abs() as usize + usize::from(number.is_negative())
+}
