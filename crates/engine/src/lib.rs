@@ -1,1 +1,3 @@
-//! Placeholder.
+//! The embedded database: durable, encrypted, ordered.
+
+pub mod store;

@@ -1,0 +1,180 @@
+//! A set of changes that becomes visible and durable together, and its encoding in the journal.
+//!
+//! ```text
+//! batch  = count:varint op*
+//! op     = 0 key:bytes               delete
+//!        | 1 key:bytes value:bytes   put
+//!        | 2 prefix:bytes value:bytes  append: the key is prefix ‖ sequence number ‖ position in the batch
+//! ```
+//!
+//! The encoding does not hold the batch's sequence number; the journal frame knows it.
+
+use bytes::Bytes;
+
+use super::codec::{Reader, put_bytes, put_varint};
+
+/// The number of a commit. It rises by one with each commit and is never used again, also across restarts.
+pub type SeqNo = u64;
+
+/// Changes that are applied together or not at all. Later changes win over earlier ones of the same key.
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    ops: Vec<Op>,
+    bytes: usize,
+    appends: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Op {
+    Delete(Bytes),
+    Put(Bytes, Bytes),
+    Append(Bytes, Bytes),
+}
+
+impl Batch {
+    /// An empty batch.
+    pub fn new() -> Self {
+        Batch::default()
+    }
+
+    /// Sets `key` to `value`. The store keeps both allocations, so they should not be slices of larger buffers.
+    pub fn put(&mut self, key: impl Into<Bytes>, value: impl Into<Bytes>) {
+        self.push(Op::Put(key.into(), value.into()));
+    }
+
+    /// Removes `key`; it need not exist.
+    pub fn delete(&mut self, key: impl Into<Bytes>) {
+        self.push(Op::Delete(key.into()));
+    }
+
+    /// Adds a record under a key that the store makes at commit time: `prefix` ‖ the commit's sequence number (u64,
+    /// big-endian) ‖ the record's position among the batch's appends (u16, big-endian). Keys of one prefix therefore
+    /// sort in the order of commits.
+    pub fn append(&mut self, prefix: impl Into<Bytes>, value: impl Into<Bytes>) {
+        self.appends += 1;
+        self.push(Op::Append(prefix.into(), value.into()));
+    }
+
+    /// The number of changes.
+    pub fn len(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+
+    /// The bytes of all keys and values.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(super) fn appends(&self) -> usize {
+        self.appends
+    }
+
+    pub(super) fn into_changes(self, seqno: SeqNo) -> impl Iterator<Item = (Bytes, Option<Bytes>)> {
+        let mut position = 0u16;
+        self.ops.into_iter().map(move |op| match op {
+            Op::Delete(key) => (key, None),
+            Op::Put(key, value) => (key, Some(value)),
+            Op::Append(prefix, value) => {
+                let key = appended_key(&prefix, seqno, position);
+                position = position.wrapping_add(1);
+                (key, Some(value))
+            }
+        })
+    }
+
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.reserve(self.bytes + self.ops.len() * 12 + 4);
+        put_varint(out, self.ops.len() as u64);
+        for op in &self.ops {
+            op.encode(out);
+        }
+    }
+
+    pub(super) fn decode(reader: &mut Reader<'_>) -> Option<Batch> {
+        let count = reader.length()?;
+        let mut batch = Batch::new();
+        for _ in 0..count {
+            batch.decode_op(reader)?;
+        }
+        Some(batch)
+    }
+
+    fn decode_op(&mut self, reader: &mut Reader<'_>) -> Option<()> {
+        let tag = reader.u8()?;
+        let key = Bytes::copy_from_slice(reader.bytes()?);
+        match tag {
+            0 => self.delete(key),
+            1 => self.put(key, Bytes::copy_from_slice(reader.bytes()?)),
+            2 => self.append(key, Bytes::copy_from_slice(reader.bytes()?)),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn push(&mut self, op: Op) {
+        self.bytes += match &op {
+            Op::Delete(key) => key.len(),
+            Op::Put(key, value) | Op::Append(key, value) => key.len() + value.len(),
+        };
+        self.ops.push(op);
+    }
+}
+
+impl Op {
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Op::Delete(key) => {
+                out.push(0);
+                put_bytes(out, key);
+            }
+            Op::Put(key, value) => encode_pair(out, 1, key, value),
+            Op::Append(prefix, value) => encode_pair(out, 2, prefix, value),
+        }
+    }
+}
+
+fn encode_pair(out: &mut Vec<u8>, tag: u8, key: &[u8], value: &[u8]) {
+    out.push(tag);
+    put_bytes(out, key);
+    put_bytes(out, value);
+}
+
+fn appended_key(prefix: &[u8], seqno: SeqNo, position: u16) -> Bytes {
+    let mut key = Vec::with_capacity(prefix.len() + 10);
+    key.extend_from_slice(prefix);
+    key.extend_from_slice(&seqno.to_be_bytes());
+    key.extend_from_slice(&position.to_be_bytes());
+    Bytes::from(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_comes_back_from_its_encoding() {
+        let mut batch = Batch::new();
+        batch.put("a", vec![1u8; 300]);
+        batch.delete("b");
+        batch.append("s/", "record");
+        let mut out = Vec::new();
+        batch.encode(&mut out);
+        let decoded = Batch::decode(&mut Reader::new(&out)).unwrap();
+        assert_eq!(decoded.ops, batch.ops);
+    }
+
+    #[test]
+    fn appended_keys_hold_sequence_number_and_position() {
+        let mut batch = Batch::new();
+        batch.append("s/", "first");
+        batch.append("s/", "second");
+        let keys: Vec<Bytes> = batch.into_changes(258).map(|(key, _)| key).collect();
+        assert_eq!(keys[0].as_ref(), b"s/\0\0\0\0\0\0\x01\x02\0\0");
+        assert_eq!(keys[1].as_ref(), b"s/\0\0\0\0\0\0\x01\x02\0\x01");
+    }
+}

@@ -1,0 +1,110 @@
+//! What can go wrong in the store, in words that say what to do next.
+//!
+//! Errors are cheap to clone because one failed sync is reported to every commit that waited for it.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+/// Why the store could not do what it was asked.
+#[derive(Debug, Clone)]
+pub enum StoreError {
+    /// Another process (or another `Store` in this one) has the directory open.
+    InUse {
+        /// The directory.
+        place: String,
+    },
+    /// The directory holds files, but none of them is a store's manifest.
+    Foreign {
+        /// The directory.
+        place: String,
+        /// One of the files found there.
+        found: String,
+    },
+    /// The directory was written by a newer version of the program.
+    Newer {
+        /// The format version found.
+        found: u32,
+        /// The newest format version that this program reads.
+        supported: u32,
+    },
+    /// The data key is missing or is not the one the data was written with.
+    WrongKey {
+        /// What is wrong and what to do.
+        what: String,
+    },
+    /// A file does not hold what was written to it.
+    Corrupt {
+        /// The file's name inside the store's directory.
+        file: String,
+        /// What does not fit.
+        what: String,
+        /// What to do about it.
+        hint: &'static str,
+    },
+    /// The operating system refused a file operation.
+    Io {
+        /// What was being done.
+        action: &'static str,
+        /// The file or directory.
+        file: String,
+        /// The operating system's error.
+        source: Arc<io::Error>,
+    },
+    /// An earlier write or sync failed; nothing more is accepted until the store is reopened.
+    Poisoned {
+        /// The failure that came first.
+        cause: Arc<str>,
+    },
+    /// The store was closed.
+    Closed,
+    /// The batch has too many bytes or too many appended records for one commit.
+    BatchTooLarge,
+}
+
+impl StoreError {
+    pub(super) fn io(action: &'static str, file: &str, source: io::Error) -> Self {
+        StoreError::Io { action, file: file.to_owned(), source: Arc::new(source) }
+    }
+
+    pub(super) fn corrupt(file: &str, what: impl Into<String>) -> Self {
+        let hint = "restore the directory from a backup, or copy it aside before trying anything else";
+        StoreError::Corrupt { file: file.to_owned(), what: what.into(), hint }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::InUse { place } => {
+                write!(f, "another process has {place} open: stop it, or choose another data directory")
+            }
+            StoreError::Foreign { place, found } => write!(
+                f,
+                "{place} is not a data directory of this program (it holds {found:?} but no MANIFEST): choose an empty directory"
+            ),
+            StoreError::Newer { found, supported } => write!(
+                f,
+                "the data has format version {found} but this program reads up to {supported}: use the newer program that wrote it"
+            ),
+            StoreError::WrongKey { what } => f.write_str(what),
+            StoreError::Corrupt { file, what, hint } => write!(f, "{file} is damaged ({what}): {hint}"),
+            StoreError::Io { action, file, source } => write!(f, "cannot {action} {file}: {source}"),
+            StoreError::Poisoned { cause } => write!(
+                f,
+                "the store refuses writes since an earlier failure ({cause}): correct the cause and reopen the store"
+            ),
+            StoreError::Closed => f.write_str("the store is closed: open it again"),
+            StoreError::BatchTooLarge => f.write_str("the batch is too large for one commit: split it"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StoreError::Io { source, .. } => Some(source.as_ref()),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! The journal: every commit, in order, before it is acknowledged.
+//!
+//! A segment is a file header and then frames; one frame holds all batches that were waiting when the previous sync
+//! ended, so that many writers are served by one sync.
+//!
+//! ```text
+//! frame   = length:u32 index:u32 check:u64 sealed(payload)     length = of the sealed payload; index = 0, 1, 2, …
+//! payload = first sequence number:u64 count:u32 batch*         batch i has sequence number first + i
+//! ```
+//!
+//! A frame opens only in its segment and at its index, so no frame of an older segment can slip in. A header is synced
+//! before the first frame is written, and a frame before the next one: what a power cut can damage is the last frame
+//! only. [`replay`] therefore takes a bad frame for a torn one when no good frame follows, and for damage otherwise. An
+//! orderly close ends the segment with an empty frame, which makes damage to the last batch visible too.
+
+use std::sync::Arc;
+
+use twox_hash::XxHash64;
+
+use super::batch::{Batch, SeqNo};
+use super::codec::Reader;
+use super::disk::{Disk, DiskFile, read_whole};
+use super::error::StoreError;
+use super::header::{FileHeader, FileKind, HEADER_BYTES, StoreId};
+use super::seal::{Seal, TAG_BYTES, Vault};
+
+/// Set in the header's flags when frames are not synced one by one, so that more than the last may be torn.
+const FLAG_UNSYNCED: u8 = 1;
+const FRAME_HEADER_BYTES: usize = 16;
+const PAYLOAD_HEADER_BYTES: usize = 12;
+/// A buffer larger than this is given back to the system after use.
+const SPARE_BYTES_MAX: usize = 1 << 20;
+
+/// Batches on their way to the journal.
+#[derive(Debug)]
+pub(super) struct Frame {
+    segment: u64,
+    first: SeqNo,
+    count: u32,
+    buffer: Vec<u8>,
+}
+
+impl Frame {
+    pub(super) fn new(segment: u64, first: SeqNo, mut buffer: Vec<u8>) -> Self {
+        buffer.clear();
+        buffer.resize(FRAME_HEADER_BYTES + PAYLOAD_HEADER_BYTES, 0);
+        Frame { segment, first, count: 0, buffer }
+    }
+
+    pub(super) fn segment(&self) -> u64 {
+        self.segment
+    }
+
+    pub(super) fn push(&mut self, batch: &Batch) {
+        batch.encode(&mut self.buffer);
+        self.count += 1;
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// The sequence number of the last batch.
+    pub(super) fn last(&self) -> SeqNo {
+        self.first + SeqNo::from(self.count) - 1
+    }
+
+    /// The buffer, for the next frame, unless it has grown too large to keep.
+    pub(super) fn into_spare(self) -> Option<Vec<u8>> {
+        (self.buffer.capacity() <= SPARE_BYTES_MAX).then_some(self.buffer)
+    }
+
+    fn close(&mut self, seal: &Seal, seed: u64, index: u32) -> Result<(), StoreError> {
+        let payload = &mut self.buffer[FRAME_HEADER_BYTES..];
+        payload[..8].copy_from_slice(&self.first.to_le_bytes());
+        payload[8..12].copy_from_slice(&self.count.to_le_bytes());
+        seal.close(u64::from(index), &mut self.buffer, FRAME_HEADER_BYTES)?;
+        let length = u32::try_from(self.buffer.len() - FRAME_HEADER_BYTES).map_err(|_| StoreError::BatchTooLarge)?;
+        self.buffer[..FRAME_HEADER_BYTES].copy_from_slice(&frame_header(seed, length, index));
+        Ok(())
+    }
+}
+
+fn frame_header(seed: u64, length: u32, index: u32) -> [u8; FRAME_HEADER_BYTES] {
+    let mut header = [0; FRAME_HEADER_BYTES];
+    header[..4].copy_from_slice(&length.to_le_bytes());
+    header[4..8].copy_from_slice(&index.to_le_bytes());
+    let check = XxHash64::oneshot(seed, &header[..8]);
+    header[8..].copy_from_slice(&check.to_le_bytes());
+    header
+}
+
+fn frame_seed(header: &FileHeader) -> u64 {
+    XxHash64::oneshot(header.number, &header.salt)
+}
+
+/// Writes frames, one segment after the other.
+#[derive(Debug)]
+pub(super) struct JournalWriter {
+    disk: Arc<dyn Disk>,
+    vault: Vault,
+    store_id: StoreId,
+    synced: bool,
+    segment: Option<Segment>,
+}
+
+#[derive(Debug)]
+struct Segment {
+    number: u64,
+    name: String,
+    file: Arc<dyn DiskFile>,
+    seal: Seal,
+    seed: u64,
+    index: u32,
+    offset: u64,
+}
+
+impl JournalWriter {
+    pub(super) fn new(disk: Arc<dyn Disk>, vault: Vault, store_id: StoreId, synced: bool) -> Self {
+        JournalWriter { disk, vault, store_id, synced, segment: None }
+    }
+
+    /// Writes a frame and, unless told otherwise at the start, syncs it.
+    pub(super) fn write(&mut self, frame: &mut Frame) -> Result<(), StoreError> {
+        if self.segment.as_ref().is_none_or(|segment| segment.number != frame.segment) {
+            self.finish()?;
+            self.segment = Some(self.start(frame.segment)?);
+        }
+        let synced = self.synced;
+        match &mut self.segment {
+            Some(segment) => segment.write(frame, synced),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes everything written durable and marks the orderly end.
+    pub(super) fn finish(&mut self) -> Result<(), StoreError> {
+        match self.segment.take() {
+            Some(mut segment) => segment.write(&mut Frame::new(segment.number, 0, Vec::new()), true),
+            None => Ok(()),
+        }
+    }
+
+    fn start(&self, number: u64) -> Result<Segment, StoreError> {
+        let mut header = FileHeader::new(&self.vault, FileKind::Journal, number, self.store_id)?;
+        header.flags = if self.synced { 0 } else { FLAG_UNSYNCED };
+        let name = FileKind::Journal.file_name(number);
+        let seal = header.seal(&self.vault)?;
+        let failed = |error| StoreError::io("start the journal", &name, error);
+        let file = self.disk.create(&name).map_err(failed)?;
+        file.write_at(&header.encode(), 0).map_err(failed)?;
+        file.sync().map_err(failed)?;
+        self.disk.sync_dir().map_err(failed)?;
+        let seed = frame_seed(&header);
+        Ok(Segment { number, name, file, seal, seed, index: 0, offset: HEADER_BYTES as u64 })
+    }
+}
+
+impl Segment {
+    fn write(&mut self, frame: &mut Frame, sync: bool) -> Result<(), StoreError> {
+        frame.close(&self.seal, self.seed, self.index)?;
+        let failed = |error| StoreError::io("write the journal", &self.name, error);
+        self.file.write_at(&frame.buffer, self.offset).map_err(failed)?;
+        if sync {
+            self.file.sync().map_err(failed)?;
+        }
+        self.index += 1;
+        self.offset += frame.buffer.len() as u64;
+        Ok(())
+    }
+}
+
+/// Reads a segment and gives its batches to `apply` in order. `last` says that no later segment exists, so that its
+/// end may be torn; a torn end is cut off, durably.
+pub(super) fn replay(
+    disk: &dyn Disk,
+    vault: &Vault,
+    store_id: StoreId,
+    number: u64,
+    last: bool,
+    apply: &mut dyn FnMut(SeqNo, Batch),
+) -> Result<(), StoreError> {
+    let name = FileKind::Journal.file_name(number);
+    let failed = |error| StoreError::io("read the journal", &name, error);
+    let mut bytes = read_whole(disk, &name).map_err(failed)?;
+    if last && bytes.len() <= HEADER_BYTES && FileHeader::decode(&bytes, &name, FileKind::Journal, number).is_err() {
+        // The power went while the segment was being made: nothing was acknowledged in it.
+        disk.remove(&name).map_err(failed)?;
+        return disk.sync_dir().map_err(failed);
+    }
+    let header = FileHeader::decode(&bytes, &name, FileKind::Journal, number)?;
+    if header.store_id != store_id {
+        return Err(StoreError::corrupt(&name, "it belongs to another store"));
+    }
+    let mut frames =
+        Frames { seal: header.seal(vault)?, seed: frame_seed(&header), bytes: &mut bytes, at: HEADER_BYTES };
+    let end = frames.apply_all(&name, apply)?;
+    if end < frames.bytes.len() {
+        let torn = last && (header.flags & FLAG_UNSYNCED != 0 || !frames.good_frame_follows(end));
+        if !torn {
+            return Err(StoreError::corrupt(&name, format!("a frame at byte {end} does not open")));
+        }
+        cut_off(disk, &name, end as u64)?;
+    }
+    Ok(())
+}
+
+fn cut_off(disk: &dyn Disk, name: &str, end: u64) -> Result<(), StoreError> {
+    let failed = |error| StoreError::io("cut off the torn end of", name, error);
+    let file = disk.open(name).map_err(failed)?;
+    file.truncate(end).map_err(failed)?;
+    file.sync().map_err(failed)
+}
+
+/// The frames of a segment that has been read.
+struct Frames<'a> {
+    seal: Seal,
+    seed: u64,
+    bytes: &'a mut Vec<u8>,
+    at: usize,
+}
+
+impl Frames<'_> {
+    /// Applies frames until the end or the first bad one; returns where that is.
+    fn apply_all(&mut self, name: &str, apply: &mut dyn FnMut(SeqNo, Batch)) -> Result<usize, StoreError> {
+        let mut index = 0;
+        while let Some((start, length)) = self.open_frame(self.at, index) {
+            let payload = &self.bytes[start..start + length];
+            decode_payload(payload, apply).ok_or_else(|| StoreError::corrupt(name, "a frame holds no batches"))?;
+            self.at = start + length + TAG_BYTES;
+            index += 1;
+        }
+        Ok(self.at)
+    }
+
+    /// Opens the frame at `at` in place; returns where its payload is.
+    fn open_frame(&mut self, at: usize, index: u32) -> Option<(usize, usize)> {
+        let (found, sealed) = self.frame_at(at)?;
+        if found != index {
+            return None;
+        }
+        let start = sealed.start;
+        let length = self.seal.open(u64::from(index), &mut self.bytes[sealed])?;
+        Some((start, length))
+    }
+
+    /// The index and the sealed bytes of what has the header of a frame at `at`.
+    fn frame_at(&self, at: usize) -> Option<(u32, std::ops::Range<usize>)> {
+        let header: &[u8; FRAME_HEADER_BYTES] = self.bytes.get(at..at + FRAME_HEADER_BYTES)?.try_into().ok()?;
+        let length = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
+        let index = u32::from_le_bytes([header[4], header[5], header[6], header[7]]);
+        let start = at + FRAME_HEADER_BYTES;
+        let end = start.checked_add(length as usize)?;
+        (end <= self.bytes.len() && *header == frame_header(self.seed, length, index)).then_some((index, start..end))
+    }
+
+    /// Whether a frame after the bad one at `bad` opens: then the bad one was whole once.
+    fn good_frame_follows(&self, bad: usize) -> bool {
+        (bad + 1..self.bytes.len()).any(|at| match self.frame_at(at) {
+            Some((index, sealed)) => self.seal.open(u64::from(index), &mut self.bytes[sealed].to_vec()).is_some(),
+            None => false,
+        })
+    }
+}
+
+/// Gives the batches of an opened frame to `apply`. `None` when the bytes are no payload; they may be anything.
+pub(super) fn decode_payload(payload: &[u8], apply: &mut dyn FnMut(SeqNo, Batch)) -> Option<()> {
+    let mut reader = Reader::new(payload);
+    let first = reader.u64()?;
+    let count = reader.u32()?;
+    for position in 0..count {
+        let batch = Batch::decode(&mut reader)?;
+        apply(first.checked_add(SeqNo::from(position))?, batch);
+    }
+    reader.is_empty().then_some(())
+}

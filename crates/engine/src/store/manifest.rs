@@ -1,0 +1,200 @@
+//! The manifest: which files make up the store. It is small and replaced as a whole, atomically, at each change.
+//!
+//! ```text
+//! manifest = header  key check:sealed(16 zero bytes)  checksum of the key check:u64  sealed(body)
+//! body     = last sequence number, next file number, first journal segment  (varints)
+//!            retired: count, prefix*
+//!            levels: count, (count, table*)*
+//! table    = number size root_offset root_bytes filter_offset filter_bytes entries tombstones key_id  smallest largest
+//! ```
+//!
+//! The key check tells a wrong key from damage: when its checksum fits and it does not open, the key is wrong.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use twox_hash::XxHash64;
+
+use super::batch::SeqNo;
+use super::codec::{Reader, put_bytes, put_varint};
+use super::disk::{Disk, read_whole};
+use super::error::StoreError;
+use super::header::{FileHeader, FileKind, HEADER_BYTES, StoreId};
+use super::seal::{TAG_BYTES, Vault, random, wrong_key};
+
+pub(super) const MANIFEST_NAME: &str = "MANIFEST";
+pub(super) const MANIFEST_NEXT_NAME: &str = "MANIFEST.next";
+const KEY_CHECK_BYTES: usize = 16;
+const BODY_START: usize = HEADER_BYTES + KEY_CHECK_BYTES + TAG_BYTES + 8;
+
+/// What the manifest says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Manifest {
+    pub(super) store_id: StoreId,
+    /// Everything up to this is in tables.
+    pub(super) last_seqno: SeqNo,
+    pub(super) next_number: u64,
+    /// Segments before this one are no longer needed.
+    pub(super) first_segment: u64,
+    pub(super) retired: Vec<Bytes>,
+    pub(super) levels: Vec<Vec<Arc<TableMeta>>>,
+}
+
+/// What is known about a table without opening it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TableMeta {
+    pub(super) number: u64,
+    pub(super) size: u64,
+    pub(super) root: Place,
+    pub(super) filter: Place,
+    pub(super) entries: u64,
+    pub(super) tombstones: u64,
+    pub(super) key_id: u32,
+    pub(super) smallest: Bytes,
+    pub(super) largest: Bytes,
+}
+
+/// Where a sealed piece is in its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) offset: u64,
+    pub(super) bytes: u32,
+}
+
+impl Manifest {
+    /// The manifest of a store that is being made.
+    pub(super) fn new() -> Result<Self, StoreError> {
+        Ok(Manifest {
+            store_id: random()?,
+            last_seqno: 0,
+            next_number: 1,
+            first_segment: 0,
+            retired: Vec::new(),
+            levels: Vec::new(),
+        })
+    }
+
+    /// Reads the manifest.
+    pub(super) fn load(disk: &dyn Disk, vault: &Vault) -> Result<Self, StoreError> {
+        let failed = |error| StoreError::io("read", MANIFEST_NAME, error);
+        let bytes = read_whole(disk, MANIFEST_NAME).map_err(failed)?;
+        Manifest::open(bytes, vault)
+    }
+
+    /// Replaces the manifest on disk, durably.
+    pub(super) fn save(&self, disk: &dyn Disk, vault: &Vault) -> Result<(), StoreError> {
+        let bytes = self.close(vault)?;
+        let failed = |error| StoreError::io("write", MANIFEST_NAME, error);
+        let file = disk.create(MANIFEST_NEXT_NAME).map_err(failed)?;
+        file.write_at(&bytes, 0).map_err(failed)?;
+        file.sync().map_err(failed)?;
+        disk.rename(MANIFEST_NEXT_NAME, MANIFEST_NAME).map_err(failed)?;
+        disk.sync_dir().map_err(failed)
+    }
+
+    fn close(&self, vault: &Vault) -> Result<Vec<u8>, StoreError> {
+        let header = FileHeader::new(vault, FileKind::Manifest, 0, self.store_id)?;
+        let seal = header.seal(vault)?;
+        let mut out = header.encode();
+        out.extend_from_slice(&[0; KEY_CHECK_BYTES]);
+        seal.close(0, &mut out, HEADER_BYTES)?;
+        let checksum = XxHash64::oneshot(0, &out[HEADER_BYTES..]);
+        out.extend_from_slice(&checksum.to_le_bytes());
+        self.encode(&mut out);
+        seal.close(1, &mut out, BODY_START)?;
+        Ok(out)
+    }
+
+    fn open(mut bytes: Vec<u8>, vault: &Vault) -> Result<Self, StoreError> {
+        let damaged = |what: &str| StoreError::corrupt(MANIFEST_NAME, what);
+        let header = FileHeader::decode(&bytes, MANIFEST_NAME, FileKind::Manifest, 0)?;
+        let (front, body) = bytes.split_at_mut_checked(BODY_START).ok_or_else(|| damaged("it is cut off"))?;
+        let (key_check, checksum) = front[HEADER_BYTES..].split_at_mut(KEY_CHECK_BYTES + TAG_BYTES);
+        if XxHash64::oneshot(0, key_check).to_le_bytes() != *checksum {
+            return Err(damaged("the checksum of the key check does not fit"));
+        }
+        let seal = header.seal(vault)?;
+        if seal.open(0, key_check).is_none() {
+            return Err(wrong_key("the data was made with another master key: give that one"));
+        }
+        let length = seal.open(1, body).ok_or_else(|| damaged("its body does not open"))?;
+        decode(&body[..length], header.store_id).ok_or_else(|| damaged("its body makes no sense"))
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        for number in [self.last_seqno, self.next_number, self.first_segment, self.retired.len() as u64] {
+            put_varint(out, number);
+        }
+        for prefix in &self.retired {
+            put_bytes(out, prefix);
+        }
+        put_varint(out, self.levels.len() as u64);
+        for level in &self.levels {
+            put_varint(out, level.len() as u64);
+            for table in level {
+                table.encode(out);
+            }
+        }
+    }
+}
+
+fn decode(body: &[u8], store_id: StoreId) -> Option<Manifest> {
+    let mut reader = Reader::new(body);
+    let (last_seqno, next_number, first_segment) = (reader.varint()?, reader.varint()?, reader.varint()?);
+    let mut retired = Vec::new();
+    for _ in 0..reader.varint()? {
+        retired.push(Bytes::copy_from_slice(reader.bytes()?));
+    }
+    let mut levels = Vec::new();
+    for _ in 0..reader.varint()? {
+        levels.push(decode_level(&mut reader)?);
+    }
+    reader.is_empty().then_some(Manifest { store_id, last_seqno, next_number, first_segment, retired, levels })
+}
+
+fn decode_level(reader: &mut Reader<'_>) -> Option<Vec<Arc<TableMeta>>> {
+    let mut level = Vec::new();
+    for _ in 0..reader.varint()? {
+        level.push(Arc::new(TableMeta::decode(reader)?));
+    }
+    Some(level)
+}
+
+impl TableMeta {
+    fn encode(&self, out: &mut Vec<u8>) {
+        put_varint(out, self.number);
+        put_varint(out, self.size);
+        self.root.encode(out);
+        self.filter.encode(out);
+        put_varint(out, self.entries);
+        put_varint(out, self.tombstones);
+        put_varint(out, u64::from(self.key_id));
+        put_bytes(out, &self.smallest);
+        put_bytes(out, &self.largest);
+    }
+
+    fn decode(reader: &mut Reader<'_>) -> Option<Self> {
+        Some(TableMeta {
+            number: reader.varint()?,
+            size: reader.varint()?,
+            root: Place::decode(reader)?,
+            filter: Place::decode(reader)?,
+            entries: reader.varint()?,
+            tombstones: reader.varint()?,
+            key_id: u32::try_from(reader.varint()?).ok()?,
+            smallest: Bytes::copy_from_slice(reader.bytes()?),
+            largest: Bytes::copy_from_slice(reader.bytes()?),
+        })
+    }
+}
+
+impl Place {
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        put_varint(out, self.offset);
+        put_varint(out, u64::from(self.bytes));
+    }
+
+    pub(super) fn decode(reader: &mut Reader<'_>) -> Option<Self> {
+        Some(Place { offset: reader.varint()?, bytes: u32::try_from(reader.varint()?).ok()? })
+    }
+}

@@ -1,0 +1,269 @@
+//! The newest data, in memory: an ordered map from key to versions, newest first.
+//!
+//! ```text
+//! "a" → 9:"x" → 4:deleted → 2:"y"      a reader of snapshot 5 sees "a" deleted, of snapshot 3 sees "y"
+//! ```
+//!
+//! Writers come one at a time (the commit lock), readers share the map. A version is forgotten when a newer one is
+//! written and no reader can ask for it any more: see [`Horizon::needs`].
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bytes::Bytes;
+use parking_lot::{RwLock, RwLockWriteGuard};
+
+use super::batch::SeqNo;
+use super::horizon::Horizon;
+
+/// What a version costs beside its key and value, roughly.
+const VERSION_OVERHEAD_BYTES: usize = 96;
+/// How many keys a range read looks at while it holds the lock.
+const EXAMINED_MAX: usize = 1024;
+
+/// A version of a key as a source of a read gives it; `None` is a deletion.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub(super) key: Bytes,
+    pub(super) value: Option<Bytes>,
+}
+
+type Map = BTreeMap<Bytes, Version>;
+
+#[derive(Debug, Default)]
+pub(super) struct Memtable {
+    map: RwLock<Map>,
+    bytes: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct Version {
+    seqno: SeqNo,
+    value: Option<Bytes>,
+    older: Option<Box<Version>>,
+}
+
+/// The part of a key range that is still to be read, and in which direction.
+#[derive(Debug, Clone)]
+pub(super) struct Span {
+    pub(super) lower: Bound<Bytes>,
+    pub(super) upper: Bound<Bytes>,
+    pub(super) reverse: bool,
+}
+
+impl Memtable {
+    /// The newest version of `key` that a reader of `seqno` sees: not there, deleted, or a value.
+    pub(super) fn get(&self, key: &[u8], seqno: SeqNo) -> Option<Option<Bytes>> {
+        self.map.read().get(key)?.visible(seqno).map(|version| version.value.clone())
+    }
+
+    /// The bytes held, roughly.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    #[expect(dead_code, reason = "read when memtables are written to tables")]
+    pub(super) fn is_empty(&self) -> bool {
+        self.map.read().is_empty()
+    }
+
+    pub(super) fn write(&self) -> Writing<'_> {
+        Writing { map: self.map.write(), bytes: &self.bytes }
+    }
+
+    /// Adds up to `limit` visible versions from the front of `span` to `out`; shortens `span` to what is left, and
+    /// returns whether something may be left.
+    pub(super) fn read_chunk(&self, span: &mut Span, seqno: SeqNo, limit: usize, out: &mut Vec<Found>) -> bool {
+        if span.is_empty() {
+            return false;
+        }
+        let map = self.map.read();
+        let entries = map.range::<[u8], _>((borrow(&span.lower), borrow(&span.upper)));
+        let last = if span.reverse {
+            collect_visible(entries.rev(), seqno, limit, out)
+        } else {
+            collect_visible(entries, seqno, limit, out)
+        };
+        match last {
+            Some(last) => {
+                span.skip_past(last.clone());
+                true
+            }
+            None => false,
+        }
+    }
+
+    #[expect(dead_code, reason = "read when memtables are written to tables")]
+    /// Calls `visit` with every version: keys ascending, newest version first. Only for tables nobody writes to.
+    pub(super) fn for_each<E>(
+        &self,
+        mut visit: impl FnMut(&Bytes, SeqNo, Option<&Bytes>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for (key, newest) in self.map.read().iter() {
+            let mut version = Some(newest);
+            while let Some(current) = version {
+                visit(key, current.seqno, current.value.as_ref())?;
+                version = current.older.as_deref();
+            }
+        }
+        Ok(())
+    }
+}
+
+fn collect_visible<'a>(
+    entries: impl Iterator<Item = (&'a Bytes, &'a Version)>,
+    seqno: SeqNo,
+    limit: usize,
+    out: &mut Vec<Found>,
+) -> Option<&'a Bytes> {
+    let end = out.len() + limit;
+    for (examined, (key, newest)) in entries.enumerate() {
+        if let Some(version) = newest.visible(seqno) {
+            out.push(Found { key: key.clone(), value: version.value.clone() });
+        }
+        if out.len() >= end || examined >= EXAMINED_MAX {
+            return Some(key);
+        }
+    }
+    None
+}
+
+/// The memtable, locked for a writer.
+pub(super) struct Writing<'a> {
+    map: RwLockWriteGuard<'a, Map>,
+    bytes: &'a AtomicUsize,
+}
+
+impl Writing<'_> {
+    /// Adds a version and forgets those nobody needs. Returns whether older versions had to stay.
+    pub(super) fn insert(&mut self, key: Bytes, seqno: SeqNo, value: Option<Bytes>, horizon: &Horizon) -> bool {
+        let added = cost(&key, value.as_ref());
+        let version = Version { seqno, value, older: None };
+        let mut freed = 0;
+        let key_bytes = key.len();
+        let kept = match self.map.entry(key) {
+            std::collections::btree_map::Entry::Vacant(entry) => {
+                entry.insert(version);
+                false
+            }
+            std::collections::btree_map::Entry::Occupied(mut entry) => {
+                let newest = entry.get_mut();
+                newest.supersede(version);
+                freed = newest.prune(horizon, key_bytes);
+                newest.older.is_some()
+            }
+        };
+        self.account(added, freed);
+        kept
+    }
+
+    /// Forgets what nobody needs of `key`, and the key itself when only a deletion is left: for a store without
+    /// anything below the memtable.
+    pub(super) fn collect(&mut self, key: &[u8], horizon: &Horizon) {
+        let Some(newest) = self.map.get_mut(key) else { return };
+        let mut freed = newest.prune(horizon, key.len());
+        if newest.value.is_none() && newest.older.is_none() {
+            freed += VERSION_OVERHEAD_BYTES + key.len();
+            self.map.remove(key);
+        }
+        self.account(0, freed);
+    }
+
+    /// Removes every key that begins with `prefix`.
+    pub(super) fn remove_prefix(&mut self, prefix: &[u8]) {
+        let from = Bytes::copy_from_slice(prefix);
+        let upto = prefix_end(prefix).map_or(Bound::Unbounded, Bound::Excluded);
+        let gone = self.map.extract_if((Bound::Included(from), upto), |_, _| true);
+        let freed = gone.map(|(key, version)| version.cost(key.len())).sum();
+        self.account(0, freed);
+    }
+
+    fn account(&self, added: usize, freed: usize) {
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        self.bytes.store((bytes + added).saturating_sub(freed), Ordering::Relaxed);
+    }
+}
+
+fn cost(key: &[u8], value: Option<&Bytes>) -> usize {
+    key.len() + value.map_or(0, Bytes::len) + VERSION_OVERHEAD_BYTES
+}
+
+impl Version {
+    #[inline]
+    fn visible(&self, seqno: SeqNo) -> Option<&Version> {
+        let mut version = self;
+        while version.seqno > seqno {
+            version = version.older.as_deref()?;
+        }
+        Some(version)
+    }
+
+    /// Puts `newer` in front; of two versions of the same commit the later one stays.
+    fn supersede(&mut self, newer: Version) {
+        if newer.seqno == self.seqno {
+            self.value = newer.value;
+        } else {
+            let older = std::mem::replace(self, newer);
+            self.older = Some(Box::new(older));
+        }
+    }
+
+    /// Drops the older versions that no reader can ask for; returns the bytes freed.
+    fn prune(&mut self, horizon: &Horizon, key_bytes: usize) -> usize {
+        let mut freed = 0;
+        let mut newer = self;
+        while let Some(mut older) = newer.older.take() {
+            if horizon.needs(older.seqno, newer.seqno) {
+                newer = newer.older.insert(older);
+            } else {
+                newer.older = older.older.take();
+                freed += older.cost(key_bytes);
+            }
+        }
+        freed
+    }
+
+    fn cost(&self, key_bytes: usize) -> usize {
+        let mut total = 0;
+        let mut version = Some(self);
+        while let Some(current) = version {
+            total += key_bytes + current.value.as_ref().map_or(0, Bytes::len) + VERSION_OVERHEAD_BYTES;
+            version = current.older.as_deref();
+        }
+        total
+    }
+}
+
+impl Span {
+    /// Whether no key can be inside (the ordered map does not accept such bounds).
+    pub(super) fn is_empty(&self) -> bool {
+        match (&self.lower, &self.upper) {
+            (Bound::Unbounded, _) | (_, Bound::Unbounded) => false,
+            (Bound::Included(lower), Bound::Included(upper)) => lower > upper,
+            (Bound::Included(lower) | Bound::Excluded(lower), Bound::Included(upper) | Bound::Excluded(upper)) => {
+                lower >= upper
+            }
+        }
+    }
+
+    fn skip_past(&mut self, key: Bytes) {
+        if self.reverse {
+            self.upper = Bound::Excluded(key);
+        } else {
+            self.lower = Bound::Excluded(key);
+        }
+    }
+}
+
+/// The first key behind all keys that begin with `prefix`, if there is one.
+pub(super) fn prefix_end(prefix: &[u8]) -> Option<Bytes> {
+    let kept = prefix.iter().rposition(|byte| *byte != 0xff)?;
+    let mut end = prefix[..=kept].to_vec();
+    end[kept] += 1;
+    Some(Bytes::from(end))
+}
+
+pub(super) fn borrow(bound: &Bound<Bytes>) -> Bound<&[u8]> {
+    bound.as_ref().map(Bytes::as_ref)
+}

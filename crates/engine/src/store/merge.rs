@@ -1,0 +1,162 @@
+//! Several sorted sources read as one.
+//!
+//! Sources are given newest first. Each yields at most one version of a key, the newest that the reader may see, so of
+//! equal keys the one of the first source counts and the others are skipped. Runs of keys from one source are the rule:
+//! the winner stays while its key comes before the runner-up's, which costs one comparison a key.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::batch::SeqNo;
+use super::error::StoreError;
+use super::memtable::{Found, Memtable, Span};
+
+/// The first chunk read from a memtable; later ones are larger.
+const CHUNK_FIRST: usize = 32;
+const CHUNK_MAX: usize = 256;
+
+/// One sorted source.
+#[derive(Debug)]
+pub(super) enum Source {
+    Memory(MemoryCursor),
+}
+
+impl Source {
+    fn key(&self) -> Option<&[u8]> {
+        match self {
+            Source::Memory(cursor) => cursor.key(),
+        }
+    }
+
+    fn take(&mut self) -> Result<Option<Found>, StoreError> {
+        match self {
+            Source::Memory(cursor) => Ok(cursor.take()),
+        }
+    }
+
+    fn skip(&mut self) -> Result<(), StoreError> {
+        match self {
+            Source::Memory(cursor) => {
+                cursor.take();
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The merged sources.
+#[derive(Debug)]
+pub(super) struct Merge {
+    sources: Vec<Source>,
+    reverse: bool,
+    winner: usize,
+    runner_up: Option<usize>,
+    settled: bool,
+}
+
+impl Merge {
+    pub(super) fn new(sources: Vec<Source>, reverse: bool) -> Self {
+        Merge { sources, reverse, winner: 0, runner_up: None, settled: false }
+    }
+
+    /// The next key with its newest visible version, which may be a deletion.
+    pub(super) fn next(&mut self) -> Result<Option<Found>, StoreError> {
+        if !self.winner_stays() && !self.choose() {
+            return Ok(None);
+        }
+        let found = self.sources[self.winner].take()?;
+        if let (Some(found), Some(runner_up)) = (&found, self.runner_up)
+            && self.sources[runner_up].key() == Some(found.key.as_ref())
+        {
+            self.skip_equal(&found.key)?;
+        }
+        Ok(found)
+    }
+
+    fn winner_stays(&self) -> bool {
+        self.settled
+            && match (self.sources[self.winner].key(), self.runner_up) {
+                (None, _) => false,
+                (Some(_), None) => true,
+                (Some(key), Some(other)) => {
+                    self.sources[other].key().is_some_and(|other| self.before(key, other) == Ordering::Less)
+                }
+            }
+    }
+
+    /// Finds the first key in order, and the second; of equal keys the newer source is first.
+    fn choose(&mut self) -> bool {
+        let mut first: Option<(usize, &[u8])> = None;
+        let mut second: Option<(usize, &[u8])> = None;
+        for (index, source) in self.sources.iter().enumerate() {
+            let Some(key) = source.key() else { continue };
+            if first.is_none_or(|(_, best)| self.before(key, best) == Ordering::Less) {
+                second = first;
+                first = Some((index, key));
+            } else if second.is_none_or(|(_, best)| self.before(key, best) == Ordering::Less) {
+                second = Some((index, key));
+            }
+        }
+        let chosen = first.map(|(index, _)| index);
+        let runner_up = second.map(|(index, _)| index);
+        self.settled = chosen.is_some();
+        self.winner = chosen.unwrap_or(0);
+        self.runner_up = runner_up;
+        self.settled
+    }
+
+    fn skip_equal(&mut self, key: &[u8]) -> Result<(), StoreError> {
+        self.settled = false;
+        for source in &mut self.sources {
+            if source.key() == Some(key) {
+                source.skip()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn before(&self, left: &[u8], right: &[u8]) -> Ordering {
+        if self.reverse { right.cmp(left) } else { left.cmp(right) }
+    }
+}
+
+/// Reads a memtable in chunks, so that writers wait for a few microseconds at most.
+#[derive(Debug)]
+pub(super) struct MemoryCursor {
+    table: Arc<Memtable>,
+    span: Span,
+    seqno: SeqNo,
+    chunk: Vec<Found>,
+    at: usize,
+    more: bool,
+    limit: usize,
+}
+
+impl MemoryCursor {
+    pub(super) fn new(table: Arc<Memtable>, span: Span, seqno: SeqNo) -> Self {
+        let mut cursor = MemoryCursor { table, span, seqno, chunk: Vec::new(), at: 0, more: true, limit: CHUNK_FIRST };
+        cursor.fill();
+        cursor
+    }
+
+    fn key(&self) -> Option<&[u8]> {
+        self.chunk.get(self.at).map(|found| found.key.as_ref())
+    }
+
+    fn take(&mut self) -> Option<Found> {
+        let found = self.chunk.get_mut(self.at)?;
+        let taken = Found { key: std::mem::take(&mut found.key), value: found.value.take() };
+        self.at += 1;
+        self.fill();
+        Some(taken)
+    }
+
+    fn fill(&mut self) {
+        while self.more && self.at >= self.chunk.len() {
+            self.chunk.clear();
+            self.at = 0;
+            self.more = self.table.read_chunk(&mut self.span, self.seqno, self.limit, &mut self.chunk);
+            self.limit = (self.limit * 2).min(CHUNK_MAX);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The settings of a store and the figures it reports.
+
+/// When a commit counts as done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// After the journal is synced: it survives a power cut.
+    #[default]
+    Sync,
+    /// After the operating system has taken it: it survives the end of the process, not a power cut.
+    Os,
+}
+
+/// How a store on disk behaves. The defaults suit a server.
+#[derive(Debug, Clone)]
+pub struct StoreOptions {
+    /// When a commit counts as done.
+    pub durability: Durability,
+    /// The size at which the newest data goes from memory into a file.
+    pub memtable_bytes: usize,
+    /// The most that decrypted blocks may take in memory.
+    pub block_cache_bytes: usize,
+    /// The size of a block, before compression.
+    pub block_bytes: usize,
+    /// Whether blocks are compressed before they are sealed.
+    pub compression: bool,
+    /// The size of a table file.
+    pub table_bytes: usize,
+    /// How many files of level 0 start a compaction.
+    pub level0_files: usize,
+    /// The size of level 1; each further level is ten times larger.
+    pub level1_bytes: u64,
+    /// Names in the directory that belong to the caller: they are left alone and do not make it foreign.
+    pub neighbours: Vec<String>,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        StoreOptions {
+            durability: Durability::Sync,
+            memtable_bytes: 32 << 20,
+            block_cache_bytes: 128 << 20,
+            block_bytes: 8 << 10,
+            compression: true,
+            table_bytes: 32 << 20,
+            level0_files: 4,
+            level1_bytes: 128 << 20,
+            neighbours: Vec::new(),
+        }
+    }
+}
+
+/// What a store has done and holds; counters start at zero when it is opened.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoreStats {
+    /// Commits accepted.
+    pub commits: u64,
+    /// Journal frames written: commits ÷ frames is how many writers share one sync.
+    pub frames: u64,
+    /// Syncs of the journal.
+    pub syncs: u64,
+    /// The sequence number of the last commit.
+    pub latest_seqno: u64,
+    /// The sequence number up to which everything is durable.
+    pub durable_seqno: u64,
+    /// The bytes in memtables, roughly.
+    pub memtable_bytes: u64,
+    /// The bytes in table files.
+    pub table_bytes: u64,
+    /// The number of table files of each level.
+    pub level_files: Vec<usize>,
+    /// Blocks found in the cache.
+    pub cache_hits: u64,
+    /// Blocks read from files.
+    pub block_reads: u64,
+    /// Lookups that a filter answered without reading a block.
+    pub filter_skips: u64,
+    /// The bytes in the block cache.
+    pub cache_bytes: u64,
+    /// Memtables written to files.
+    pub flushes: u64,
+    /// Compactions done.
+    pub compactions: u64,
+    /// The ids of the data keys that files are sealed with.
+    pub key_ids: Vec<u32>,
+}

@@ -1,0 +1,204 @@
+//! How the bytes of a file are made unreadable and tamper-proof.
+//!
+//! Every file has a key of its own, derived (HKDF-SHA256) from a data key and a random salt in the file's header, so
+//! that a counter is a safe nonce and a piece of one file never opens as a piece of another:
+//!
+//! ```text
+//! data key ──HKDF(salt of the file, its header)──► file key ──AES-256-GCM(nonce = place in the file)──► sealed piece
+//! ```
+//!
+//! Without data keys the pieces stay readable and carry a checksum seeded by the salt instead of the tag; both are
+//! 16 bytes, so the two modes have the same layout.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use aws_lc_rs::{hkdf, rand};
+use twox_hash::XxHash64;
+
+use super::error::StoreError;
+
+/// The bytes a sealed piece has more than its content.
+pub(super) const TAG_BYTES: usize = 16;
+/// The random bytes in a file's header.
+pub(super) const SALT_BYTES: usize = 32;
+/// The key id that stands for "not encrypted" in a file's header.
+pub(super) const PLAIN_KEY_ID: u32 = 0;
+
+/// The random part of a file's header.
+pub(super) type Salt = [u8; SALT_BYTES];
+
+/// The keys that files are encrypted with: one for new files, and those that older files still need.
+#[derive(Clone)]
+pub struct DataKeys {
+    current: u32,
+    keys: BTreeMap<u32, [u8; 32]>,
+}
+
+impl DataKeys {
+    /// One key, used for everything. Ids start at 1.
+    pub fn new(id: u32, key: [u8; 32]) -> Self {
+        DataKeys { current: id, keys: BTreeMap::from([(id, key)]) }
+    }
+
+    /// Adds a key for reading files that were written under it.
+    #[must_use]
+    pub fn with_older(mut self, id: u32, key: [u8; 32]) -> Self {
+        self.keys.entry(id).or_insert(key);
+        self
+    }
+
+    /// The id of the key that new files are written with.
+    pub fn current(&self) -> u32 {
+        self.current
+    }
+}
+
+impl fmt::Debug for DataKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DataKeys").field("current", &self.current).finish_non_exhaustive()
+    }
+}
+
+/// The keys of an open store, or the decision to have none.
+#[derive(Debug, Clone)]
+pub(super) struct Vault {
+    keys: Option<DataKeys>,
+}
+
+impl Vault {
+    pub(super) fn new(keys: Option<DataKeys>) -> Self {
+        Vault { keys }
+    }
+
+    pub(super) fn current_key_id(&self) -> u32 {
+        self.keys.as_ref().map_or(PLAIN_KEY_ID, DataKeys::current)
+    }
+
+    /// The seal of a file: `salt` is random, `identity` is all that the file's header says in the clear, so that a
+    /// changed header opens nothing.
+    pub(super) fn seal(&self, key_id: u32, salt: &Salt, identity: &[u8]) -> Result<Seal, StoreError> {
+        match (&self.keys, key_id) {
+            (None, PLAIN_KEY_ID) => Ok(Seal::Checked(XxHash64::oneshot(XxHash64::oneshot(0, salt), identity))),
+            (None, _) => Err(wrong_key("the data is encrypted: give the master key it was made with")),
+            (Some(_), PLAIN_KEY_ID) => {
+                Err(wrong_key("the data is not encrypted: open it with encryption switched off"))
+            }
+            (Some(keys), id) => match keys.keys.get(&id) {
+                Some(key) => Ok(Seal::Encrypted(Box::new(derive(key, salt, identity)?))),
+                None => Err(wrong_key(&format!("data key {id} is missing: give the key ring the data was made with"))),
+            },
+        }
+    }
+}
+
+/// Fresh random bytes from the operating system's source.
+pub(super) fn random<const N: usize>() -> Result<[u8; N], StoreError> {
+    let mut bytes = [0; N];
+    match rand::fill(&mut bytes) {
+        Ok(()) => Ok(bytes),
+        Err(_) => Err(StoreError::io("get random bytes for", "a new file", std::io::Error::other("no random source"))),
+    }
+}
+
+pub(super) fn wrong_key(what: &str) -> StoreError {
+    StoreError::WrongKey { what: what.to_owned() }
+}
+
+fn derive(key: &[u8; 32], salt: &Salt, identity: &[u8]) -> Result<LessSafeKey, StoreError> {
+    let label = [b"keyform file key".as_slice(), identity];
+    let secret = hkdf::Salt::new(hkdf::HKDF_SHA256, salt).extract(key);
+    let derived = secret.expand(&label, &AES_256_GCM).map_err(|_| wrong_key("the data key cannot be used"))?;
+    Ok(LessSafeKey::new(UnboundKey::from(derived)))
+}
+
+/// Seals and opens the pieces of one file.
+pub(super) enum Seal {
+    Encrypted(Box<LessSafeKey>),
+    Checked(u64),
+}
+
+impl fmt::Debug for Seal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Seal::Encrypted(_) => "Encrypted",
+            Seal::Checked(_) => "Checked",
+        })
+    }
+}
+
+impl Seal {
+    /// Turns `buffer[start..]` into a sealed piece: the content in place and the tag after it.
+    ///
+    /// `place` must be used once only for each file: an offset or a counter.
+    pub(super) fn close(&self, place: u64, buffer: &mut Vec<u8>, start: usize) -> Result<(), StoreError> {
+        match self {
+            Seal::Encrypted(key) => {
+                let sealed = key.seal_in_place_separate_tag(nonce(place), Aad::empty(), &mut buffer[start..]);
+                let tag = sealed.map_err(|_| StoreError::BatchTooLarge)?;
+                buffer.extend_from_slice(tag.as_ref());
+            }
+            Seal::Checked(seed) => {
+                let sum = XxHash64::oneshot(seed ^ place, &buffer[start..]);
+                buffer.extend_from_slice(&sum.to_le_bytes());
+                buffer.extend_from_slice(&(!sum).to_le_bytes());
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens a sealed piece in place and returns its content's length, or `None` when it is not what was sealed.
+    pub(super) fn open(&self, place: u64, piece: &mut [u8]) -> Option<usize> {
+        let length = piece.len().checked_sub(TAG_BYTES)?;
+        match self {
+            Seal::Encrypted(key) => {
+                key.open_in_place(nonce(place), Aad::empty(), piece).ok().map(|content| content.len())
+            }
+            Seal::Checked(seed) => {
+                let (content, tag) = piece.split_at(length);
+                let sum = XxHash64::oneshot(seed ^ place, content);
+                let expected = [sum.to_le_bytes(), (!sum).to_le_bytes()].concat();
+                (tag == expected).then_some(length)
+            }
+        }
+    }
+}
+
+fn nonce(place: u64) -> Nonce {
+    let mut bytes = [0; 12];
+    bytes[4..].copy_from_slice(&place.to_be_bytes());
+    Nonce::assume_unique_for_key(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(vault: &Vault) {
+        let salt = random().unwrap();
+        let key_id = vault.current_key_id();
+        let seal = vault.seal(key_id, &salt, b"table 1").unwrap();
+        let mut piece = b"..content".to_vec();
+        seal.close(7, &mut piece, 2).unwrap();
+        let open = |seal: &Seal, place| seal.open(place, &mut piece.clone()[2..]);
+        let again = vault.seal(key_id, &salt, b"table 1").unwrap();
+        assert_eq!(open(&again, 7), Some(7));
+        assert_eq!(open(&again, 8), None, "a piece opens only at its place");
+        let other = vault.seal(key_id, &salt, b"table 2").unwrap();
+        assert_eq!(open(&other, 7), None, "a piece opens only in its file");
+    }
+
+    #[test]
+    fn pieces_open_only_where_they_were_sealed() {
+        check(&Vault::new(None));
+        check(&Vault::new(Some(DataKeys::new(1, [3; 32]))));
+    }
+
+    #[test]
+    fn a_missing_key_is_said_to_be_missing() {
+        let vault = Vault::new(Some(DataKeys::new(2, [3; 32])));
+        let error = vault.seal(1, &[0; SALT_BYTES], b"").unwrap_err();
+        assert!(error.to_string().contains("data key 1 is missing"), "{error}");
+    }
+}

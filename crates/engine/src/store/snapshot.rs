@@ -1,0 +1,131 @@
+//! A view of the store at one moment, and range reads over it.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::batch::SeqNo;
+use super::error::StoreError;
+use super::horizon::Readers;
+use super::memtable::{Found, Memtable, Span};
+use super::merge::{MemoryCursor, Merge, Source};
+
+/// All that a read looks at, newest first. It is replaced, never changed, except that the first memtable grows.
+#[derive(Debug)]
+pub(super) struct View {
+    pub(super) memtables: Vec<Arc<Memtable>>,
+    pub(super) retired: Vec<Bytes>,
+}
+
+impl View {
+    fn is_retired(&self, key: &[u8]) -> bool {
+        self.retired.iter().any(|prefix| key.starts_with(prefix))
+    }
+}
+
+/// The store as it was at one moment. It costs little to make and to clone, and holds back files and old versions while
+/// it lives.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    pinned: Arc<Pinned>,
+}
+
+#[derive(Debug)]
+struct Pinned {
+    seqno: SeqNo,
+    view: Arc<View>,
+    readers: Arc<Readers<Arc<View>>>,
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        self.readers.release(self.seqno);
+    }
+}
+
+impl Snapshot {
+    pub(super) fn durable(readers: &Arc<Readers<Arc<View>>>) -> Self {
+        let (seqno, view) = readers.hold_durable();
+        Snapshot { pinned: Arc::new(Pinned { seqno, view, readers: readers.clone() }) }
+    }
+
+    pub(super) fn latest(readers: &Arc<Readers<Arc<View>>>) -> Self {
+        let (seqno, view) = readers.hold_latest();
+        Snapshot { pinned: Arc::new(Pinned { seqno, view, readers: readers.clone() }) }
+    }
+
+    /// The sequence number of the last commit that is visible.
+    pub fn seqno(&self) -> SeqNo {
+        self.pinned.seqno
+    }
+
+    /// The value of `key`.
+    ///
+    /// # Errors
+    /// When a file cannot be read or is damaged.
+    pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        let Pinned { seqno, view, .. } = self.pinned.as_ref();
+        if view.is_retired(key) {
+            return Ok(None);
+        }
+        for memtable in &view.memtables {
+            if let Some(version) = memtable.get(key, *seqno) {
+                return Ok(version);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The keys and values between the bounds, ascending.
+    pub fn range(&self, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Range {
+        self.read(lower, upper, false)
+    }
+
+    /// The keys and values between the bounds, descending.
+    pub fn range_rev(&self, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Range {
+        self.read(lower, upper, true)
+    }
+
+    fn read(&self, lower: Bound<&[u8]>, upper: Bound<&[u8]>, reverse: bool) -> Range {
+        let own = |bound: Bound<&[u8]>| bound.map(Bytes::copy_from_slice);
+        let span = Span { lower: own(lower), upper: own(upper), reverse };
+        let merge = Merge::new(self.sources(&span), reverse);
+        Range { snapshot: self.clone(), merge, done: false }
+    }
+
+    fn sources(&self, span: &Span) -> Vec<Source> {
+        let Pinned { seqno, view, .. } = self.pinned.as_ref();
+        let memory = |table: &Arc<Memtable>| Source::Memory(MemoryCursor::new(table.clone(), span.clone(), *seqno));
+        view.memtables.iter().map(memory).collect()
+    }
+}
+
+/// The entries of a range, one by one. It owns what it reads, so it can be kept and sent to another thread.
+#[derive(Debug)]
+pub struct Range {
+    snapshot: Snapshot,
+    merge: Merge,
+    done: bool,
+}
+
+impl Iterator for Range {
+    type Item = Result<(Bytes, Bytes), StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.done {
+            match self.merge.next() {
+                Ok(Some(Found { key, value: Some(value) })) if !self.snapshot.pinned.view.is_retired(&key) => {
+                    return Some(Ok((key, value)));
+                }
+                Ok(Some(_)) => {}
+                Ok(None) => self.done = true,
+                Err(error) => {
+                    self.done = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        None
+    }
+}
