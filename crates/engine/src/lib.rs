@@ -1,3 +1,4 @@
 //! The embedded database: durable, encrypted, ordered.
 
+pub mod keys;
 pub mod store;

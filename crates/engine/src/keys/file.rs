@@ -1,0 +1,109 @@
+//! Key files on disk: written whole or not at all, readable by the owner alone.
+//!
+//! A replacement is a temporary file with mode 0600, synced, renamed over the old one, and the directory synced: a crash
+//! leaves the old content or the new one.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use zeroize::Zeroizing;
+
+use super::KeyError;
+
+/// The text of a key file; the buffer is wiped when dropped.
+pub(super) type KeyText = Zeroizing<String>;
+
+/// Reads a key file, or `None` when there is none.
+pub(super) fn read(file: &Path) -> Result<Option<KeyText>, KeyError> {
+    match fs::read_to_string(file) {
+        Ok(text) => Ok(Some(Zeroizing::new(text))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(KeyError::format(file, "it is not text")),
+        Err(error) => Err(KeyError::io("read", file)(error)),
+    }
+}
+
+/// Puts `text` in place of the file's content; the caller holds the [`lock`].
+pub(super) fn replace(file: &Path, text: &str) -> Result<(), KeyError> {
+    let temporary = beside(file, "tmp");
+    write_temporary(&temporary, text)?;
+    fs::rename(&temporary, file).map_err(KeyError::io("replace", file))?;
+    sync_parent(file)
+}
+
+/// Makes the file unless it is there already; says whether it was made.
+pub(super) fn create_new(file: &Path, text: &str) -> Result<bool, KeyError> {
+    let temporary = beside(file, &format!("{}.tmp", std::process::id()));
+    write_temporary(&temporary, text)?;
+    let linked = fs::hard_link(&temporary, file);
+    fs::remove_file(&temporary).map_err(KeyError::io("remove", &temporary))?;
+    match linked {
+        Ok(()) => sync_parent(file).map(|()| true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(KeyError::io("create", file)(error)),
+    }
+}
+
+/// Makes the file's directory, for the owner alone where it is new.
+pub(super) fn create_parent(file: &Path) -> Result<(), KeyError> {
+    let parent = parent(file);
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(parent).map_err(KeyError::io("create", parent))
+}
+
+/// Holds the file for one writer until the answer is dropped.
+pub(super) fn lock(file: &Path) -> Result<File, KeyError> {
+    let place = beside(file, "lock");
+    let lock = owner_only().create(true).open(&place).map_err(KeyError::io("open", &place))?;
+    lock.lock().map_err(KeyError::io("lock", &place))?;
+    Ok(lock)
+}
+
+/// Refuses a file that others may read.
+pub(super) fn refuse_exposed(file: &Path) -> Result<(), KeyError> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(file).map_err(KeyError::io("read", file))?.permissions().mode() & 0o7777;
+        if mode & 0o077 != 0 {
+            return Err(KeyError::Exposed { file: file.to_owned(), mode });
+        }
+    }
+    Ok(())
+}
+
+fn write_temporary(file: &Path, text: &str) -> Result<(), KeyError> {
+    let mut writer = owner_only().create(true).truncate(true).open(file).map_err(KeyError::io("create", file))?;
+    writer.write_all(text.as_bytes()).and_then(|()| writer.sync_all()).map_err(KeyError::io("write", file))
+}
+
+fn owner_only() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+fn beside(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn sync_parent(file: &Path) -> Result<(), KeyError> {
+    let parent = parent(file);
+    File::open(parent).and_then(|dir| dir.sync_all()).map_err(KeyError::io("sync", parent))
+}
+
+fn parent(file: &Path) -> &Path {
+    match file.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}

@@ -1,0 +1,179 @@
+//! The key ring of a data directory: its data keys, wrapped by one master key.
+//!
+//! ```text
+//! keyform key ring, version 1
+//! master 3f9a61c07be2d514
+//! current 2
+//! key 1 <wrapped>
+//! key 2 <wrapped>
+//! seal <proof under the master key that no line above was changed>
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::file;
+use super::wrap::{KEY_BYTES, Secret};
+use super::{KeyError, MasterKey, MasterKeyId, MasterKeys};
+use crate::store::DataKeys;
+
+/// The ring's file in the data directory.
+pub const KEY_RING_FILE: &str = "keyring";
+/// Every name that this module uses in the data directory: the ring, its lock, and what a crash may leave behind.
+pub const KEY_RING_FILES: [&str; 3] = [KEY_RING_FILE, "keyring.lock", "keyring.tmp"];
+
+const TITLE: &str = "keyform key ring, version 1";
+const SEAL_CONTEXT: &[u8] = b"keyform key ring seal\n";
+
+/// The unwrapped data keys of a directory.
+#[derive(Debug)]
+pub struct KeyRing {
+    file: PathBuf,
+    master: MasterKeyId,
+    current: u32,
+    keys: BTreeMap<u32, Secret>,
+}
+
+impl KeyRing {
+    /// Whether the directory has a ring.
+    pub fn exists(data_dir: &Path) -> bool {
+        data_dir.join(KEY_RING_FILE).exists()
+    }
+
+    /// Writes a ring with one fresh data key, number 1, unless another process has just made one.
+    ///
+    /// # Errors
+    /// The directory cannot be written.
+    pub fn create(data_dir: &Path, masters: &MasterKeys) -> Result<Self, KeyError> {
+        fs::create_dir_all(data_dir).map_err(KeyError::io("create", data_dir))?;
+        let _lock = file::lock(&data_dir.join(KEY_RING_FILE))?;
+        if Self::exists(data_dir) {
+            return Self::load(data_dir, masters);
+        }
+        let master = masters.current();
+        let keys = BTreeMap::from([(1, Secret::random()?)]);
+        let ring = Self { file: data_dir.join(KEY_RING_FILE), master: master.id().clone(), current: 1, keys };
+        ring.store(master)?;
+        Ok(ring)
+    }
+
+    /// Reads the directory's ring.
+    ///
+    /// # Errors
+    /// A ring that is not there, damaged, or wrapped by none of `masters`.
+    pub fn load(data_dir: &Path, masters: &MasterKeys) -> Result<Self, KeyError> {
+        let file = data_dir.join(KEY_RING_FILE);
+        let missing = || KeyError::RingMissing { data_dir: data_dir.to_owned() };
+        let text = file::read(&file)?.ok_or_else(missing)?;
+        parse(&file, &text, masters)
+    }
+
+    /// The number of the key that new files are written under.
+    pub fn current(&self) -> u32 {
+        self.current
+    }
+
+    /// The master key that wraps the ring.
+    pub fn master(&self) -> &MasterKeyId {
+        &self.master
+    }
+
+    /// Every data key with its number, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8; KEY_BYTES])> {
+        self.keys.iter().map(|(id, key)| (*id, key.bytes()))
+    }
+
+    /// The keys as the store takes them.
+    pub fn data_keys(&self) -> DataKeys {
+        let current = &self.keys[&self.current];
+        let keys = DataKeys::new(self.current, *current.bytes());
+        self.iter().fold(keys, |keys, (id, key)| keys.with_older(id, *key))
+    }
+
+    /// Wraps all keys by another master key, and adds a fresh data key for new files when asked; in the file too.
+    ///
+    /// # Errors
+    /// The file cannot be replaced; it holds what it held before then.
+    pub fn rewrap(&mut self, master: &MasterKey, with_new_data_key: bool) -> Result<(), KeyError> {
+        if with_new_data_key {
+            self.current = self.keys.last_key_value().map_or(1, |(id, _)| id + 1);
+            self.keys.insert(self.current, Secret::random()?);
+        }
+        self.master = master.id().clone();
+        self.store(master)
+    }
+
+    fn store(&self, master: &MasterKey) -> Result<(), KeyError> {
+        let mut text = format!("{TITLE}\nmaster {}\ncurrent {}\n", self.master, self.current);
+        for (id, key) in &self.keys {
+            let wrapped = master.secret.wrap(&key_context(*id), key.bytes())?;
+            writeln!(text, "key {id} {wrapped}").expect("a string takes all text");
+        }
+        let seal = master.secret.wrap(&seal_context(&text), &[])?;
+        writeln!(text, "seal {seal}").expect("a string takes all text");
+        file::replace(&self.file, &text)
+    }
+}
+
+/// Refuses to make a ring where data is already, or where the files are not ours.
+pub(super) fn refuse_occupied(data_dir: &Path) -> Result<(), KeyError> {
+    let entries = match fs::read_dir(data_dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(KeyError::io("read", data_dir)(error)),
+    };
+    let mut found = None;
+    for entry in entries {
+        let name = entry.map_err(KeyError::io("read", data_dir))?.file_name().to_string_lossy().into_owned();
+        match name.as_str() {
+            "MANIFEST" => return Err(KeyError::RingMissing { data_dir: data_dir.to_owned() }),
+            "LOCK" => {}
+            ours if KEY_RING_FILES.contains(&ours) => {}
+            _ => found = Some(name),
+        }
+    }
+    found.map_or(Ok(()), |found| Err(KeyError::Foreign { data_dir: data_dir.to_owned(), found }))
+}
+
+fn parse(file: &Path, text: &str, masters: &MasterKeys) -> Result<KeyRing, KeyError> {
+    let damaged = |what: &str| KeyError::format(file, what);
+    if text.lines().next() != Some(TITLE) {
+        return Err(damaged("it does not begin as a key ring of version 1"));
+    }
+    let master_id = text.lines().nth(1).and_then(|line| line.strip_prefix("master "));
+    let master_id = MasterKeyId::from_text(master_id.ok_or_else(|| damaged("it names no master key"))?);
+    let master = masters.find(&master_id)?;
+    let (sealed, seal) = text.trim_end().rsplit_once("seal ").ok_or_else(|| damaged("it has no seal"))?;
+    master.secret.unwrap(&seal_context(sealed), seal).ok_or_else(|| damaged("its seal does not fit"))?;
+    let mut ring = KeyRing { file: file.to_owned(), master: master_id, current: 0, keys: BTreeMap::new() };
+    for line in sealed.lines().skip(2) {
+        parse_line(&mut ring, line, master).ok_or_else(|| damaged("one of its lines cannot be read"))?;
+    }
+    match ring.keys.contains_key(&ring.current) {
+        true => Ok(ring),
+        false => Err(damaged("its current key is missing")),
+    }
+}
+
+fn parse_line(ring: &mut KeyRing, line: &str, master: &MasterKey) -> Option<()> {
+    if let Some(current) = line.strip_prefix("current ") {
+        ring.current = current.parse().ok()?;
+        return Some(());
+    }
+    let (id, wrapped) = line.strip_prefix("key ")?.split_once(' ')?;
+    let id = id.parse().ok()?;
+    let key = master.secret.unwrap(&key_context(id), wrapped)?;
+    ring.keys.insert(id, Secret::from_slice(&key)?);
+    Some(())
+}
+
+fn key_context(id: u32) -> Vec<u8> {
+    format!("keyform data key {id}").into_bytes()
+}
+
+fn seal_context(text: &str) -> Vec<u8> {
+    [SEAL_CONTEXT, text.as_bytes()].concat()
+}

@@ -1,0 +1,41 @@
+//! Rotation: a new master key, and a new data key for the files written from now on.
+//!
+//! 1. The new master key is added to the master key file, which keeps the older ones. A crash here leaves a spare key.
+//! 2. The ring is replaced by one that holds a new data key and is wrapped by the new master key. A crash before leaves
+//!    the old ring, whose master key is still in the file.
+//!
+//! Older data keys stay in the ring as long as files are sealed under them; the store rewrites files as it compacts.
+
+use std::path::Path;
+
+use super::file;
+use super::{KEY_RING_FILE, KeyError, KeyRing, MasterKeyId, MasterKeys};
+
+/// What a rotation did.
+#[derive(Debug)]
+pub struct Rotation {
+    /// The master key before.
+    pub master_before: MasterKeyId,
+    /// The master key now.
+    pub master: MasterKeyId,
+    /// The data key for new files.
+    pub data_key: u32,
+}
+
+/// Rotates the keys of `data_dir`.
+///
+/// # Errors
+/// As [`open`](super::open) for a directory that has a key ring, and where a file cannot be replaced. The data can be
+/// opened with the same master key file whatever fails.
+pub fn rotate(data_dir: &Path, master_key_file: &Path) -> Result<Rotation, KeyError> {
+    if !KeyRing::exists(data_dir) {
+        return Err(KeyError::RingMissing { data_dir: data_dir.to_owned() });
+    }
+    let _lock = file::lock(&data_dir.join(KEY_RING_FILE))?;
+    let masters = MasterKeys::load_for(master_key_file, data_dir)?;
+    let mut ring = KeyRing::load(data_dir, &masters)?;
+    let master_before = ring.master().clone();
+    let masters = MasterKeys::add(master_key_file)?;
+    ring.rewrap(masters.current(), true)?;
+    Ok(Rotation { master_before, master: masters.current().id().clone(), data_key: ring.current() })
+}

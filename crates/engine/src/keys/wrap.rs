@@ -1,0 +1,81 @@
+//! The cryptography of key wrapping: AES-256-GCM with a random nonce, and what is being wrapped as associated data, so
+//! that a wrapped key opens only in its own place.
+
+use std::fmt;
+
+use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
+use aws_lc_rs::rand;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use zeroize::{Zeroize, Zeroizing};
+
+use super::KeyError;
+
+/// The bytes of a key.
+pub(super) const KEY_BYTES: usize = 32;
+
+/// A 256-bit key that is wiped when dropped and never printed.
+#[derive(Clone)]
+pub(super) struct Secret([u8; KEY_BYTES]);
+
+impl Secret {
+    /// A fresh random key.
+    pub(super) fn random() -> Result<Self, KeyError> {
+        let mut key = Self([0; KEY_BYTES]);
+        rand::fill(&mut key.0).map_err(|_| KeyError::NoRandom)?;
+        Ok(key)
+    }
+
+    pub(super) fn from_slice(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    pub(super) fn from_base64(text: &str) -> Option<Self> {
+        Self::from_slice(&Zeroizing::new(STANDARD.decode(text).ok()?))
+    }
+
+    pub(super) fn to_base64(&self) -> Zeroizing<String> {
+        Zeroizing::new(STANDARD.encode(self.0))
+    }
+
+    pub(super) fn bytes(&self) -> &[u8; KEY_BYTES] {
+        &self.0
+    }
+
+    /// Encrypts `plain` for the place `context`; the answer is base64 of nonce, ciphertext and tag.
+    pub(super) fn wrap(&self, context: &[u8], plain: &[u8]) -> Result<String, KeyError> {
+        let mut buffer = Zeroizing::new(plain.to_vec());
+        let nonce = self
+            .cipher()?
+            .seal_in_place_append_tag(Aad::from(context), &mut *buffer)
+            .map_err(|_| KeyError::NoRandom)?;
+        let mut sealed = nonce.as_ref().to_vec();
+        sealed.extend_from_slice(&buffer);
+        Ok(STANDARD.encode(sealed))
+    }
+
+    /// Decrypts what [`Self::wrap`] gave; `None` when it was made under another key, for another place, or changed.
+    pub(super) fn unwrap(&self, context: &[u8], wrapped: &str) -> Option<Zeroizing<Vec<u8>>> {
+        let mut sealed = Zeroizing::new(STANDARD.decode(wrapped).ok()?);
+        let (nonce, content) = sealed.split_at_mut_checked(NONCE_LEN)?;
+        let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
+        let plain = self.cipher().ok()?.open_in_place(nonce, Aad::from(context), content).ok()?;
+        Some(Zeroizing::new(plain.to_vec()))
+    }
+
+    fn cipher(&self) -> Result<RandomizedNonceKey, KeyError> {
+        RandomizedNonceKey::new(&AES_256_GCM, &self.0).map_err(|_| KeyError::NoRandom)
+    }
+}
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
