@@ -8,6 +8,7 @@ use crate::value::Item;
 mod code;
 pub mod expression;
 pub mod item;
+pub mod partiql;
 pub mod table;
 pub mod transaction;
 
