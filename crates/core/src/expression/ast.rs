@@ -69,6 +69,31 @@ pub enum Comparator {
     GreaterOrEqual,
 }
 
+impl Comparator {
+    /// The operator as it is written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Equal => "=",
+            Self::NotEqual => "<>",
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+        }
+    }
+
+    /// The comparison that says the same with its sides swapped.
+    pub fn swapped(self) -> Self {
+        match self {
+            Self::Equal | Self::NotEqual => self,
+            Self::Less => Self::Greater,
+            Self::LessOrEqual => Self::GreaterOrEqual,
+            Self::Greater => Self::Less,
+            Self::GreaterOrEqual => Self::LessOrEqual,
+        }
+    }
+}
+
 /// A condition or filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {

@@ -131,10 +131,10 @@ impl Number {
 
     /// Reads ordered bytes from the front of `bytes`; also tells how many they were.
     pub fn from_ordered_prefix(bytes: &[u8]) -> Option<(Self, usize)> {
-        let (sign, mask) = match bytes.first()? {
-            &ZERO => return Some((Self::ZERO, 1)),
-            &NEGATIVE => (true, 0xff),
-            &POSITIVE => (false, 0),
+        let (sign, mask) = match *bytes.first()? {
+            ZERO => return Some((Self::ZERO, 1)),
+            NEGATIVE => (true, 0xff),
+            POSITIVE => (false, 0),
             _ => return None,
         };
         let leading = i32::from(bytes.get(1)? ^ mask) + LEADING_EXPONENT_MIN;

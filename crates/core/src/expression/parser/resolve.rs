@@ -1,0 +1,137 @@
+//! Puts names and values in the place of placeholders, and collects what is wrong.
+//!
+//! The service does not report the first flaw in the text but the first by kind: a reserved word, wherever it stands, before a
+//! placeholder that is not defined, and so on. [`Flaws`] therefore keeps the flaw with the lowest [`Rank`]; of two with the
+//! same rank, the earlier one.
+
+use super::super::ast::{Path, PathElement};
+use super::super::reserved::is_reserved;
+use super::super::substitution::Substitutions;
+use super::written::{WrittenElement, WrittenPath};
+use crate::error::Error;
+use crate::error::expression::{ExpressionKind, Flaw, invalid};
+use crate::limits::NESTING_DEPTH_MAX;
+use crate::value::Value;
+
+/// The largest list index.
+const INDEX_MAX: usize = 0x7fff_ffff;
+
+/// How early a flaw is reported; the smaller, the earlier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rank {
+    Parentheses,
+    UnknownFunction,
+    MisusedFunction,
+    ReservedWord,
+    UnknownUpdateFunction,
+    Section,
+    /// Inside the condition of that number, counted from the left.
+    Condition(usize, ConditionRank),
+    UndefinedName,
+    UndefinedValue,
+    Overlap,
+    Conflict,
+    ActionType,
+    Function,
+}
+
+/// How early a flaw inside one condition is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ConditionRank {
+    Undefined,
+    OperandCount,
+    SameOperands,
+    OperandType,
+}
+
+/// The flaw that is to be reported, if any.
+#[derive(Debug, Default)]
+pub(crate) struct Flaws {
+    worst: Option<(Rank, Flaw)>,
+}
+
+impl Flaws {
+    /// Notes a flaw.
+    pub(crate) fn note(&mut self, rank: Rank, flaw: Flaw) {
+        if self.worst.as_ref().is_none_or(|(worst, _)| rank < *worst) {
+            self.worst = Some((rank, flaw));
+        }
+    }
+
+    /// Reports the flaw that comes first.
+    pub(crate) fn check(self, kind: ExpressionKind) -> Result<(), Error> {
+        self.worst.map_or(Ok(()), |(_, flaw)| Err(invalid(kind, &flaw)))
+    }
+}
+
+/// Substitutes placeholders.
+pub(crate) struct Resolver<'s> {
+    pub(crate) substitutions: &'s mut Substitutions,
+    pub(crate) flaws: Flaws,
+    /// The condition that is being resolved; flaws of conditions are ranked by it.
+    pub(crate) condition: Option<usize>,
+}
+
+impl<'s> Resolver<'s> {
+    pub(crate) fn new(substitutions: &'s mut Substitutions) -> Self {
+        Self { substitutions, flaws: Flaws::default(), condition: None }
+    }
+
+    /// The path with its names, if there is nothing wrong with it.
+    pub(crate) fn path(&mut self, written: &WrittenPath<'_>) -> Option<Path> {
+        let elements: Vec<Option<PathElement>> = written.elements.iter().map(|element| self.element(element)).collect();
+        let elements: Vec<PathElement> = elements.into_iter().collect::<Option<_>>()?;
+        if elements.len() > NESTING_DEPTH_MAX {
+            let rank = self.rank(Rank::Function, ConditionRank::OperandType);
+            self.flaws.note(rank, Flaw::PathTooDeep(elements.len()));
+            return None;
+        }
+        Some(Path { elements })
+    }
+
+    fn element(&mut self, written: &WrittenElement<'_>) -> Option<PathElement> {
+        match written {
+            WrittenElement::Word(word) if is_reserved(word) => {
+                self.flaws.note(Rank::ReservedWord, Flaw::ReservedWord((*word).to_owned()));
+                None
+            }
+            WrittenElement::Word(word) => Some(PathElement::Attribute((*word).to_owned())),
+            WrittenElement::Name(placeholder) => self.name(placeholder),
+            WrittenElement::Index(digits) => self.index(digits),
+        }
+    }
+
+    fn name(&mut self, placeholder: &str) -> Option<PathElement> {
+        if let Some(name) = self.substitutions.name(placeholder) {
+            return Some(PathElement::Attribute(name.to_owned()));
+        }
+        let rank = self.rank(Rank::UndefinedName, ConditionRank::Undefined);
+        self.flaws.note(rank, Flaw::UndefinedName(placeholder.to_owned()));
+        None
+    }
+
+    fn index(&mut self, digits: &str) -> Option<PathElement> {
+        match digits.parse() {
+            Ok(index) if index <= INDEX_MAX => Some(PathElement::Index(index)),
+            _ => {
+                let rank = self.rank(Rank::Function, ConditionRank::OperandType);
+                self.flaws.note(rank, Flaw::IndexTooLarge(digits.to_owned()));
+                None
+            }
+        }
+    }
+
+    /// The value of a placeholder, if it is defined.
+    pub(crate) fn value(&mut self, placeholder: &str) -> Option<Value> {
+        if let Some(value) = self.substitutions.value(placeholder) {
+            return Some(value.clone());
+        }
+        let rank = self.rank(Rank::UndefinedValue, ConditionRank::Undefined);
+        self.flaws.note(rank, Flaw::UndefinedValue(placeholder.to_owned()));
+        None
+    }
+
+    fn rank(&self, elsewhere: Rank, in_condition: ConditionRank) -> Rank {
+        self.condition.map_or(elsewhere, |number| Rank::Condition(number, in_condition))
+    }
+}

@@ -1,0 +1,121 @@
+//! Paths, operands and function calls as they were written: placeholders are not substituted, nothing is checked but syntax.
+
+use super::super::lexer::TokenKind;
+use super::cursor::Cursor;
+use crate::error::Error;
+
+/// Something that stands for a value.
+#[derive(Debug)]
+pub(crate) enum WrittenOperand<'t> {
+    Path(WrittenPath<'t>),
+    /// `:value`
+    Value(&'t str),
+    Call(WrittenCall<'t>),
+}
+
+/// A document path.
+#[derive(Debug)]
+pub(crate) struct WrittenPath<'t> {
+    pub(crate) elements: Vec<WrittenElement<'t>>,
+}
+
+/// One step of a path.
+#[derive(Debug)]
+pub(crate) enum WrittenElement<'t> {
+    Word(&'t str),
+    /// `#name`
+    Name(&'t str),
+    /// The digits of a list index.
+    Index(&'t str),
+}
+
+/// A function with its operands.
+#[derive(Debug)]
+pub(crate) struct WrittenCall<'t> {
+    pub(crate) name: &'t str,
+    pub(crate) operands: Vec<WrittenOperand<'t>>,
+}
+
+/// Reads a path.
+pub(crate) fn path<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenPath<'t>, Error> {
+    let first = path_name(cursor)?;
+    let mut path = WrittenPath { elements: vec![first] };
+    path_steps(cursor, &mut path)?;
+    Ok(path)
+}
+
+/// Reads the steps that follow the start of a path.
+pub(crate) fn path_steps<'t>(cursor: &mut Cursor<'t>, path: &mut WrittenPath<'t>) -> Result<(), Error> {
+    loop {
+        if cursor.take(TokenKind::Dot).is_some() {
+            path.elements.push(path_name(cursor)?);
+        } else if cursor.take(TokenKind::OpenIndex).is_some() {
+            let index = cursor.expect(TokenKind::Number)?;
+            cursor.expect(TokenKind::CloseIndex)?;
+            path.elements.push(WrittenElement::Index(index.text));
+        } else {
+            return Ok(());
+        }
+    }
+}
+
+fn path_name<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenElement<'t>, Error> {
+    match cursor.peek() {
+        Some(token) if token.kind == TokenKind::Name => {
+            cursor.advance();
+            Ok(WrittenElement::Name(token.text))
+        }
+        Some(token) if token.kind == TokenKind::Word => {
+            cursor.advance();
+            Ok(WrittenElement::Word(token.text))
+        }
+        _ => Err(cursor.syntax_error()),
+    }
+}
+
+/// Reads a path, a value or a call, without parentheses around it.
+pub(crate) fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenOperand<'t>, Error> {
+    match cursor.peek_kind() {
+        Some(TokenKind::Value) => {
+            let token = cursor.expect(TokenKind::Value)?;
+            Ok(WrittenOperand::Value(token.text))
+        }
+        Some(TokenKind::Word) if cursor.peek_second_kind() == Some(TokenKind::Open) => {
+            call(cursor).map(WrittenOperand::Call)
+        }
+        _ => path(cursor).map(WrittenOperand::Path),
+    }
+}
+
+/// Reads a function name and its operands in parentheses.
+fn call<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenCall<'t>, Error> {
+    cursor.count_operator();
+    let name = cursor.expect(TokenKind::Word)?.text;
+    cursor.expect(TokenKind::Open)?;
+    let operands = cursor.nested(operand_list)?;
+    cursor.expect(TokenKind::Close)?;
+    Ok(WrittenCall { name, operands })
+}
+
+/// Reads operands with commas between them.
+pub(crate) fn operand_list<'t>(cursor: &mut Cursor<'t>) -> Result<Vec<WrittenOperand<'t>>, Error> {
+    let mut operands = vec![operand_in_parentheses(cursor)?];
+    while cursor.take(TokenKind::Comma).is_some() {
+        operands.push(operand_in_parentheses(cursor)?);
+    }
+    Ok(operands)
+}
+
+/// Reads an operand, with or without parentheses around it.
+pub(crate) fn operand_in_parentheses<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenOperand<'t>, Error> {
+    if cursor.take(TokenKind::Open).is_none() {
+        return operand(cursor);
+    }
+    cursor.redundant_parentheses |= cursor.peek_kind() == Some(TokenKind::Open);
+    let mut inner = cursor.nested(operand_in_parentheses)?;
+    cursor.expect(TokenKind::Close)?;
+    if let WrittenOperand::Path(path) = &mut inner {
+        path_steps(cursor, path)?;
+    }
+    Ok(inner)
+}

@@ -1,0 +1,249 @@
+//! Applies updates to items.
+//!
+//! All right sides are computed from the item as it was; then what they gave is written, and then what is to go is removed.
+//! Targets never overlap, so the order matters only inside a list: writes past its end append in order of their index, and
+//! removals count indexes as they were before.
+//!
+//! ```text
+//! l = [a, b, c]    SET l[9] = :x, l[7] = :y REMOVE l[1]    l = [a, c, y, x]
+//! ```
+
+use super::ast::{Path, PathElement, Projection, SetValue, Update, UpdateOperand};
+use crate::error::{Error, expression as texts};
+use crate::limits::NESTING_DEPTH_MAX;
+use crate::value::{AttributeValue, Attributes, Item, Number, Value};
+
+/// The item after the update.
+///
+/// # Errors
+/// When a target has no parent, an operand is missing or of the wrong type, or a sum is out of range.
+pub fn apply(update: &Update, before: &Attributes) -> Result<Attributes, Error> {
+    let mut changes = Changes::compute(update, before)?;
+    let mut after = before.clone();
+    changes.writes.sort_by_key(|(path, _)| *path);
+    for (path, value) in changes.writes {
+        write(&mut after, path, value)?;
+    }
+    changes.removals.sort();
+    for path in changes.removals.into_iter().rev() {
+        remove(&mut after, path)?;
+    }
+    Ok(after)
+}
+
+impl Update {
+    /// The paths that the update writes or removes, in the order of its sections.
+    pub fn touched_paths(&self) -> impl Iterator<Item = &Path> {
+        let set = self.set.iter().map(|action| &action.path);
+        let changed = self.add.iter().chain(&self.delete).map(|(path, _)| path);
+        set.chain(&self.remove).chain(changed)
+    }
+}
+
+/// What stands at the paths that the update touches: of the old item for UPDATED_OLD, of the new one for UPDATED_NEW.
+pub fn updated_attributes(update: &Update, item: &Item) -> Item {
+    Projection { paths: update.touched_paths().cloned().collect() }.apply(item)
+}
+
+/// What an update does, with all right sides computed.
+struct Changes<'u> {
+    writes: Vec<(&'u Path, AttributeValue)>,
+    removals: Vec<&'u Path>,
+}
+
+impl<'u> Changes<'u> {
+    fn compute(update: &'u Update, before: &Attributes) -> Result<Self, Error> {
+        let mut changes = Self { writes: Vec::new(), removals: update.remove.iter().collect() };
+        for action in &update.set {
+            changes.writes.push((&action.path, assigned(&action.value, before)?));
+        }
+        for (path, value) in &update.add {
+            changes.writes.push((path, added(find(before, path), value)?));
+        }
+        for (path, value) in &update.delete {
+            changes.delete(path, value, before)?;
+        }
+        Ok(changes)
+    }
+
+    /// A set of which nothing is left goes away with its attribute.
+    fn delete(&mut self, path: &'u Path, value: &Value, before: &Attributes) -> Result<(), Error> {
+        let Some(existing) = find(before, path) else {
+            return check_parent(before, path);
+        };
+        match difference(existing, value.to_tree())? {
+            Some(rest) => self.writes.push((path, rest)),
+            None => self.removals.push(path),
+        }
+        Ok(())
+    }
+}
+
+fn assigned(value: &SetValue, before: &Attributes) -> Result<AttributeValue, Error> {
+    match value {
+        SetValue::Operand(operand) => evaluate(operand, before),
+        SetValue::Plus(left, right) => {
+            let (left, right) = (number(left, before)?, number(right, before)?);
+            left.checked_add(right).map(AttributeValue::N).map_err(texts::update_number)
+        }
+        SetValue::Minus(left, right) => {
+            let (left, right) = (number(left, before)?, number(right, before)?);
+            left.checked_sub(right).map(AttributeValue::N).map_err(texts::update_number)
+        }
+    }
+}
+
+fn number(operand: &UpdateOperand, before: &Attributes) -> Result<Number, Error> {
+    match evaluate(operand, before)? {
+        AttributeValue::N(number) => Ok(number),
+        _ => Err(texts::update_operand_type()),
+    }
+}
+
+fn evaluate(operand: &UpdateOperand, before: &Attributes) -> Result<AttributeValue, Error> {
+    match operand {
+        UpdateOperand::Path(path) => find(before, path).cloned().ok_or_else(texts::update_operand_missing),
+        UpdateOperand::Value(value) => Ok(value.to_tree()),
+        UpdateOperand::IfNotExists(path, otherwise) => match find(before, path) {
+            Some(value) => Ok(value.clone()),
+            None => evaluate(otherwise, before),
+        },
+        UpdateOperand::ListAppend(first, second) => {
+            let (first, second) = (evaluate(first, before)?, evaluate(second, before)?);
+            match (first, second) {
+                (AttributeValue::L(mut values), AttributeValue::L(more)) => {
+                    values.extend(more);
+                    Ok(AttributeValue::L(values))
+                }
+                _ => Err(texts::update_operand_type()),
+            }
+        }
+    }
+}
+
+fn added(existing: Option<&AttributeValue>, value: &Value) -> Result<AttributeValue, Error> {
+    let value = value.to_tree();
+    let Some(existing) = existing else { return Ok(value) };
+    match (existing, value) {
+        (AttributeValue::N(old), AttributeValue::N(more)) => {
+            old.checked_add(more).map(AttributeValue::N).map_err(texts::update_number)
+        }
+        (AttributeValue::Ss(old), AttributeValue::Ss(more)) => {
+            Ok(AttributeValue::Ss(old.union(&more).cloned().collect()))
+        }
+        (AttributeValue::Ns(old), AttributeValue::Ns(more)) => {
+            Ok(AttributeValue::Ns(old.union(&more).copied().collect()))
+        }
+        (AttributeValue::Bs(old), AttributeValue::Bs(more)) => {
+            Ok(AttributeValue::Bs(old.union(&more).cloned().collect()))
+        }
+        _ => Err(texts::update_operand_type()),
+    }
+}
+
+/// What is left of a set; `None` if nothing is.
+fn difference(existing: &AttributeValue, less: AttributeValue) -> Result<Option<AttributeValue>, Error> {
+    let (rest, is_empty) = match (existing, less) {
+        (AttributeValue::Ss(old), AttributeValue::Ss(less)) => {
+            let rest: std::collections::BTreeSet<_> = old.difference(&less).cloned().collect();
+            let is_empty = rest.is_empty();
+            (AttributeValue::Ss(rest), is_empty)
+        }
+        (AttributeValue::Ns(old), AttributeValue::Ns(less)) => {
+            let rest: std::collections::BTreeSet<_> = old.difference(&less).copied().collect();
+            let is_empty = rest.is_empty();
+            (AttributeValue::Ns(rest), is_empty)
+        }
+        (AttributeValue::Bs(old), AttributeValue::Bs(less)) => {
+            let rest: std::collections::BTreeSet<_> = old.difference(&less).cloned().collect();
+            let is_empty = rest.is_empty();
+            (AttributeValue::Bs(rest), is_empty)
+        }
+        _ => return Err(texts::update_operand_type()),
+    };
+    Ok((!is_empty).then_some(rest))
+}
+
+/// What stands at a path of an item in tree form.
+fn find<'a>(item: &'a Attributes, path: &Path) -> Option<&'a AttributeValue> {
+    let (first, steps) = path.elements.split_first()?;
+    let PathElement::Attribute(name) = first else { return None };
+    steps.iter().try_fold(item.get(name)?, |value, step| match (step, value) {
+        (PathElement::Attribute(name), AttributeValue::M(map)) => map.get(name),
+        (PathElement::Index(index), AttributeValue::L(list)) => list.get(*index),
+        _ => None,
+    })
+}
+
+/// The map or list that a path's last step leads into.
+enum Parent<'a> {
+    Map(&'a mut Attributes, &'a str),
+    List(&'a mut Vec<AttributeValue>, usize),
+}
+
+fn parent<'a>(item: &'a mut Attributes, path: &'a Path) -> Option<Parent<'a>> {
+    let (last, steps) = path.elements.split_last()?;
+    let Some((first, steps)) = steps.split_first() else {
+        return Some(Parent::Map(item, path.root()));
+    };
+    let PathElement::Attribute(name) = first else { return None };
+    let value = steps.iter().try_fold(item.get_mut(name)?, |value, step| match (step, value) {
+        (PathElement::Attribute(name), AttributeValue::M(map)) => map.get_mut(name),
+        (PathElement::Index(index), AttributeValue::L(list)) => list.get_mut(*index),
+        _ => None,
+    })?;
+    match (last, value) {
+        (PathElement::Attribute(name), AttributeValue::M(map)) => Some(Parent::Map(map, name)),
+        (PathElement::Index(index), AttributeValue::L(list)) => Some(Parent::List(list, *index)),
+        _ => None,
+    }
+}
+
+fn check_parent(item: &Attributes, path: &Path) -> Result<(), Error> {
+    let Some((last, steps)) = path.elements.split_last().filter(|(_, steps)| !steps.is_empty()) else {
+        return Ok(());
+    };
+    match (last, find(item, &Path { elements: steps.to_vec() })) {
+        (PathElement::Attribute(_), Some(AttributeValue::M(_))) => Ok(()),
+        (PathElement::Index(_), Some(AttributeValue::L(_))) => Ok(()),
+        _ => Err(texts::update_path_invalid()),
+    }
+}
+
+fn write(item: &mut Attributes, path: &Path, value: AttributeValue) -> Result<(), Error> {
+    if path.elements.len() - 1 + levels(&value) > NESTING_DEPTH_MAX {
+        return Err(texts::update_nesting_too_deep());
+    }
+    match parent(item, path).ok_or_else(texts::update_path_invalid)? {
+        Parent::Map(map, name) => {
+            map.insert(name.to_owned(), value);
+        }
+        Parent::List(list, index) => match list.get_mut(index) {
+            Some(slot) => *slot = value,
+            None => list.push(value),
+        },
+    }
+    Ok(())
+}
+
+fn remove(item: &mut Attributes, path: &Path) -> Result<(), Error> {
+    match parent(item, path).ok_or_else(texts::update_path_invalid)? {
+        Parent::Map(map, name) => {
+            map.remove(name);
+        }
+        Parent::List(list, index) if index < list.len() => {
+            list.remove(index);
+        }
+        Parent::List(..) => {}
+    }
+    Ok(())
+}
+
+/// How many levels a value has: one, and one more for each list or map around the deepest.
+fn levels(value: &AttributeValue) -> usize {
+    match value {
+        AttributeValue::M(map) => 1 + map.values().map(levels).max().unwrap_or(0),
+        AttributeValue::L(list) => 1 + list.iter().map(levels).max().unwrap_or(0),
+        _ => 1,
+    }
+}
