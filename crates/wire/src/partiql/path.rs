@@ -1,0 +1,96 @@
+//! Reads paths, and turns them into the engine's.
+
+use keyform_core::Error;
+use keyform_core::error::partiql::{self, malformed};
+use keyform_core::expression::{Path, PathElement};
+
+use super::cursor::Cursor;
+use super::expression::expression;
+use super::syntax::{ExprKind, Step, WrittenPath};
+use super::token::{Place, Token, TokenKind};
+
+/// Reads a path that starts with a name and nothing else.
+pub(super) fn simple(cursor: &mut Cursor) -> Result<WrittenPath, Error> {
+    match cursor.peek() {
+        Some(Token { kind: TokenKind::Name(name) | TokenKind::Quoted(name), place }) => {
+            let (name, place) = (name.clone(), *place);
+            cursor.next();
+            rest(cursor, name, place)
+        }
+        _ => Err(malformed("Expected identifier for simple path")),
+    }
+}
+
+/// Reads the steps after a name.
+pub(super) fn rest(cursor: &mut Cursor, root: String, place: Place) -> Result<WrittenPath, Error> {
+    let mut steps = Vec::new();
+    loop {
+        if cursor.eat_symbol(".") {
+            steps.push(dot_step(cursor)?);
+        } else if cursor.eat_symbol("[") {
+            steps.push(bracket_step(cursor)?);
+        } else {
+            return Ok(WrittenPath { root, steps, place });
+        }
+    }
+}
+
+fn dot_step(cursor: &mut Cursor) -> Result<Step, Error> {
+    match cursor.next() {
+        Some(Token { kind: TokenKind::Name(name) | TokenKind::Quoted(name), .. }) => Ok(Step::Name(name)),
+        Some(Token { kind: TokenKind::Symbol("*"), place }) => Ok(Step::Every(place)),
+        _ => Err(malformed("Invalid path dot component")),
+    }
+}
+
+fn bracket_step(cursor: &mut Cursor) -> Result<Step, Error> {
+    let step = match cursor.peek() {
+        Some(Token { kind: TokenKind::Symbol("*"), place }) => {
+            let place = *place;
+            cursor.next();
+            Step::Every(place)
+        }
+        _ => Step::Bracket(cursor.nested(expression)?),
+    };
+    cursor.expect_symbol("]", "Expected RIGHT_BRACKET")?;
+    Ok(step)
+}
+
+/// The engine's form of a path.
+///
+/// # Errors
+/// When a name is empty, or a step is neither a name nor a place in a list.
+pub(super) fn resolve(path: &WrittenPath) -> Result<Path, Error> {
+    let mut elements = vec![PathElement::Attribute(name(&path.root)?)];
+    for step in &path.steps {
+        elements.push(element(step)?);
+    }
+    Ok(Path { elements })
+}
+
+fn element(step: &Step) -> Result<PathElement, Error> {
+    match step {
+        Step::Name(text) => name(text).map(PathElement::Attribute),
+        Step::Every(place) => Err(partiql::unexpected_path_component(place)),
+        Step::Bracket(inner) => match &inner.kind {
+            ExprKind::Text(text) => name(text).map(PathElement::Attribute),
+            ExprKind::Number(number) => {
+                number.parse().map(PathElement::Index).map_err(|_| partiql::unexpected_path_component(inner.place))
+            }
+            _ => Err(partiql::unexpected_path_component(inner.place)),
+        },
+    }
+}
+
+fn name(text: &str) -> Result<String, Error> {
+    if text.is_empty() { Err(partiql::empty_path_component()) } else { Ok(text.to_owned()) }
+}
+
+/// A path as the service's errors write it: `[a, b, [0]]`.
+pub(super) fn printed(path: &Path) -> String {
+    let elements = path.elements.iter().map(|element| match element {
+        PathElement::Attribute(name) => name.clone(),
+        PathElement::Index(place) => format!("[{place}]"),
+    });
+    format!("[{}]", elements.collect::<Vec<_>>().join(", "))
+}
