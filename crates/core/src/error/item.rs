@@ -1,7 +1,8 @@
 //! Texts about items, keys, conditions and sizes.
 
 use super::{Detail, Error, ErrorCode};
-use crate::value::Item;
+use crate::table::ScalarType;
+use crate::value::{AttributeType, Item};
 
 /// A condition did not hold; `item` is what stands there, where the caller asked for it.
 pub fn condition_failed(item: Option<Item>) -> Error {
@@ -12,4 +13,107 @@ pub fn condition_failed(item: Option<Item>) -> Error {
 /// A key lacks an attribute, has one too many, or one of the wrong type.
 pub fn key_does_not_match_schema() -> Error {
     Error::validation("The provided key element does not match the schema")
+}
+
+/// A new item lacks a key attribute.
+pub fn missing_key(name: &str) -> Error {
+    Error::validation(format!("One or more parameter values were invalid: Missing the key {name} in the item"))
+}
+
+/// A new item has a key attribute of another type than the table's.
+pub fn key_type_mismatch(name: &str, expected: ScalarType, actual: AttributeType) -> Error {
+    let expected = expected.name();
+    Error::validation(format!(
+        "One or more parameter values were invalid: Type mismatch for key {name} expected: {expected} actual: {actual}"
+    ))
+}
+
+/// A key attribute is an empty string or binary.
+pub fn key_is_empty(name: &str, kind: AttributeType) -> Error {
+    Error::validation(format!(
+        "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty {} \
+         value. Key: {name}",
+        empty_kind(kind)
+    ))
+}
+
+/// An item has an index key attribute of another type than the index's.
+pub fn index_key_type_mismatch(name: &str, expected: ScalarType, actual: AttributeType, index: &str) -> Error {
+    let expected = expected.name();
+    Error::validation(format!(
+        "One or more parameter values were invalid: Type mismatch for Index Key {name} Expected: {expected} Actual: \
+         {actual} IndexName: {index}"
+    ))
+}
+
+/// An item has an empty string or binary where an index has its key.
+pub fn index_key_is_empty(index: &str, name: &str, kind: AttributeType) -> Error {
+    Error::validation(format!(
+        "One or more parameter values are not valid. A value specified for a secondary index key is not supported. The \
+         AttributeValue for a key attribute cannot contain an empty {} value. IndexName: {index}, IndexKey: {name}",
+        empty_kind(kind)
+    ))
+}
+
+fn empty_kind(kind: AttributeType) -> &'static str {
+    if kind == AttributeType::B { "binary" } else { "string" }
+}
+
+/// A partition key has more than 2048 bytes. The missing space is the service's.
+pub fn partition_key_too_large() -> Error {
+    Error::validation(
+        "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes",
+    )
+}
+
+/// A sort key has more than 1024 bytes.
+pub fn sort_key_too_large() -> Error {
+    Error::validation(
+        "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of \
+         1024 bytes",
+    )
+}
+
+/// A new item is larger than 400 KB.
+pub fn item_too_large() -> Error {
+    Error::validation("Item size has exceeded the maximum allowed size")
+}
+
+/// An update would make an item larger than 400 KB.
+pub fn updated_item_too_large() -> Error {
+    Error::validation("Item size to update has exceeded the maximum allowed size")
+}
+
+/// An update names a key attribute.
+pub fn cannot_update_key(name: &str) -> Error {
+    Error::validation(format!(
+        "One or more parameter values were invalid: Cannot update attribute {name}. This attribute is part of the key"
+    ))
+}
+
+/// An update gives an index key attribute another type than the index's.
+pub fn updated_index_key_type(name: &str, expected: ScalarType, actual: AttributeType) -> Error {
+    let expected = expected.name();
+    Error::validation(format!(
+        "The update expression attempted to update the secondary index key to unsupported type. Key: {name} Expected: \
+         {expected} Actual: {actual}"
+    ))
+}
+
+/// An update makes an index key attribute empty.
+pub fn updated_index_key_is_empty() -> Error {
+    Error::validation(
+        "One or more parameter values are not valid. The update expression attempted to update a secondary index key to a \
+         value that is not supported. The AttributeValue for a key attribute cannot contain an empty string value.",
+    )
+}
+
+/// A batch names an item twice.
+pub fn duplicate_keys() -> Error {
+    Error::validation("Provided list of item keys contains duplicates")
+}
+
+/// Stored bytes cannot be read as an item.
+pub fn stored_item_is_corrupt() -> Error {
+    Error::internal("a stored item cannot be read; restore the data directory from a backup")
 }

@@ -9,6 +9,7 @@ mod code;
 pub mod expression;
 pub mod item;
 pub mod partiql;
+pub mod read;
 pub mod table;
 pub mod transaction;
 

@@ -1,6 +1,6 @@
 //! Texts about transactions.
 
-use super::{CancellationReason, Detail, Error, ErrorCode};
+use super::{CancellationCause, CancellationReason, Detail, Error, ErrorCode};
 
 /// The transaction did nothing, for these reasons.
 pub fn cancelled(reasons: Vec<CancellationReason>) -> Error {
@@ -9,4 +9,52 @@ pub fn cancelled(reasons: Vec<CancellationReason>) -> Error {
     let message =
         format!("Transaction cancelled, please refer cancellation reasons for specific reasons [{}]", codes.join(", "));
     Error::with_detail(ErrorCode::TransactionCanceled, message, Detail::Cancellation(reasons))
+}
+
+/// A single write met an item of a transaction that is under way.
+pub fn conflict() -> Error {
+    Error::new(ErrorCode::TransactionConflict, "Transaction is ongoing for the item")
+}
+
+/// Why one action failed, told as the reason of a cancellation.
+pub fn reason(error: &Error) -> CancellationReason {
+    let code = match error.code() {
+        ErrorCode::ConditionalCheckFailed => "ConditionalCheckFailed",
+        ErrorCode::TransactionConflict => "TransactionConflict",
+        ErrorCode::ItemCollectionSizeLimitExceeded => "ItemCollectionSizeLimitExceeded",
+        ErrorCode::DuplicateItem => "DuplicateItem",
+        _ => "ValidationError",
+    };
+    let item = match error.detail() {
+        Detail::Item(item) => Some(item.clone()),
+        _ => None,
+    };
+    CancellationReason { cause: Some(CancellationCause { code, message: error.message().to_owned() }), item }
+}
+
+/// A transaction names an item twice.
+pub fn duplicate_items() -> Error {
+    Error::validation("Transaction request cannot include multiple operations on one item")
+}
+
+/// The token was used for another transaction.
+pub fn token_mismatch() -> Error {
+    Error::new(
+        ErrorCode::IdempotentParameterMismatch,
+        "The request uses the same client token as a previous, but non-identical request. Do not reuse a client token with \
+         different requests, unless the requests are identical",
+    )
+}
+
+/// The transaction with the token is still under way.
+pub fn in_progress() -> Error {
+    Error::new(ErrorCode::TransactionInProgress, "The transaction with the given request token is already in progress.")
+}
+
+/// All items of a transaction together are larger than 4 MB.
+pub fn too_large() -> Error {
+    Error::validation(
+        "Collection size of items exceeded, which can also be caused by the aggregate size of the items in the transaction \
+         exceeding the 4MB limit",
+    )
 }

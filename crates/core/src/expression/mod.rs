@@ -10,6 +10,7 @@ mod lexer;
 pub mod parser;
 pub mod project;
 mod reserved;
+mod roots;
 pub mod substitution;
 pub mod update;
 

@@ -38,6 +38,28 @@ pub struct CreateTable {
     pub tags: Vec<Tag>,
 }
 
+impl CreateTable {
+    /// A table of that name without a key, on demand: the start of a request.
+    pub fn named(table: impl Into<String>) -> Self {
+        Self {
+            table: table.into(),
+            attributes: AttributeDefinitions::new(),
+            key: KeySchema::default(),
+            global_indexes: Vec::new(),
+            local_indexes: Vec::new(),
+            billing: BillingMode::PayPerRequest,
+            throughput: None,
+            on_demand: None,
+            warm: None,
+            stream: None,
+            sse: None,
+            class: None,
+            deletion_protected: false,
+            tags: Vec::new(),
+        }
+    }
+}
+
 /// Changes a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UpdateTable {

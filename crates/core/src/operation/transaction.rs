@@ -77,3 +77,15 @@ pub struct TransactWriteItemsOutput {
     /// The sizes of item collections by table.
     pub metrics: BTreeMap<String, Vec<ItemCollectionMetrics>>,
 }
+
+impl TransactAction {
+    /// The table it is about.
+    pub fn table(&self) -> &str {
+        match self {
+            Self::Put { table, .. }
+            | Self::Update { table, .. }
+            | Self::Delete { table, .. }
+            | Self::Check { table, .. } => table,
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! The handle that callers hold: opened on a directory or in memory, shared freely between threads and tasks.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use keyform_core::execute::BoxFuture;
+use keyform_core::{Error, Execute, Operation, Output};
+
+use crate::background::Background;
+use crate::engine::{Engine, Settings, Step, Waiting, store_failed};
+use crate::env::{Env, SystemEnv};
+use crate::keys::{self, KeyError};
+use crate::store::{Durability, RealDisk, Store, StoreError, StoreOptions, StoreStats};
+
+/// An open database. Cloning it shares it; the last clone closes it.
+#[derive(Clone)]
+pub struct Database {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    engine: Arc<Engine>,
+    background: Background,
+}
+
+/// How a database is opened.
+#[derive(Clone)]
+pub struct Options {
+    /// Whether a write waits for the disk or only for the operating system.
+    pub durability: Durability,
+    /// The file with the master key; without one, data is not encrypted.
+    pub master_key_file: Option<PathBuf>,
+    /// Where time and chance come from.
+    pub env: Arc<dyn Env>,
+    /// The region and account in ARNs.
+    pub settings: Settings,
+    /// How often expired items are looked for and old records trimmed; never by itself without it.
+    pub sweep_interval: Option<Duration>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            durability: Durability::Sync,
+            master_key_file: None,
+            env: Arc::new(SystemEnv),
+            settings: Settings::default(),
+            sweep_interval: Some(Duration::from_secs(1)),
+        }
+    }
+}
+
+/// Why a database cannot be opened.
+#[derive(Debug)]
+pub enum OpenError {
+    /// The directory cannot be made or entered.
+    Directory {
+        /// Which.
+        path: PathBuf,
+        /// The operating system's error.
+        source: io::Error,
+    },
+    /// The store refuses.
+    Store(StoreError),
+    /// The keys cannot be had.
+    Key(KeyError),
+    /// The catalog cannot be read.
+    Catalog(Error),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Directory { path, source } => {
+                write!(f, "cannot use the data directory {}: {source}; give another with --data", path.display())
+            }
+            Self::Store(error) => error.fmt(f),
+            Self::Key(error) => error.fmt(f),
+            Self::Catalog(error) => write!(f, "{}", error.message()),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+impl From<StoreError> for OpenError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<KeyError> for OpenError {
+    fn from(error: KeyError) -> Self {
+        Self::Key(error)
+    }
+}
+
+impl From<Error> for OpenError {
+    fn from(error: Error) -> Self {
+        Self::Catalog(error)
+    }
+}
+
+impl Database {
+    /// A database that lives as long as its handles.
+    ///
+    /// ```
+    /// use keyform_core::operation::{ListTables, Operation};
+    ///
+    /// let database = keyform_engine::Database::in_memory(Default::default());
+    /// let output = database.execute_blocking(Operation::ListTables(ListTables::default()))?;
+    /// # Ok::<(), keyform_core::Error>(())
+    /// ```
+    pub fn in_memory(options: Options) -> Self {
+        Self::on(Store::in_memory(), options).expect("an empty store has an empty catalog")
+    }
+
+    /// The database in a directory, made if it is not there.
+    ///
+    /// # Errors
+    /// When the directory is another program's, another process has it, it is damaged, or the master key does not fit.
+    pub fn open(directory: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
+        let directory = directory.as_ref();
+        let disk =
+            RealDisk::new(directory).map_err(|source| OpenError::Directory { path: directory.to_owned(), source })?;
+        let ring = options.master_key_file.as_deref().map(|file| keys::open(directory, file)).transpose()?;
+        let store_options = StoreOptions { durability: options.durability, ..StoreOptions::default() };
+        let store = Store::open(Arc::new(disk), ring.map(|ring| ring.data_keys()), store_options)?;
+        Self::on(store, options)
+    }
+
+    /// The database in a store that is open already.
+    ///
+    /// # Errors
+    /// When the store's catalog cannot be read.
+    pub fn on(store: Store, options: Options) -> Result<Self, OpenError> {
+        let engine = Arc::new(Engine::open(store, options.env, options.settings)?);
+        let background = Background::start(Arc::clone(&engine), options.sweep_interval);
+        Ok(Self { inner: Arc::new(Inner { engine, background }) })
+    }
+
+    /// Runs an operation; a write is durable when the future is ready. The future needs no particular runtime.
+    ///
+    /// # Errors
+    /// The service's.
+    pub fn execute(&self, operation: Operation) -> impl Future<Output = Result<Output, Error>> + Send + use<> {
+        let step = self.inner.engine.begin(operation);
+        async move {
+            match step? {
+                Step::Done(output) => Ok(output),
+                Step::Waiting(Waiting { commit, answer, marks }) => {
+                    commit.await.map_err(|error| store_failed(&error))?;
+                    drop(marks);
+                    answer
+                }
+            }
+        }
+    }
+
+    /// Runs an operation and waits for it.
+    ///
+    /// # Errors
+    /// The service's.
+    pub fn execute_blocking(&self, operation: Operation) -> Result<Output, Error> {
+        match self.inner.engine.begin(operation)? {
+            Step::Done(output) => Ok(output),
+            Step::Waiting(Waiting { commit, answer, marks }) => {
+                commit.wait().map_err(|error| store_failed(&error))?;
+                drop(marks);
+                answer
+            }
+        }
+    }
+
+    /// Does now what is done in the background from time to time: expiry, trimming, filling of new indexes.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn sweep(&self) -> Result<(), Error> {
+        self.inner.background.run_now()
+    }
+
+    /// What the store has done and holds.
+    pub fn store_stats(&self) -> StoreStats {
+        self.inner.engine.store.stats()
+    }
+
+    /// Whether the database can still write; after a failed sync it cannot until it is opened anew.
+    ///
+    /// # Errors
+    /// The failure that came first.
+    pub fn health(&self) -> Result<(), StoreError> {
+        self.inner.engine.store.health()
+    }
+
+    /// Ends background work, makes everything durable and lets go of the directory.
+    ///
+    /// # Errors
+    /// When the last sync fails.
+    pub fn close(&self) -> Result<(), StoreError> {
+        self.inner.background.stop();
+        self.inner.engine.close()
+    }
+}
+
+impl Execute for Database {
+    fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
+        Box::pin(Database::execute(self, operation))
+    }
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Database").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,228 @@
+//! Keys of items: taken out of attributes, checked against the table, and encoded for the store.
+
+use keyform_core::error::item as texts;
+use keyform_core::limits::{PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX};
+use keyform_core::value::{AttributeType, size};
+use keyform_core::{AttributeValue, Attributes, Error, Item, Value, ValueRef};
+
+use crate::catalog::{Index, KeyAttribute, KeyLayout, Table};
+use crate::layout::{self, IndexId};
+
+/// The place of an item: its key in the store, and the part of it that is the key's values.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ItemKey {
+    /// The whole key in the store.
+    pub store_key: Vec<u8>,
+    /// How much of it is table, index and hash.
+    values_start: usize,
+}
+
+impl ItemKey {
+    /// The encoded values of partition and sort key, without table and hash.
+    pub fn values(&self) -> &[u8] {
+        &self.store_key[self.values_start..]
+    }
+}
+
+/// The place of the item with a key that a request gives: exactly the table's key attributes.
+///
+/// # Errors
+/// When the key does not fit the table.
+pub fn of_request(table: &Table, key: &Attributes) -> Result<ItemKey, Error> {
+    let expected = table.key.attributes().count();
+    let fits = |attribute: &KeyAttribute| {
+        key.get(&attribute.name).is_some_and(|value| value.kind() == AttributeType::from(attribute.kind))
+    };
+    if key.len() != expected || !table.key.attributes().all(fits) {
+        return Err(texts::key_does_not_match_schema());
+    }
+    check_values(&table.key, key)?;
+    Ok(encode(table, |name| key.get(name)))
+}
+
+/// The place of an item that a request brings.
+///
+/// # Errors
+/// When the item lacks a key attribute or has one of the wrong type.
+pub fn of_new_item(table: &Table, item: &Attributes) -> Result<ItemKey, Error> {
+    for attribute in table.key.attributes() {
+        let value = item.get(&attribute.name).ok_or_else(|| texts::missing_key(&attribute.name))?;
+        if value.kind() != AttributeType::from(attribute.kind) {
+            return Err(texts::key_type_mismatch(&attribute.name, attribute.kind, value.kind()));
+        }
+    }
+    check_values(&table.key, item)?;
+    Ok(encode(table, |name| item.get(name)))
+}
+
+/// Checks that an item's attributes may stand in the keys of the table's indexes.
+///
+/// # Errors
+/// When an index key attribute has the wrong type, is empty or too large.
+pub fn check_index_keys(table: &Table, item: &Attributes) -> Result<(), Error> {
+    for index in &table.indexes {
+        for attribute in index.key.attributes() {
+            if let Some(value) = item.get(&attribute.name) {
+                check_index_value(index, attribute, value)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The same for an item that an update made, which the service tells in other words.
+///
+/// # Errors
+/// When an index key attribute has the wrong type, is empty or too large.
+pub fn check_updated_index_keys(table: &Table, item: &Attributes) -> Result<(), Error> {
+    check_index_keys(table, item).map_err(|_| {
+        let attributes = table.indexes.iter().flat_map(|index| index.key.attributes());
+        let mut values = attributes.filter_map(|attribute| Some((attribute, item.get(&attribute.name)?)));
+        match values.find(|(attribute, value)| value.kind() != AttributeType::from(attribute.kind)) {
+            Some((attribute, value)) => texts::updated_index_key_type(&attribute.name, attribute.kind, value.kind()),
+            None => texts::updated_index_key_is_empty(),
+        }
+    })
+}
+
+fn check_index_value(index: &Index, attribute: &KeyAttribute, value: &AttributeValue) -> Result<(), Error> {
+    if value.kind() != AttributeType::from(attribute.kind) {
+        return Err(texts::index_key_type_mismatch(&attribute.name, attribute.kind, value.kind(), &index.name));
+    }
+    if is_empty(value) {
+        return Err(texts::index_key_is_empty(&index.name, &attribute.name, value.kind()));
+    }
+    let is_partition = index.key.partition.contains(attribute);
+    let bytes_max = if is_partition { PARTITION_KEY_BYTES_MAX } else { SORT_KEY_BYTES_MAX };
+    if size::of_tree(value) > bytes_max {
+        return Err(if is_partition { texts::partition_key_too_large() } else { texts::sort_key_too_large() });
+    }
+    Ok(())
+}
+
+/// Checks that no key attribute of the table or its indexes is empty.
+///
+/// # Errors
+/// The first that is.
+pub fn refuse_empty(table: &Table, item: &Attributes) -> Result<(), Error> {
+    let empty =
+        |attribute: &KeyAttribute| item.get(&attribute.name).filter(|value| is_empty(value)).map(AttributeValue::kind);
+    for attribute in table.key.attributes() {
+        if let Some(kind) = empty(attribute) {
+            return Err(texts::key_is_empty(&attribute.name, kind));
+        }
+    }
+    for index in &table.indexes {
+        for attribute in index.key.attributes() {
+            if let Some(kind) = empty(attribute) {
+                return Err(texts::index_key_is_empty(&index.name, &attribute.name, kind));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_values(layout: &KeyLayout, item: &Attributes) -> Result<(), Error> {
+    for attribute in layout.attributes() {
+        if let Some(value) = item.get(&attribute.name).filter(|value| is_empty(value)) {
+            return Err(texts::key_is_empty(&attribute.name, value.kind()));
+        }
+    }
+    let bytes = |attributes: &[KeyAttribute]| -> usize {
+        attributes.iter().filter_map(|attribute| item.get(&attribute.name)).map(size::of_tree).sum()
+    };
+    if bytes(&layout.partition) > PARTITION_KEY_BYTES_MAX {
+        return Err(texts::partition_key_too_large());
+    }
+    if bytes(&layout.sort) > SORT_KEY_BYTES_MAX {
+        return Err(texts::sort_key_too_large());
+    }
+    Ok(())
+}
+
+fn is_empty(value: &AttributeValue) -> bool {
+    match value {
+        AttributeValue::S(text) => text.is_empty(),
+        AttributeValue::B(bytes) => bytes.is_empty(),
+        _ => false,
+    }
+}
+
+fn encode<'a>(table: &Table, get: impl Fn(&str) -> Option<&'a AttributeValue>) -> ItemKey {
+    let mut partition = Vec::with_capacity(48);
+    let write = |out: &mut Vec<u8>, attributes: &[KeyAttribute]| {
+        for value in attributes.iter().filter_map(|attribute| get(&attribute.name)) {
+            write_tree_key_value(out, value);
+        }
+    };
+    write(&mut partition, &table.key.partition);
+    let mut store_key = layout::partition_prefix(table.id, IndexId::BASE, &partition);
+    let values_start = store_key.len() - partition.len();
+    write(&mut store_key, &table.key.sort);
+    ItemKey { store_key, values_start }
+}
+
+/// The encoded key values of a stored item: partition and sort key.
+pub fn values_of_item(key: &KeyLayout, item: &Item) -> Vec<u8> {
+    let mut out = Vec::with_capacity(64);
+    for value in key.attributes().filter_map(|attribute| item.get(&attribute.name)) {
+        layout::write_key_value(&mut out, value);
+    }
+    out
+}
+
+/// The store's key of the item that an index entry is a copy of.
+pub fn of_stored_item(table: &Table, entry: &Item) -> Vec<u8> {
+    let mut partition = Vec::with_capacity(48);
+    let write = |out: &mut Vec<u8>, attributes: &[KeyAttribute]| {
+        for value in attributes.iter().filter_map(|attribute| entry.get(&attribute.name)) {
+            layout::write_key_value(out, value);
+        }
+    };
+    write(&mut partition, &table.key.partition);
+    let mut key = layout::partition_prefix(table.id, IndexId::BASE, &partition);
+    write(&mut key, &table.key.sort);
+    key
+}
+
+/// The place of an item's entry in an index, or nothing if the item lacks one of the index's attributes.
+pub fn of_index_entry(table: &Table, index: &Index, item: &Item) -> Option<Vec<u8>> {
+    let mut partition = Vec::with_capacity(48);
+    write_index_values(&mut partition, &index.key.partition, item)?;
+    let mut key = layout::partition_prefix(table.id, index.id, &partition);
+    write_index_values(&mut key, &index.key.sort, item)?;
+    if index.is_local() {
+        write_index_values(&mut key, &table.key.sort, item)?;
+    } else {
+        key.extend_from_slice(&values_of_item(&table.key, item));
+    }
+    Some(key)
+}
+
+fn write_index_values(out: &mut Vec<u8>, attributes: &[KeyAttribute], item: &Item) -> Option<()> {
+    for attribute in attributes {
+        let value = item.get(&attribute.name)?;
+        if value.kind() != AttributeType::from(attribute.kind) || is_empty_view(value) {
+            return None;
+        }
+        layout::write_key_value(out, value);
+    }
+    Some(())
+}
+
+fn is_empty_view(value: ValueRef<'_>) -> bool {
+    match value {
+        ValueRef::S(text) => text.is_empty(),
+        ValueRef::B(bytes) => bytes.is_empty(),
+        _ => false,
+    }
+}
+
+fn write_tree_key_value(out: &mut Vec<u8>, value: &AttributeValue) {
+    match value {
+        AttributeValue::S(text) => layout::write_key_value(out, ValueRef::S(text)),
+        AttributeValue::N(number) => layout::write_key_value(out, ValueRef::N(*number)),
+        AttributeValue::B(bytes) => layout::write_key_value(out, ValueRef::B(bytes)),
+        other => layout::write_key_value(out, Value::from(other).view()),
+    }
+}

@@ -1,0 +1,197 @@
+//! Where everything stands in the store's one ordered key space.
+//!
+//! ```text
+//! 00 …                                             the engine's own: catalog, idempotency tokens, statistics
+//! 01 table index hash partition sort [table key]   items (index 0) and copies of them in indexes
+//! 01 table fffe  seconds  table key                when items expire
+//! 01 table ffff  stream shard  sequence            changes
+//! ```
+//!
+//! `table` is a `u32`, `index` a `u16`, both never used again once dropped. `hash` is a 64-bit hash of the partition key, so
+//! that a scan visits partitions in no telling order and a parallel scan can cut the space into equal parts. Key values are
+//! encoded so that bytes sort as values do and every value tells where it ends:
+//!
+//! ```text
+//! string, binary   bytes with 00 written as 00 ff, ended by 00 01
+//! number           see `Number::to_ordered`
+//! ```
+
+use keyform_core::ValueRef;
+use keyform_core::value::AttributeType;
+
+const SYSTEM: u8 = 0;
+const TABLES: u8 = 1;
+
+/// The number of a table; never used twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TableId(pub u32);
+
+/// The number of an index within its table; never used twice there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct IndexId(pub u16);
+
+impl IndexId {
+    /// The table itself.
+    pub const BASE: Self = Self(0);
+    /// The times at which items expire.
+    pub const EXPIRY: Self = Self(0xfffe);
+    /// The changes.
+    pub const STREAM: Self = Self(0xffff);
+}
+
+/// A key of the engine's own records: `kind` tells what, `name` which.
+pub fn system_key(kind: u8, name: &[u8]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(2 + name.len());
+    key.extend_from_slice(&[SYSTEM, kind]);
+    key.extend_from_slice(name);
+    key
+}
+
+/// What all keys of a table start with.
+pub fn table_prefix(table: TableId) -> Vec<u8> {
+    let mut key = Vec::with_capacity(96);
+    key.push(TABLES);
+    key.extend_from_slice(&table.0.to_be_bytes());
+    key
+}
+
+/// What all keys of an index start with.
+pub fn index_prefix(table: TableId, index: IndexId) -> Vec<u8> {
+    let mut key = table_prefix(table);
+    key.extend_from_slice(&index.0.to_be_bytes());
+    key
+}
+
+/// What all keys of one partition of an index start with; `partition` is encoded.
+pub fn partition_prefix(table: TableId, index: IndexId, partition: &[u8]) -> Vec<u8> {
+    let mut key = index_prefix(table, index);
+    key.extend_from_slice(&partition_hash(partition).to_be_bytes());
+    key.extend_from_slice(partition);
+    key
+}
+
+/// The hash by which partitions are spread.
+pub fn partition_hash(partition: &[u8]) -> u64 {
+    twox_hash::XxHash3_64::oneshot(partition)
+}
+
+/// Appends a key value; strings, numbers and binaries are the only ones.
+pub fn write_key_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
+    match value {
+        ValueRef::S(text) => write_terminated(out, text.as_bytes()),
+        ValueRef::B(bytes) => write_terminated(out, bytes),
+        ValueRef::N(number) => out.extend_from_slice(number.to_ordered().as_bytes()),
+        other => debug_assert!(false, "{} is no type of keys", other.kind()),
+    }
+}
+
+/// Appends the start of a string or binary, without its end: what all values that begin so start with.
+pub fn write_key_prefix(out: &mut Vec<u8>, value: ValueRef<'_>) {
+    match value {
+        ValueRef::S(text) => write_escaped(out, text.as_bytes()),
+        ValueRef::B(bytes) => write_escaped(out, bytes),
+        other => debug_assert!(false, "{} has no beginning", other.kind()),
+    }
+}
+
+fn write_terminated(out: &mut Vec<u8>, bytes: &[u8]) {
+    write_escaped(out, bytes);
+    out.extend_from_slice(&[0, 1]);
+}
+
+fn write_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
+    let mut runs = bytes.split(|byte| *byte == 0);
+    out.extend_from_slice(runs.next().unwrap_or_default());
+    for run in runs {
+        out.extend_from_slice(&[0, 0xff]);
+        out.extend_from_slice(run);
+    }
+}
+
+/// The smallest key above every key that starts with `prefix`; nothing if there is none.
+pub fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
+    let last = prefix.iter().rposition(|byte| *byte != 0xff)?;
+    let mut key = prefix[..=last].to_vec();
+    key[last] += 1;
+    Some(key)
+}
+
+/// A key in words, for people who look into a store.
+pub fn describe(key: &[u8]) -> String {
+    match key {
+        [SYSTEM, kind, name @ ..] => format!("system/{kind}/{}", name.escape_ascii()),
+        [TABLES, a, b, c, d, e, f, rest @ ..] => {
+            let table = u32::from_be_bytes([*a, *b, *c, *d]);
+            let index = u16::from_be_bytes([*e, *f]);
+            format!("table {table}/index {index}/{}", describe_values(rest))
+        }
+        other => other.escape_ascii().to_string(),
+    }
+}
+
+fn describe_values(bytes: &[u8]) -> String {
+    let Some((hash, mut rest)) = bytes.split_at_checked(8) else { return bytes.escape_ascii().to_string() };
+    let mut words: Vec<String> = vec![hash.iter().map(|byte| format!("{byte:02x}")).collect()];
+    while !rest.is_empty() {
+        let (word, used) = describe_value(rest);
+        words.push(word);
+        rest = &rest[used..];
+    }
+    words.join("/")
+}
+
+fn describe_value(bytes: &[u8]) -> (String, usize) {
+    if let Some((number, used)) = keyform_core::Number::from_ordered_prefix(bytes) {
+        return (number.to_string(), used);
+    }
+    let end = bytes.windows(2).position(|pair| pair == [0, 1]);
+    (bytes[..end.unwrap_or(bytes.len())].escape_ascii().to_string(), end.map_or(bytes.len(), |end| end + 2))
+}
+
+/// Whether a value may be a key attribute of that type.
+pub fn is_key_type(kind: AttributeType) -> bool {
+    matches!(kind, AttributeType::S | AttributeType::N | AttributeType::B)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use keyform_core::{AttributeValue, Value};
+    use proptest::prelude::*;
+
+    fn encoded(value: &AttributeValue) -> Vec<u8> {
+        let mut out = Vec::new();
+        write_key_value(&mut out, Value::from(value).view());
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn encoded_binaries_sort_as_binaries_do(a in any::<Vec<u8>>(), b in any::<Vec<u8>>(), tail in any::<[u8; 3]>()) {
+            let mut first = encoded(&AttributeValue::B(a.clone()));
+            let mut second = encoded(&AttributeValue::B(b.clone()));
+            if a != b {
+                first.extend_from_slice(&tail);
+            }
+            second.extend_from_slice(&tail);
+            let expected = if a == b { first.cmp(&second) } else { a.cmp(&b) };
+            prop_assert_eq!(first.cmp(&second), expected);
+        }
+
+        #[test]
+        fn everything_with_a_prefix_lies_below_what_comes_after_it(prefix in any::<Vec<u8>>(), tail in any::<Vec<u8>>()) {
+            let whole = [prefix.clone(), tail].concat();
+            if let Some(after) = after_prefix(&prefix) {
+                prop_assert!(whole < after && prefix < after);
+            }
+        }
+    }
+
+    #[test]
+    fn keys_are_described_in_words() {
+        let mut key = partition_prefix(TableId(7), IndexId::BASE, &encoded(&"USER#1".into()));
+        write_key_value(&mut key, Value::from(AttributeValue::from(42)).view());
+        let words = describe(&key);
+        assert!(words.starts_with("table 7/index 0/") && words.ends_with("/USER#1/42"), "{words}");
+    }
+}

@@ -1,0 +1,47 @@
+//! Query.
+
+use keyform_core::Error;
+use keyform_core::error::read as texts;
+use keyform_core::expression::KeyCondition;
+use keyform_core::operation::{PageOutput, Query};
+
+use super::page::PageRequest;
+use super::source::Source;
+use super::{bounds, get, start};
+use crate::engine::Engine;
+
+impl Engine {
+    pub(crate) fn query(&self, request: &Query) -> Result<PageOutput, Error> {
+        let source =
+            Source::new(self.catalog.read().table(&request.table)?, request.index.as_deref(), request.consistent)?;
+        let range = bounds::of_condition(&source, &request.key)?;
+        if let Some(name) =
+            request.filter.as_ref().and_then(|filter| filter.roots().into_iter().find(|name| source.has_key(name)))
+        {
+            return Err(texts::filter_on_key(name));
+        }
+        let after = request.start.as_ref().map(|key| start::store_key(&source, key)).transpose()?;
+        if let Some(after) = after.as_ref().filter(|after| !range.contains(after)) {
+            return Err(outside(&source, &request.key, after)?);
+        }
+        let page = PageRequest {
+            range,
+            after,
+            reverse: request.reverse,
+            limit: request.limit.unwrap_or(usize::MAX),
+            filter: request.filter.as_ref(),
+            projection: request.projection.as_ref(),
+            attributes: source.attributes(request.select, request.projection.as_ref())?,
+            kind: get::kind(request.consistent),
+            return_capacity: request.return_capacity,
+            source: &source,
+        };
+        page.read(&self.snapshot())
+    }
+}
+
+/// Tells whether a start key is of another partition or only out of the range.
+fn outside(source: &Source, condition: &KeyCondition, after: &[u8]) -> Result<Error, Error> {
+    let partition = bounds::of_partition(source, condition)?;
+    Ok(if partition.contains(after) { texts::start_key_is_outside_range() } else { texts::start_key_is_outside() })
+}

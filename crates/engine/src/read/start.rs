@@ -1,0 +1,35 @@
+//! Where a page starts: the key at which the page before it ended.
+
+use keyform_core::error::read as texts;
+use keyform_core::value::AttributeType;
+use keyform_core::{Attributes, Error, Item};
+
+use super::source::Source;
+use crate::catalog::KeyAttribute;
+use crate::key;
+
+/// The store's key of the entry that a start key names.
+///
+/// # Errors
+/// When it is no key of the source.
+pub fn store_key(source: &Source, start: &Attributes) -> Result<Vec<u8>, Error> {
+    let fits = |attribute: &KeyAttribute| {
+        start.get(&attribute.name).is_some_and(|value| value.kind() == AttributeType::from(attribute.kind))
+    };
+    let all_fit = source.key().attributes().chain(source.table.key.attributes()).all(fits);
+    let none_else = start.keys().all(|name| source.is_position(name));
+    if !all_fit || !none_else {
+        return Err(texts::start_key_is_invalid());
+    }
+    let item = Item::from(start);
+    let key = match source.index() {
+        Some(index) => key::of_index_entry(&source.table, index, &item),
+        None => key::of_new_item(&source.table, start).ok().map(|key| key.store_key),
+    };
+    key.ok_or_else(texts::start_key_is_invalid)
+}
+
+/// The key of an entry, as the next request gives it back.
+pub fn of_entry(source: &Source, entry: &Item) -> Item {
+    entry.filtered(|name| source.is_position(name))
+}

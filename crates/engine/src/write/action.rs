@@ -1,0 +1,121 @@
+//! One write of one item, ready to be decided: what it is, on which key, under which condition.
+
+use keyform_core::error::item as texts;
+use keyform_core::expression::{Condition, Update, update};
+use keyform_core::limits::ITEM_BYTES_MAX;
+use keyform_core::operation::{ItemCollectionMetrics, ReturnItemCollectionMetrics};
+use keyform_core::value::size;
+use keyform_core::{Attributes, Error, Item};
+
+use crate::catalog::Table;
+use crate::key::{self, ItemKey};
+
+/// A write of one item.
+pub struct Action<'a> {
+    pub table: &'a Table,
+    /// Where the item is.
+    pub key: ItemKey,
+    /// The key as the request has it, or the whole new item.
+    pub source: &'a Attributes,
+    pub effect: Effect<'a>,
+    pub condition: Option<&'a Condition>,
+    pub return_item_on_failure: bool,
+}
+
+/// What a write does.
+pub enum Effect<'a> {
+    /// Writes the item.
+    Put(Item),
+    /// Changes the item, or makes it of the key.
+    Update(Option<&'a Update>),
+    /// Removes the item.
+    Delete,
+    /// Nothing.
+    Check,
+}
+
+impl<'a> Action<'a> {
+    pub fn put(table: &'a Table, item: &'a Attributes) -> Result<Self, Error> {
+        let key = key::of_new_item(table, item)?;
+        key::check_index_keys(table, item)?;
+        if size::of_attributes(item) > ITEM_BYTES_MAX {
+            return Err(texts::item_too_large());
+        }
+        Ok(Self::new(table, key, item, Effect::Put(Item::from(item))))
+    }
+
+    /// What is wrong with a new item whatever the table holds: an empty key, or its size.
+    pub fn refuse_outright(table: &Table, item: &Attributes) -> Result<(), Error> {
+        key::refuse_empty(table, item)?;
+        if size::of_attributes(item) > ITEM_BYTES_MAX { Err(texts::item_too_large()) } else { Ok(()) }
+    }
+
+    pub fn update(table: &'a Table, key: &'a Attributes, update: Option<&'a Update>) -> Result<Self, Error> {
+        let place = key::of_request(table, key)?;
+        check_keys_untouched(table, update)?;
+        Ok(Self::new(table, place, key, Effect::Update(update)))
+    }
+
+    pub fn delete(table: &'a Table, key: &'a Attributes) -> Result<Self, Error> {
+        Ok(Self::new(table, key::of_request(table, key)?, key, Effect::Delete))
+    }
+
+    pub fn check(table: &'a Table, key: &'a Attributes) -> Result<Self, Error> {
+        Ok(Self::new(table, key::of_request(table, key)?, key, Effect::Check))
+    }
+
+    fn new(table: &'a Table, key: ItemKey, source: &'a Attributes, effect: Effect<'a>) -> Self {
+        Self { table, key, source, effect, condition: None, return_item_on_failure: false }
+    }
+
+    /// Adds what most requests have.
+    pub fn conditioned(mut self, condition: Option<&'a Condition>, return_item_on_failure: bool) -> Self {
+        self.condition = condition;
+        self.return_item_on_failure = return_item_on_failure;
+        self
+    }
+
+    /// The size of the collection that the write was in, for tables with local indexes. Collections are not measured; the
+    /// range is the first gigabyte.
+    pub fn collection_metrics(&self, wanted: ReturnItemCollectionMetrics) -> Option<ItemCollectionMetrics> {
+        if wanted == ReturnItemCollectionMetrics::None || !self.table.has_local_index() {
+            return None;
+        }
+        let partition =
+            self.table.key.partition.iter().filter_map(|attribute| self.source.get_key_value(&attribute.name));
+        let key = partition.map(|(name, value)| (name.clone(), value.clone())).collect();
+        Some(ItemCollectionMetrics { key, size_gigabytes: [0.0, 1.0] })
+    }
+
+    /// The item after the write, given the one before.
+    pub fn decide(&self, old: Option<&Item>) -> Result<Option<Item>, Error> {
+        if !self.condition.is_none_or(|condition| condition.holds(old)) {
+            return Err(texts::condition_failed(old.filter(|_| self.return_item_on_failure).cloned()));
+        }
+        match &self.effect {
+            Effect::Put(item) => Ok(Some(item.clone())),
+            Effect::Update(update) => updated(self.table, self.source, *update, old).map(Some),
+            Effect::Delete => Ok(None),
+            Effect::Check => Ok(old.cloned()),
+        }
+    }
+}
+
+fn check_keys_untouched(table: &Table, update: Option<&Update>) -> Result<(), Error> {
+    let Some(update) = update else { return Ok(()) };
+    match update.touched_paths().find(|path| table.key.contains(path.root())) {
+        Some(path) => Err(texts::cannot_update_key(path.root())),
+        None => Ok(()),
+    }
+}
+
+fn updated(table: &Table, key: &Attributes, change: Option<&Update>, old: Option<&Item>) -> Result<Item, Error> {
+    let before = old.map_or_else(|| key.clone(), Item::to_attributes);
+    let Some(change) = change else { return Ok(Item::from(&before)) };
+    let after = update::apply(change, &before)?;
+    key::check_updated_index_keys(table, &after)?;
+    if size::of_attributes(&after) > ITEM_BYTES_MAX {
+        return Err(texts::updated_item_too_large());
+    }
+    Ok(Item::from(&after))
+}

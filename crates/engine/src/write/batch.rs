@@ -1,0 +1,74 @@
+//! BatchWriteItem: up to 25 puts and deletes, checked together, written in one commit.
+
+use std::collections::{BTreeMap, HashSet};
+
+use keyform_core::error::item as texts;
+use keyform_core::operation::{BatchWriteItem, BatchWriteItemOutput, WriteRequest};
+use keyform_core::{Error, Output};
+
+use super::action::Action;
+use crate::catalog::Catalog;
+use crate::change::{Change, WriteCost};
+use crate::engine::{Engine, Step};
+use crate::store::Batch;
+
+impl Engine {
+    pub(crate) fn batch_write_item(&self, request: BatchWriteItem) -> Result<Step, Error> {
+        let catalog = self.catalog.read();
+        let actions = actions(&catalog, &request)?;
+        let _guard = self.locks.lock_all(actions.iter().map(|(_, action)| action.key.store_key.as_slice()));
+        let mut batch = Batch::new();
+        let mut output = BatchWriteItemOutput::default();
+        let mut costs: BTreeMap<&str, WriteCost> = BTreeMap::new();
+        for (write, action) in &actions {
+            let table = action.table.name.as_str();
+            if self.in_flight.contains(&action.key.store_key) {
+                output.unprocessed.entry(table.to_owned()).or_default().push((*write).clone());
+                continue;
+            }
+            costs.entry(table).or_default().add(&self.stage_batched(&mut batch, action)?);
+            if let Some(metrics) = action.collection_metrics(request.return_metrics) {
+                output.metrics.entry(table.to_owned()).or_default().push(metrics);
+            }
+        }
+        let reports = costs.iter().filter_map(|(table, cost)| cost.report(table, request.return_capacity, 1.0));
+        output.capacity = reports.collect();
+        Ok(Step::after(self.store.commit(batch), Output::BatchWriteItem(output)))
+    }
+
+    fn stage_batched(&self, batch: &mut Batch, action: &Action<'_>) -> Result<WriteCost, Error> {
+        let old = self.newest(&action.key.store_key)?;
+        let new = action.decide(old.as_ref())?;
+        let change = Change {
+            table: action.table,
+            key: &action.key,
+            old: old.as_ref(),
+            new: new.as_ref(),
+            identity: None,
+            at_ms: self.env.now_ms(),
+        };
+        Ok(change.stage(batch))
+    }
+}
+
+fn actions<'a>(
+    catalog: &'a Catalog,
+    request: &'a BatchWriteItem,
+) -> Result<Vec<(&'a WriteRequest, Action<'a>)>, Error> {
+    let mut actions = Vec::new();
+    let mut seen = HashSet::new();
+    for (name, writes) in &request.tables {
+        let table = catalog.table(name)?;
+        for write in writes {
+            let action = match write {
+                WriteRequest::Put(item) => Action::put(table, item)?,
+                WriteRequest::Delete(key) => Action::delete(table, key)?,
+            };
+            if !seen.insert(action.key.store_key.clone()) {
+                return Err(texts::duplicate_keys());
+            }
+            actions.push((write, action));
+        }
+    }
+    Ok(actions)
+}

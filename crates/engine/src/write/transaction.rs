@@ -1,0 +1,176 @@
+//! TransactWriteItems: up to a hundred actions in one batch, all or none.
+
+use std::collections::{BTreeMap, HashSet};
+
+use keyform_core::capacity::{ConsumedCapacity, ReturnConsumedCapacity};
+use keyform_core::error::{CancellationReason, transaction as texts};
+use keyform_core::limits::TRANSACTION_BYTES_MAX;
+use keyform_core::operation::{TransactAction, TransactWriteItems, TransactWriteItemsOutput};
+use keyform_core::{Error, Item, Output};
+
+use super::action::{Action, Effect};
+use super::token::Token;
+use crate::catalog::Catalog;
+use crate::change::{Change, WriteCost};
+use crate::engine::{Engine, Step, Waiting};
+use crate::store::Batch;
+
+/// A transaction costs twice what its writes cost alone.
+const TRANSACTION_FACTOR: f64 = 2.0;
+
+/// An action with what it found and what it makes of it.
+struct Decided {
+    old: Option<Item>,
+    new: Option<Item>,
+}
+
+impl Engine {
+    pub(crate) fn transact_write_items(&self, request: TransactWriteItems) -> Result<Step, Error> {
+        let catalog = self.catalog.read();
+        let actions = actions(&catalog, &request.actions)?;
+        let token = request.token.as_deref().map(|token| Token::new(token, &request.actions));
+        let mut keys: Vec<Vec<u8>> = actions.iter().map(|action| action.key.store_key.clone()).collect();
+        keys.extend(token.iter().map(|token| token.key().to_vec()));
+        let _guard = self.locks.lock_all(keys.iter().map(Vec::as_slice));
+        if let Some(token) = &token {
+            if token.was_applied(self)? {
+                return Ok(self.after_all_before(Ok(Output::TransactWriteItems(self.replayed(&request, &actions)?))));
+            }
+        }
+        let decided = match self.decide_all(&actions)? {
+            Ok(decided) => decided,
+            Err(reasons) => return Ok(self.after_all_before(Err(texts::cancelled(reasons)))),
+        };
+        let mut batch = Batch::new();
+        let output = self.stage_all(&mut batch, &request, &actions, &decided);
+        if let Some(token) = &token {
+            token.stage(&mut batch, self.env.now_ms());
+        }
+        let marks = self.in_flight.mark(keys);
+        let commit = self.store.commit(batch);
+        Ok(Step::Waiting(Waiting { commit, answer: Ok(Output::TransactWriteItems(output)), marks: Some(marks) }))
+    }
+
+    /// What each action makes of its item, or why each one fails.
+    fn decide_all(&self, actions: &[Action<'_>]) -> Result<Result<Vec<Decided>, Vec<CancellationReason>>, Error> {
+        let mut decided = Vec::with_capacity(actions.len());
+        let mut reasons = vec![CancellationReason::default(); actions.len()];
+        let mut bytes = 0;
+        for (action, reason) in actions.iter().zip(&mut reasons) {
+            match self.decide_one(action)? {
+                Ok(one) => {
+                    bytes += one.new.as_ref().or(one.old.as_ref()).map_or(0, Item::size);
+                    decided.push(one);
+                }
+                Err(error) => *reason = texts::reason(&error),
+            }
+        }
+        if decided.len() < actions.len() {
+            return Ok(Err(reasons));
+        }
+        if bytes > TRANSACTION_BYTES_MAX { Err(texts::too_large()) } else { Ok(Ok(decided)) }
+    }
+
+    fn decide_one(&self, action: &Action<'_>) -> Result<Result<Decided, Error>, Error> {
+        if self.in_flight.contains(&action.key.store_key) {
+            return Ok(Err(texts::conflict()));
+        }
+        let old = self.newest(&action.key.store_key)?;
+        Ok(action.decide(old.as_ref()).map(|new| Decided { old, new }))
+    }
+
+    fn stage_all(
+        &self,
+        batch: &mut Batch,
+        request: &TransactWriteItems,
+        actions: &[Action<'_>],
+        decided: &[Decided],
+    ) -> TransactWriteItemsOutput {
+        let at_ms = self.env.now_ms();
+        let mut output = TransactWriteItemsOutput::default();
+        let mut costs: BTreeMap<&str, WriteCost> = BTreeMap::new();
+        for (action, Decided { old, new }) in actions.iter().zip(decided) {
+            let (old, new) = (old.as_ref(), new.as_ref());
+            let cost = match action.effect {
+                Effect::Check => WriteCost::of_unchanged(old),
+                _ => Change { table: action.table, key: &action.key, old, new, identity: None, at_ms }.stage(batch),
+            };
+            costs.entry(&action.table.name).or_default().add(&cost);
+            if let Some(metrics) = action.collection_metrics(request.return_metrics) {
+                output.metrics.entry(action.table.name.clone()).or_default().push(metrics);
+            }
+        }
+        output.capacity = costs.iter().filter_map(|(table, cost)| write_report(table, cost, request)).collect();
+        output
+    }
+
+    /// The answer to a transaction that was applied before: the service charges it as a read.
+    fn replayed(
+        &self,
+        request: &TransactWriteItems,
+        actions: &[Action<'_>],
+    ) -> Result<TransactWriteItemsOutput, Error> {
+        let mut sizes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for action in actions {
+            let size = self.newest(&action.key.store_key)?.as_ref().map_or(0, Item::size);
+            sizes.entry(&action.table.name).or_default().push(size);
+        }
+        let reports = sizes.iter().filter_map(|(table, sizes)| {
+            crate::read::transactional_report(table, sizes.iter().copied(), request.return_capacity)
+        });
+        Ok(TransactWriteItemsOutput { capacity: reports.collect(), ..Default::default() })
+    }
+}
+
+fn write_report(table: &str, cost: &WriteCost, request: &TransactWriteItems) -> Option<ConsumedCapacity> {
+    let wanted: ReturnConsumedCapacity = request.return_capacity;
+    cost.report(table, wanted, TRANSACTION_FACTOR)
+        .map(|report| ConsumedCapacity { write: Some(report.total), ..report })
+}
+
+/// The actions, or a cancellation that tells which of them cannot be. Empty keys and large items are no reasons of a
+/// cancellation: the service refuses the request for them.
+fn actions<'a>(catalog: &'a Catalog, requests: &'a [TransactAction]) -> Result<Vec<Action<'a>>, Error> {
+    for request in requests {
+        let table = catalog.table(request.table())?;
+        if let TransactAction::Put { item, .. } = request {
+            Action::refuse_outright(table, item)?;
+        }
+    }
+    let mut actions = Vec::with_capacity(requests.len());
+    let mut reasons = vec![CancellationReason::default(); requests.len()];
+    for (request, reason) in requests.iter().zip(&mut reasons) {
+        match action(catalog, request) {
+            Ok(action) => actions.push(action),
+            Err(error) => *reason = texts::reason(&error),
+        }
+    }
+    if actions.len() < requests.len() {
+        return Err(texts::cancelled(reasons));
+    }
+    let mut seen = HashSet::new();
+    if actions.iter().all(|action| seen.insert(action.key.store_key.as_slice())) {
+        Ok(actions)
+    } else {
+        Err(texts::duplicate_items())
+    }
+}
+
+fn action<'a>(catalog: &'a Catalog, request: &'a TransactAction) -> Result<Action<'a>, Error> {
+    let table = catalog.table(request.table())?;
+    let (action, condition, return_item_on_failure) = match request {
+        TransactAction::Put { item, condition, return_item_on_failure, .. } => {
+            (Action::put(table, item)?, condition.as_ref(), *return_item_on_failure)
+        }
+        TransactAction::Update { key, update, condition, return_item_on_failure, .. } => {
+            (Action::update(table, key, Some(update))?, condition.as_ref(), *return_item_on_failure)
+        }
+        TransactAction::Delete { key, condition, return_item_on_failure, .. } => {
+            (Action::delete(table, key)?, condition.as_ref(), *return_item_on_failure)
+        }
+        TransactAction::Check { key, condition, return_item_on_failure, .. } => {
+            (Action::check(table, key)?, Some(condition), *return_item_on_failure)
+        }
+    };
+    Ok(action.conditioned(condition, return_item_on_failure))
+}
