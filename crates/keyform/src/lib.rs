@@ -1,1 +1,37 @@
-//! Placeholder.
+//! A DynamoDB-compatible database to embed in a program, open on a directory, or serve.
+//!
+//! ```
+//! use keyform::{Attributes, Database};
+//! use keyform::operation::{CreateTable, GetItem, Operation, Output, PutItem};
+//! use keyform::table::{BillingMode, KeySchema, ScalarType};
+//!
+//! # fn main() -> Result<(), keyform::Error> {
+//! let database = Database::in_memory(Default::default());
+//! database.execute_blocking(Operation::CreateTable(CreateTable {
+//!     attributes: [("pk".to_owned(), ScalarType::S)].into(),
+//!     key: KeySchema { partition: vec!["pk".to_owned()], sort: vec![] },
+//!     billing: BillingMode::PayPerRequest,
+//!     ..CreateTable::named("users")
+//! }))?;
+//!
+//! let item: Attributes = [("pk".to_owned(), "USER#1".into()), ("name".to_owned(), "Ada".into())].into();
+//! let put = PutItem { table: "users".to_owned(), item: item.clone(), ..Default::default() };
+//! database.execute_blocking(Operation::PutItem(put))?;
+//!
+//! let key = [("pk".to_owned(), "USER#1".into())].into();
+//! let get = GetItem { table: "users".to_owned(), key, ..Default::default() };
+//! let Output::GetItem(output) = database.execute_blocking(Operation::GetItem(get))? else { unreachable!() };
+//! assert_eq!(output.item.map(|item| item.to_attributes()), Some(item));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`Database::open`] does the same on a directory, where an acknowledged write survives a power cut.
+//! [`Database::execute`] is the same for async code, on any runtime. [`server`] serves a database to any AWS SDK.
+
+pub use keyform_core::{
+    AttributeValue, Attributes, Error, ErrorCode, Execute, Item, Number, Operation, Output, Value, ValueRef, capacity,
+    error, expression, limits, operation, statement, table, value,
+};
+pub use keyform_engine::{Database, OpenError, Options, env, keys, store};
+pub use keyform_server as server;

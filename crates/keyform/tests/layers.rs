@@ -1,0 +1,85 @@
+//! The order of the crates is law: each may use only those below it. Manifests and `use` lines are read and compared.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every crate with the crates of ours that it may use.
+const MAY_USE: [(&str, &[&str]); 6] = [
+    ("core", &[]),
+    ("wire", &["core"]),
+    ("engine", &["core"]),
+    ("server", &["core", "wire", "engine"]),
+    ("keyform", &["core", "wire", "engine", "server"]),
+    ("cli", &["core", "wire", "engine", "server", "keyform"]),
+];
+
+fn crates_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The name in `use` lines.
+fn module_name(name: &str) -> String {
+    if name == "keyform" { name.to_owned() } else { format!("keyform_{name}") }
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.expect("a folder can be listed").path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+/// Which of our crates a text names in paths.
+fn used_in(text: &str, names: &[&str]) -> Vec<String> {
+    let names_in_code = |name: &&&str| {
+        let path = format!("{}::", module_name(name));
+        text.lines().filter(|line| !line.trim_start().starts_with("//")).any(|line| {
+            line.match_indices(&path).any(|(at, _)| {
+                let before = line[..at].chars().next_back();
+                !before.is_some_and(|character| character.is_alphanumeric() || character == '_' || character == ':')
+            })
+        })
+    };
+    names.iter().filter(names_in_code).map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn source_files_use_only_crates_below_their_own() {
+    let names: Vec<&str> = MAY_USE.iter().map(|(name, _)| *name).collect();
+    for (name, allowed) in MAY_USE {
+        for file in rust_files(&crates_folder().join(name).join("src")) {
+            let text = fs::read_to_string(&file).expect("a source file can be read");
+            for used in used_in(&text, &names) {
+                let itself = used == name;
+                assert!(itself || allowed.contains(&used.as_str()), "{} uses {used}", file.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn manifests_depend_only_on_crates_below() {
+    let packages: BTreeMap<String, &str> = MAY_USE
+        .iter()
+        .map(|(name, _)| (if *name == "keyform" { "keyform".to_owned() } else { format!("keyform-{name}") }, *name))
+        .collect();
+    for (name, allowed) in MAY_USE {
+        let manifest =
+            fs::read_to_string(crates_folder().join(name).join("Cargo.toml")).expect("a manifest can be read");
+        let dependencies = manifest.split("[dependencies]").nth(1).unwrap_or_default();
+        let dependencies = dependencies.split("\n[").next().unwrap_or_default();
+        for line in dependencies.lines() {
+            let package = line.split(['.', ' ', '=']).next().unwrap_or_default();
+            if let Some(used) = packages.get(package) {
+                assert!(allowed.contains(used), "{name} depends on {used}");
+            }
+        }
+    }
+}
