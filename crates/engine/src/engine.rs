@@ -82,6 +82,33 @@ impl Engine {
         }
     }
 
+    /// The engine on a store.
+    ///
+    /// # Errors
+    /// When the store's catalog cannot be read.
+    pub fn open(store: Store, env: Arc<dyn Env>, settings: Settings) -> Result<Self, Error> {
+        Ok(Self {
+            store,
+            catalog: RwLock::default(),
+            locks: KeyLocks::default(),
+            in_flight: InFlight::default(),
+            env,
+            settings,
+        })
+    }
+
+    /// Makes everything durable and lets go of the store.
+    ///
+    /// # Errors
+    /// When the last sync fails.
+    pub fn close(&self) -> Result<(), StoreError> {
+        self.store.close()
+    }
+
+    fn begin_other(&self, _operation: Operation) -> Result<Step, Error> {
+        Err(keyform_core::error::table::resource_not_found())
+    }
+
     /// What readers see.
     pub(crate) fn snapshot(&self) -> Snapshot {
         self.store.snapshot()

@@ -32,10 +32,10 @@ impl Engine {
         let mut keys: Vec<Vec<u8>> = actions.iter().map(|action| action.key.store_key.clone()).collect();
         keys.extend(token.iter().map(|token| token.key().to_vec()));
         let _guard = self.locks.lock_all(keys.iter().map(Vec::as_slice));
-        if let Some(token) = &token {
-            if token.was_applied(self)? {
-                return Ok(self.after_all_before(Ok(Output::TransactWriteItems(self.replayed(&request, &actions)?))));
-            }
+        if let Some(token) = &token
+            && token.was_applied(self)?
+        {
+            return Ok(self.after_all_before(Ok(Output::TransactWriteItems(self.replayed(&request, &actions)?))));
         }
         let decided = match self.decide_all(&actions)? {
             Ok(decided) => decided,
