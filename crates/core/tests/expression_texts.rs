@@ -91,6 +91,7 @@ fn syntax_errors_name_the_token_and_its_neighbours() {
             ("s = $v", r#"Syntax error; token: "$", near: "= $v""#),
             ("a@b = :s", r#"Syntax error; token: "@", near: "a@b""#),
             ("a-b = :s", r#"Syntax error; token: "-", near: "a-b""#),
+            ("_a = :s", r#"Syntax error; token: "_", near: "_a""#),
             ("1a = :s", r#"Syntax error; token: "1", near: "1a""#),
             ("between = :s", r#"Syntax error; token: "between", near: "between =""#),
             ("attribute_exists()", r#"Syntax error; token: ")", near: "()""#),
@@ -247,7 +248,7 @@ fn limits_of_expressions() {
     assert_eq!(condition(&deep(32)), "ok");
     assert_eq!(
         condition(&deep(33)),
-        "Invalid ConditionExpression: The document path has too many nesting elements; nesting levels: 33"
+        "Invalid ConditionExpression: The document path has too many nesting levels; nesting levels: 33"
     );
 }
 
@@ -348,6 +349,11 @@ fn updates() {
                 "Attribute name is a reserved keyword; reserved keyword: status",
             ),
             ("SET a = foo(a)", "Invalid function name; function: foo"),
+            ("SET _1 = :n", r#"Syntax error; token: "_", near: "SET _1""#),
+            (
+                "SET a = list_append(list_append(a, :list), :list)",
+                "The function is not allowed to be used this way in an expression; function: list_append",
+            ),
             ("SET a = size(b)", "The function is not allowed in an update expression; function: size"),
             ("SET a = :zz", "An expression attribute value used in expression is not defined; attribute value: :zz"),
             (

@@ -228,7 +228,7 @@ impl fmt::Display for Flaw {
                 path_list(two)
             ),
             Self::PathTooDeep(depth) => {
-                write!(f, "The document path has too many nesting elements; nesting levels: {depth}")
+                write!(f, "The document path has too many nesting levels; nesting levels: {depth}")
             }
             Self::IndexTooLarge(index) => {
                 write!(f, "List index is not within the allowable range; index: [{index}]")

@@ -78,10 +78,11 @@ impl Comparator {
     }
 }
 
-/// What `size` says of a value: characters, bytes or elements; nothing for numbers, booleans and NULL.
+/// What `size` says of a value: UTF-16 code units of a string, bytes of a binary, elements of all else; nothing for numbers,
+/// booleans and NULL.
 pub(crate) fn size_of(value: ValueRef<'_>) -> Option<Number> {
     let size = match value {
-        ValueRef::S(text) => text.len(),
+        ValueRef::S(text) => text.encode_utf16().count(),
         ValueRef::B(bytes) => bytes.len(),
         ValueRef::M(map) => map.len(),
         ValueRef::L(list) => list.len(),

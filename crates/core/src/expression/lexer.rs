@@ -72,7 +72,7 @@ pub(crate) fn tokens<'t>(text: &'t str, keywords: &[&str]) -> Vec<Token<'t>> {
 
 fn next_token(rest: &str, first: char) -> (TokenKind, usize) {
     match first {
-        'a'..='z' | 'A'..='Z' | '_' => (TokenKind::Word, word_length(rest)),
+        'a'..='z' | 'A'..='Z' => (TokenKind::Word, word_length(rest)),
         '0'..='9' => (TokenKind::Number, length_of(rest, |byte| byte.is_ascii_digit())),
         '#' | ':' => placeholder(rest, first),
         '<' | '>' | '=' => comparator(rest),
@@ -129,6 +129,7 @@ mod tests {
             ("#a1.b_c[10]", &["#a1", ".", "b_c", "[", "10", "]"]),
             ("a<=b<>c>=d", &["a", "<=", "b", "<>", "c", ">=", "d"]),
             ("1a", &["1", "a"]),
+            ("_a a_1 #_", &["_", "a", "a_1", "#_"]),
             ("a-b @ é#", &["a", "-", "b", "@", "é", "#"]),
         ] {
             let found: Vec<&str> = tokens(text, &["and"]).iter().map(|token| token.text).collect();

@@ -20,4 +20,4 @@ pub use ast::{
 };
 pub use parser::{ConditionKind, parse_condition, parse_key_condition, parse_projection, parse_update};
 pub use substitution::Substitutions;
-pub use update::{apply, updated_attributes};
+pub use update::{apply, create, updated_attributes};

@@ -8,6 +8,8 @@
 //! l = [a, b, c]    SET l[9] = :x, l[7] = :y REMOVE l[1]    l = [a, c, y, x]
 //! ```
 
+use std::collections::BTreeSet;
+
 use super::ast::{Path, PathElement, Projection, SetValue, Update, UpdateOperand};
 use crate::error::{Error, expression as texts};
 use crate::limits::NESTING_DEPTH_MAX;
@@ -18,17 +20,18 @@ use crate::value::{AttributeValue, Attributes, Item, Number, Value};
 /// # Errors
 /// When a target has no parent, an operand is missing or of the wrong type, or a sum is out of range.
 pub fn apply(update: &Update, before: &Attributes) -> Result<Attributes, Error> {
-    let mut changes = Changes::compute(update, before)?;
-    let mut after = before.clone();
-    changes.writes.sort_by_key(|(path, _)| *path);
-    for (path, value) in changes.writes {
-        write(&mut after, path, value)?;
-    }
-    changes.removals.sort();
-    for path in changes.removals.into_iter().rev() {
-        remove(&mut after, path)?;
-    }
-    Ok(after)
+    let changes = Changes::compute(update, before)?;
+    changes.apply(before.clone())
+}
+
+/// The item that the update makes where there was none; `key` is all it has before. Removals do nothing, wherever they lead.
+///
+/// # Errors
+/// As [`apply`].
+pub fn create(update: &Update, key: &Attributes) -> Result<Attributes, Error> {
+    let mut changes = Changes::compute(update, key)?;
+    changes.removals.clear();
+    changes.apply(key.clone())
 }
 
 impl Update {
@@ -64,6 +67,18 @@ impl<'u> Changes<'u> {
             changes.delete(path, value, before)?;
         }
         Ok(changes)
+    }
+
+    fn apply(mut self, mut item: Attributes) -> Result<Attributes, Error> {
+        self.writes.sort_by_key(|(path, _)| *path);
+        for (path, value) in self.writes {
+            write(&mut item, path, value)?;
+        }
+        self.removals.sort();
+        for path in self.removals.into_iter().rev() {
+            remove(&mut item, path)?;
+        }
+        Ok(item)
     }
 
     /// A set of which nothing is left goes away with its attribute.
@@ -128,40 +143,25 @@ fn added(existing: Option<&AttributeValue>, value: &Value) -> Result<AttributeVa
         (AttributeValue::N(old), AttributeValue::N(more)) => {
             old.checked_add(more).map(AttributeValue::N).map_err(texts::update_number)
         }
-        (AttributeValue::Ss(old), AttributeValue::Ss(more)) => {
-            Ok(AttributeValue::Ss(old.union(&more).cloned().collect()))
-        }
-        (AttributeValue::Ns(old), AttributeValue::Ns(more)) => {
-            Ok(AttributeValue::Ns(old.union(&more).copied().collect()))
-        }
-        (AttributeValue::Bs(old), AttributeValue::Bs(more)) => {
-            Ok(AttributeValue::Bs(old.union(&more).cloned().collect()))
-        }
+        (AttributeValue::Ss(old), AttributeValue::Ss(more)) => Ok(AttributeValue::Ss(old | &more)),
+        (AttributeValue::Ns(old), AttributeValue::Ns(more)) => Ok(AttributeValue::Ns(old | &more)),
+        (AttributeValue::Bs(old), AttributeValue::Bs(more)) => Ok(AttributeValue::Bs(old | &more)),
         _ => Err(texts::update_operand_type()),
     }
 }
 
 /// What is left of a set; `None` if nothing is.
 fn difference(existing: &AttributeValue, less: AttributeValue) -> Result<Option<AttributeValue>, Error> {
-    let (rest, is_empty) = match (existing, less) {
-        (AttributeValue::Ss(old), AttributeValue::Ss(less)) => {
-            let rest: std::collections::BTreeSet<_> = old.difference(&less).cloned().collect();
-            let is_empty = rest.is_empty();
-            (AttributeValue::Ss(rest), is_empty)
-        }
-        (AttributeValue::Ns(old), AttributeValue::Ns(less)) => {
-            let rest: std::collections::BTreeSet<_> = old.difference(&less).copied().collect();
-            let is_empty = rest.is_empty();
-            (AttributeValue::Ns(rest), is_empty)
-        }
-        (AttributeValue::Bs(old), AttributeValue::Bs(less)) => {
-            let rest: std::collections::BTreeSet<_> = old.difference(&less).cloned().collect();
-            let is_empty = rest.is_empty();
-            (AttributeValue::Bs(rest), is_empty)
-        }
-        _ => return Err(texts::update_operand_type()),
-    };
-    Ok((!is_empty).then_some(rest))
+    match (existing, less) {
+        (AttributeValue::Ss(old), AttributeValue::Ss(less)) => Ok(rest(old, &less).map(AttributeValue::Ss)),
+        (AttributeValue::Ns(old), AttributeValue::Ns(less)) => Ok(rest(old, &less).map(AttributeValue::Ns)),
+        (AttributeValue::Bs(old), AttributeValue::Bs(less)) => Ok(rest(old, &less).map(AttributeValue::Bs)),
+        _ => Err(texts::update_operand_type()),
+    }
+}
+
+fn rest<T: Ord + Clone>(old: &BTreeSet<T>, less: &BTreeSet<T>) -> Option<BTreeSet<T>> {
+    Some(old - less).filter(|rest| !rest.is_empty())
 }
 
 /// What stands at a path of an item in tree form.

@@ -234,6 +234,9 @@ fn resolve_call(call: &WrittenCall<'_>, resolver: &mut Resolver<'_>) -> Option<U
     if !known {
         resolver.flaws.note(Rank::UnknownUpdateFunction, unknown_function(call.name));
     }
+    if let Some(inner) = call.operands.iter().find_map(nested_list_append) {
+        resolver.flaws.note(Rank::UnknownUpdateFunction, Flaw::MisusedFunction(inner.to_owned()));
+    }
     let operands: Vec<Option<UpdateOperand>> =
         call.operands.iter().map(|operand| resolve_operand(operand, resolver)).collect();
     let operands: Vec<UpdateOperand> = operands.into_iter().collect::<Option<_>>()?;
@@ -251,6 +254,14 @@ fn resolve_call(call: &WrittenCall<'_>, resolver: &mut Resolver<'_>) -> Option<U
             check_constants("list_append", &[&first, &second], AttributeType::L, resolver);
             Some(UpdateOperand::ListAppend(Box::new(first), Box::new(second)))
         }
+        _ => None,
+    }
+}
+
+/// The service takes `if_not_exists` as an operand of a function, but not `list_append`.
+fn nested_list_append<'t>(operand: &WrittenOperand<'t>) -> Option<&'t str> {
+    match operand {
+        WrittenOperand::Call(call) if call.name == "list_append" => Some(call.name),
         _ => None,
     }
 }
