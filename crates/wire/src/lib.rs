@@ -1,3 +1,22 @@
-//! Placeholder.
+//! DynamoDB JSON 1.0: requests into operations, outputs and errors into answers.
+//!
+//! The life of a request through this crate:
+//! 1. [`decode`] finds the operation by the header `X-Amz-Target` and reads the body with a pull reader: no tree of JSON is
+//!    built, nothing is read twice, any bytes are borne.
+//! 2. The members are checked in the service's order: shape, constraints of single members, then what they mean together.
+//! 3. Expressions, legacy parameters and PartiQL become the same trees, all of it a [`keyform_core::Operation`].
+//! 4. Somebody executes it. [`encode`] writes the output straight from encoded items, [`encode_error`] the error.
 
+mod answer;
+mod echo;
+mod expressions;
+mod json;
+mod legacy;
 pub mod partiql;
+mod request;
+mod value;
+
+pub use answer::{encode, encode_error};
+pub use echo::Echo;
+pub(crate) use echo::UnreadKeys;
+pub use request::{Decoded, Request, decode};

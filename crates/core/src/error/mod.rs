@@ -6,10 +6,13 @@ use std::fmt;
 use crate::value::Item;
 
 mod code;
+pub mod constraint;
 pub mod expression;
 pub mod item;
+pub mod legacy;
 pub mod partiql;
 pub mod read;
+pub mod request;
 pub mod table;
 pub mod transaction;
 

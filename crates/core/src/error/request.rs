@@ -1,0 +1,330 @@
+//! Texts about the shape of a request: its JSON, its constraints, and values that are none.
+
+use super::constraint::detected;
+use super::{Error, ErrorCode};
+use crate::value::NumberError;
+
+/// There is no operation of that name.
+pub fn unknown_operation() -> Error {
+    Error::new(ErrorCode::UnknownOperation, "")
+}
+
+/// The body is no JSON.
+pub fn malformed_json() -> Error {
+    serialization("")
+}
+
+/// A scalar of another type stands where `class` was expected; `token` is what stands there, such as `NUMBER_VALUE`.
+pub fn cannot_convert(token: &str, class: &str) -> Error {
+    serialization(format!("{token} cannot be converted to {class}"))
+}
+
+/// A list stands where another type was expected.
+pub fn unrecognized_collection(class: &str) -> Error {
+    serialization(format!("Unrecognized collection type {class}"))
+}
+
+/// An object stands where another type was expected.
+pub fn structure_not_expected() -> Error {
+    serialization("Start of structure or map found where not expected")
+}
+
+/// A scalar stands where a list or an object was expected.
+pub fn unexpected_field_type() -> Error {
+    serialization("Unexpected field type")
+}
+
+/// Something else than an object stands where an attribute value was expected.
+pub fn unexpected_value_type() -> Error {
+    serialization("Unexpected value type in payload")
+}
+
+/// A boolean of an attribute value is none.
+pub fn unexpected_token() -> Error {
+    serialization("Unexpected token received from parser")
+}
+
+/// Binary data is not in base64.
+pub fn invalid_base64(text: &str) -> Error {
+    if !text.len().is_multiple_of(4) {
+        let length = text.len();
+        return serialization(format!("Base64 encoded length is expected a multiple of 4 bytes but found: {length}"));
+    }
+    match text.chars().find(|&letter| !letter.is_ascii_alphanumeric() && !matches!(letter, '+' | '/' | '=')) {
+        Some(letter) => serialization(format!("Invalid Base64 character: '{letter}'")),
+        None => serialization("Invalid last non-pad Base64 character dectected"),
+    }
+}
+
+fn serialization(message: impl Into<String>) -> Error {
+    Error::new(ErrorCode::Serialization, message)
+}
+
+/// An attribute value without a type.
+pub fn empty_attribute_value() -> Error {
+    Error::validation("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
+}
+
+/// An attribute value with several types.
+pub fn ambiguous_attribute_value() -> Error {
+    Error::validation(
+        "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes",
+    )
+}
+
+/// A text that is not a number of the service's, or none that can be kept.
+pub fn number(text: &str, reason: NumberError) -> Error {
+    Error::validation(match reason {
+        NumberError::NotANumber => format!("The parameter cannot be converted to a numeric value: {text}"),
+        NumberError::Overflow => {
+            "Number overflow. Attempting to store a number with magnitude larger than supported range".into()
+        }
+        NumberError::Underflow => {
+            "Number underflow. Attempting to store a number with magnitude smaller than supported range".into()
+        }
+        NumberError::Precision => "Attempting to store more than 38 significant digits in a Number".into(),
+    })
+}
+
+/// `{"NULL": false}`.
+pub fn null_must_be_true() -> Error {
+    invalid("Null attribute value types must have the value of true")
+}
+
+/// A set of strings without any.
+pub fn empty_string_set() -> Error {
+    invalid("An string set  may not be empty")
+}
+
+/// A set of numbers without any.
+pub fn empty_number_set() -> Error {
+    invalid("An number set  may not be empty")
+}
+
+/// A set of binaries without any.
+pub fn empty_binary_set() -> Error {
+    invalid("Binary sets should not be empty")
+}
+
+/// An element of a set is null.
+pub fn null_in_set(kind: &str) -> Error {
+    invalid(format!("An {kind} set may not have a null {kind} as a member"))
+}
+
+/// A set of strings or numbers that has an element twice.
+pub fn duplicates_in_set(elements: &[String]) -> Error {
+    invalid(format!("Input collection [{}] contains duplicates.", elements.join(", ")))
+}
+
+/// A set of binaries that has an element twice; `elements` in base64.
+pub fn duplicates_in_binary_set(elements: &[String]) -> Error {
+    invalid(format!("Input collection [{}]of type BS contains duplicates.", elements.join(", ")))
+}
+
+/// Lists and maps nest too deep.
+pub fn nested_too_deep() -> Error {
+    Error::validation(
+        "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit",
+    )
+}
+
+/// An attribute without a name.
+pub fn empty_attribute_name() -> Error {
+    Error::validation("Empty attribute name")
+}
+
+/// An attribute with a name of more than 65535 bytes.
+pub fn long_attribute_name(name: &str) -> Error {
+    let shown: String = name.chars().take(64).collect();
+    invalid(format!("Size of attribute name '{shown}' has exceeded the maximum size limit of 65535 bytes"))
+}
+
+fn invalid(reason: impl std::fmt::Display) -> Error {
+    Error::validation(format!("One or more parameter values were invalid: {reason}"))
+}
+
+/// Both an old and a new way of saying something.
+pub fn mixed_parameters(legacy: &[&str], expressions: &[&str]) -> Error {
+    let (legacy, expressions) = (legacy.join(", "), expressions.join(", "));
+    Error::validation(format!(
+        "Can not use both expression and non-expression parameters in the same request: \
+         Non-expression parameters: {{{legacy}}} Expression parameters: {{{expressions}}}"
+    ))
+}
+
+/// ExpressionAttributeNames without an expression that could use them.
+pub fn names_without_expression() -> Error {
+    Error::validation("ExpressionAttributeNames can only be specified when using expressions")
+}
+
+/// ExpressionAttributeValues without an expression that could use them; pages name the expressions that are missing.
+pub fn values_without_expression(missing: &[&str]) -> Error {
+    let text = "ExpressionAttributeValues can only be specified when using expressions";
+    Error::validation(match missing {
+        [] => text.to_owned(),
+        [one] => format!("{text}: {one} is null"),
+        several => format!("{text}: {} are null", several.join(" and ")),
+    })
+}
+
+/// A value of ExpressionAttributeValues is not valid, for that reason.
+pub fn invalid_expression_value(reason: &Error, placeholder: &str) -> Error {
+    let several = ambiguous_attribute_value();
+    if *reason == several {
+        return several;
+    }
+    let reason = reason.message();
+    Error::validation(format!("ExpressionAttributeValues contains invalid value: {reason} for key {placeholder}"))
+}
+
+/// The starting key of a page has a value that is none.
+pub fn invalid_start_key(reason: &Error) -> Error {
+    Error::validation(format!("The provided starting key is invalid: {}", reason.message()))
+}
+
+/// A put or delete cannot answer what an update can.
+pub fn return_values_of_update_only() -> Error {
+    Error::validation("ReturnValues can only be ALL_OLD or NONE")
+}
+
+/// A legacy list of attributes has one twice.
+pub fn duplicate_attribute_name(name: &str) -> Error {
+    invalid(format!("Duplicate value in attribute name: {name}"))
+}
+
+/// A Query without a key condition.
+pub fn key_condition_missing() -> Error {
+    Error::validation("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
+}
+
+/// TotalSegments is missing.
+pub fn total_segments_missing() -> Error {
+    Error::validation(
+        "The TotalSegments parameter is required but was not present in the request when Segment parameter is present",
+    )
+}
+
+/// Segment is missing.
+pub fn segment_missing() -> Error {
+    Error::validation(
+        "The Segment parameter is required but was not present in the request when parameter TotalSegments is present",
+    )
+}
+
+/// Segment is not below TotalSegments.
+pub fn segment_too_high() -> Error {
+    Error::validation("The Segment parameter is zero-based and must be less than parameter TotalSegments")
+}
+
+/// Specific attributes are wanted, but not which.
+pub fn select_without_attributes() -> Error {
+    detected(Error::validation(
+        "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES",
+    ))
+}
+
+/// Attributes are named in `member`, but all or none are wanted.
+pub fn select_with_attributes(member: &str, select: &str) -> Error {
+    let wanted = if select == "COUNT" { "only the Count" } else { select };
+    detected(Error::validation(format!("Cannot specify the {member} when choosing to get {wanted}")))
+}
+
+/// What an index projects is wanted, but of no index.
+pub fn select_without_index() -> Error {
+    detected(Error::validation("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"))
+}
+
+/// A key stands in a batch twice.
+pub fn duplicate_keys() -> Error {
+    Error::validation("Provided list of item keys contains duplicates")
+}
+
+/// A batch of reads over several tables is too large.
+pub fn batch_get_too_large() -> Error {
+    Error::validation("Too many items requested for the BatchGetItem call")
+}
+
+/// A batch of writes over several tables is too large.
+pub fn batch_write_too_large() -> Error {
+    Error::validation("Too many items requested for the BatchWriteItem call")
+}
+
+/// A batch of writes for no table.
+pub fn batch_write_empty() -> Error {
+    Error::validation("The requestItems parameter is required for BatchWriteItem")
+}
+
+/// An action of a transaction that does nothing.
+pub fn action_missing() -> Error {
+    Error::validation("Invalid Request: TransactWriteRequest should contain Delete or Put or Update request")
+}
+
+/// An action of a transaction that does several things.
+pub fn action_ambiguous() -> Error {
+    Error::validation("TransactItems can only contain one of Check, Put, Update or Delete")
+}
+
+/// A parameter of a table operation is missing.
+pub fn parameter_missing(name: &str) -> Error {
+    Error::validation(format!("The parameter '{name}' is required but was not present in the request"))
+}
+
+/// A table operation names a table with too short or too long a name.
+pub fn table_name_length() -> Error {
+    Error::validation("TableName must be at least 3 characters long and at most 255 characters long")
+}
+
+/// A tag operation without an ARN.
+pub fn arn_missing() -> Error {
+    Error::validation("Invalid TableArn")
+}
+
+/// A tag operation with an ARN that is none of a table.
+pub fn arn_invalid(arn: &str) -> Error {
+    Error::validation(format!("Invalid TableArn: Invalid ResourceArn provided as input {arn}"))
+}
+
+/// TagResource without tags.
+pub fn tags_missing() -> Error {
+    Error::validation("Atleast one Tag needs to be provided as Input.")
+}
+
+/// UntagResource without keys.
+pub fn tag_keys_missing() -> Error {
+    Error::validation("Atleast one Tag Key needs to be provided as Input.")
+}
+
+/// A tag's key is empty or too long.
+pub fn tag_key_length() -> Error {
+    invalid("Tag key must be between 1 and 128 characters")
+}
+
+/// A tag's value is too long.
+pub fn tag_value_length() -> Error {
+    invalid("Tag value must be between 0 and 256 characters")
+}
+
+/// Too many tags.
+pub fn too_many_tags() -> Error {
+    invalid("Too many tags: tag limit is 50")
+}
+
+/// A place in a shard by a sequence number, without the number.
+pub fn sequence_number_missing() -> Error {
+    invalid("SequenceNumber cannot be null")
+}
+
+/// A sequence number for a place in a shard that needs none.
+pub fn sequence_number_not_wanted() -> Error {
+    invalid("SequenceNumber should not be passed for this iterator type")
+}
+
+/// A sequence number that is none.
+pub fn sequence_number_invalid() -> Error {
+    Error::validation("Invalid SequenceNumber for the shard")
+}
+
+/// A statement of a transaction that cannot be read.
+pub fn transaction_statement(place: usize, reason: &Error) -> Error {
+    Error::validation(format!("Validation failed in TransactStatements[{place}]: {}", reason.message()))
+}

@@ -1,0 +1,102 @@
+//! ConsumedCapacity and ItemCollectionMetrics.
+
+use std::collections::BTreeMap;
+
+use keyform_core::capacity::{CapacityDetail, ConsumedCapacity};
+use keyform_core::operation::ItemCollectionMetrics;
+
+use crate::Echo;
+use crate::json::Writer;
+use crate::value::write_attributes;
+
+/// What one table consumed, as the member of an answer.
+pub(super) fn one(out: &mut Writer<'_>, capacity: Option<&ConsumedCapacity>) {
+    if let Some(capacity) = capacity {
+        out.name("ConsumedCapacity");
+        consumed(out, capacity, &capacity.table);
+    }
+}
+
+/// What several tables consumed, as the member of an answer.
+pub(super) fn many(out: &mut Writer<'_>, capacities: &[ConsumedCapacity]) {
+    if !capacities.is_empty() {
+        out.name("ConsumedCapacity");
+        out.array(capacities, |out, capacity| consumed(out, capacity, &capacity.table));
+    }
+}
+
+/// What several tables of a batch consumed, as the member of an answer.
+pub(super) fn batch(out: &mut Writer<'_>, echo: &Echo, capacities: &[ConsumedCapacity]) {
+    if !capacities.is_empty() {
+        out.name("ConsumedCapacity");
+        out.array(capacities, |out, capacity| consumed(out, capacity, echo.address(&capacity.table)));
+    }
+}
+
+/// The size of one item collection, as the member of an answer.
+pub(super) fn metrics(out: &mut Writer<'_>, metrics: Option<&ItemCollectionMetrics>) {
+    if let Some(metrics) = metrics {
+        out.name("ItemCollectionMetrics");
+        collection(out, metrics);
+    }
+}
+
+/// The sizes of item collections by table, as the member of an answer.
+pub(super) fn metrics_by_table(out: &mut Writer<'_>, tables: &BTreeMap<String, Vec<ItemCollectionMetrics>>) {
+    if tables.is_empty() {
+        return;
+    }
+    out.object_member("ItemCollectionMetrics", |out| {
+        for (table, metrics) in tables {
+            out.name(table);
+            out.array(metrics, collection);
+        }
+    });
+}
+
+fn collection(out: &mut Writer<'_>, metrics: &ItemCollectionMetrics) {
+    out.object(|out| {
+        out.name("ItemCollectionKey");
+        write_attributes(out, &metrics.key);
+        out.name("SizeEstimateRangeGB");
+        out.array(metrics.size_gigabytes, |out, size| out.decimal(size));
+    });
+}
+
+fn consumed(out: &mut Writer<'_>, capacity: &ConsumedCapacity, table: &str) {
+    out.object(|out| {
+        out.string_member("TableName", table);
+        units(out, capacity.total, capacity);
+        if let Some(detail) = &capacity.detail {
+            parts(out, detail, capacity);
+        }
+    });
+}
+
+fn parts(out: &mut Writer<'_>, detail: &CapacityDetail, capacity: &ConsumedCapacity) {
+    out.object_member("Table", |out| units(out, detail.table, capacity));
+    indexes(out, "LocalSecondaryIndexes", &detail.local, capacity);
+    indexes(out, "GlobalSecondaryIndexes", &detail.global, capacity);
+}
+
+fn indexes(out: &mut Writer<'_>, member: &str, indexes: &BTreeMap<String, f64>, capacity: &ConsumedCapacity) {
+    if indexes.is_empty() {
+        return;
+    }
+    out.object_member(member, |out| {
+        for (index, total) in indexes {
+            out.object_member(index, |out| units(out, *total, capacity));
+        }
+    });
+}
+
+/// Units of a table or a part of it; a transaction also says whether they were read or written.
+fn units(out: &mut Writer<'_>, total: f64, capacity: &ConsumedCapacity) {
+    out.decimal_member("CapacityUnits", total);
+    if capacity.read.is_some() {
+        out.decimal_member("ReadCapacityUnits", total);
+    }
+    if capacity.write.is_some() {
+        out.decimal_member("WriteCapacityUnits", total);
+    }
+}

@@ -1,0 +1,51 @@
+//! Answers: outputs and errors into JSON, one file for each family.
+
+mod batch;
+mod capacity;
+mod error;
+mod item;
+mod page;
+mod resource;
+mod statement;
+mod stream;
+mod table;
+mod transaction;
+
+use keyform_core::Output;
+
+use crate::Echo;
+use crate::json::Writer;
+pub use error::encode_error;
+
+/// Appends the body of an answer.
+pub fn encode(echo: &Echo, output: &Output, out: &mut Vec<u8>) {
+    let mut writer = Writer::new(out);
+    writer.object(|out| write(out, echo, output));
+}
+
+fn write(out: &mut Writer<'_>, echo: &Echo, output: &Output) {
+    match output {
+        Output::WriteItem(output) => item::write(out, output),
+        Output::GetItem(output) => item::get(out, output),
+        Output::Page(output) => page::page(out, output),
+        Output::BatchGetItem(output) => batch::get(out, echo, output),
+        Output::BatchWriteItem(output) => batch::write(out, echo, output),
+        Output::TransactGetItems(output) => transaction::get(out, output),
+        Output::TransactWriteItems(output) => transaction::write(out, output),
+        Output::ExecuteStatement(output) => statement::execute(out, output),
+        Output::BatchExecuteStatement(output) => statement::batch(out, output),
+        Output::ExecuteTransaction(output) => statement::transaction(out, output),
+        Output::Table(description) => table::table(out, echo, description),
+        Output::ListTables(output) => table::list(out, output),
+        Output::UpdateTimeToLive(setting) => resource::update_time_to_live(out, setting),
+        Output::DescribeTimeToLive(status) => resource::describe_time_to_live(out, status),
+        Output::DescribeContinuousBackups => resource::describe_backups(out),
+        Output::DescribeLimits(output) => resource::describe_limits(out, output),
+        Output::Nothing => {}
+        Output::ListTagsOfResource(output) => resource::list_tags(out, output),
+        Output::ListStreams(output) => stream::list(out, output),
+        Output::DescribeStream(description) => stream::describe(out, description),
+        Output::GetShardIterator(iterator) => out.string_member("ShardIterator", iterator),
+        Output::GetRecords(output) => stream::records(out, output),
+    }
+}

@@ -1,0 +1,22 @@
+//! Answers of Query and Scan.
+
+use keyform_core::operation::PageOutput;
+
+use super::capacity;
+use crate::json::Writer;
+use crate::value::write_item;
+
+/// Query and Scan.
+pub(super) fn page(out: &mut Writer<'_>, output: &PageOutput) {
+    if let Some(items) = &output.items {
+        out.name("Items");
+        out.array(items, write_item);
+    }
+    out.whole_member("Count", output.count as u64);
+    out.whole_member("ScannedCount", output.scanned as u64);
+    if let Some(key) = &output.last_key {
+        out.name("LastEvaluatedKey");
+        write_item(out, key);
+    }
+    capacity::one(out, output.capacity.as_ref());
+}

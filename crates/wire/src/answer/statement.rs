@@ -1,0 +1,70 @@
+//! Answers of PartiQL requests.
+
+use keyform_core::error::Detail;
+use keyform_core::operation::{
+    BatchExecuteStatementOutput, ExecuteStatementOutput, ExecuteTransactionOutput, StatementResponse,
+};
+use keyform_core::{Error, ErrorCode};
+
+use super::{capacity, transaction};
+use crate::json::Writer;
+use crate::value::write_item;
+
+/// ExecuteStatement.
+pub(super) fn execute(out: &mut Writer<'_>, output: &ExecuteStatementOutput) {
+    out.name("Items");
+    out.array(&output.items, write_item);
+    if let Some(next) = &output.next {
+        out.string_member("NextToken", next);
+    }
+    if let Some(key) = &output.last_key {
+        out.name("LastEvaluatedKey");
+        write_item(out, key);
+    }
+    capacity::one(out, output.capacity.as_ref());
+}
+
+/// BatchExecuteStatement.
+pub(super) fn batch(out: &mut Writer<'_>, output: &BatchExecuteStatementOutput) {
+    out.name("Responses");
+    out.array(&output.responses, |out, response| out.object(|out| statement_response(out, response)));
+    capacity::many(out, &output.capacity);
+}
+
+/// ExecuteTransaction.
+pub(super) fn transaction(out: &mut Writer<'_>, output: &ExecuteTransactionOutput) {
+    transaction::responses(out, &output.responses);
+    capacity::many(out, &output.capacity);
+}
+
+fn statement_response(out: &mut Writer<'_>, response: &StatementResponse) {
+    match &response.result {
+        Ok(Some(item)) => {
+            out.name("Item");
+            write_item(out, item);
+        }
+        Ok(None) => {}
+        Err(error) => out.object_member("Error", |out| statement_error(out, error)),
+    }
+    if let Some(table) = &response.table {
+        out.string_member("TableName", table);
+    }
+}
+
+fn statement_error(out: &mut Writer<'_>, error: &Error) {
+    out.string_member("Code", statement_error_code(error.code()));
+    if let Detail::Item(item) = error.detail() {
+        out.name("Item");
+        write_item(out, item);
+    }
+    out.string_member("Message", error.message());
+}
+
+/// The code as a statement of a batch reports it.
+fn statement_error_code(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::Validation => "ValidationError",
+        ErrorCode::Throttling => "ThrottlingError",
+        code => code.name().strip_suffix("Exception").unwrap_or(code.name()),
+    }
+}

@@ -1,0 +1,33 @@
+//! Answers of TransactGetItems and TransactWriteItems.
+
+use keyform_core::Item;
+use keyform_core::operation::{TransactGetItemsOutput, TransactWriteItemsOutput};
+
+use super::capacity;
+use crate::json::Writer;
+use crate::value::write_item;
+
+/// TransactGetItems.
+pub(super) fn get(out: &mut Writer<'_>, output: &TransactGetItemsOutput) {
+    responses(out, &output.responses);
+    capacity::many(out, &output.capacity);
+}
+
+/// TransactWriteItems.
+pub(super) fn write(out: &mut Writer<'_>, output: &TransactWriteItemsOutput) {
+    capacity::many(out, &output.capacity);
+    capacity::metrics_by_table(out, &output.metrics);
+}
+
+/// One object for each read, empty where there is no item.
+pub(super) fn responses(out: &mut Writer<'_>, responses: &[Option<Item>]) {
+    out.name("Responses");
+    out.array(responses, |out, response| {
+        out.object(|out| {
+            if let Some(item) = response {
+                out.name("Item");
+                write_item(out, item);
+            }
+        });
+    });
+}

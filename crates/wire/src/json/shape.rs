@@ -1,0 +1,106 @@
+//! Reading what a member of a request must be, with the service's errors for what it is instead. `null` is as good as absent.
+
+use keyform_core::Error;
+use keyform_core::error::request;
+
+use super::{Kind, Reader};
+
+impl Reader<'_> {
+    /// A string.
+    pub(crate) fn opt_string(&mut self) -> Result<Option<String>, Error> {
+        match self.peek()? {
+            Kind::String => Ok(Some(self.string()?.into_owned())),
+            kind => self.null_or(kind, "String"),
+        }
+    }
+
+    /// A boolean.
+    pub(crate) fn opt_bool(&mut self) -> Result<Option<bool>, Error> {
+        match self.peek()? {
+            kind @ (Kind::True | Kind::False) => {
+                self.literal(kind)?;
+                Ok(Some(kind == Kind::True))
+            }
+            Kind::String => Err(request::unexpected_token()),
+            kind => self.null_or(kind, "Boolean"),
+        }
+    }
+
+    /// A whole number of 32 bits; a fraction is cut off, what is too large becomes the largest.
+    pub(crate) fn opt_integer(&mut self) -> Result<Option<i64>, Error> {
+        let bound = |number: i64| number.clamp(i64::from(i32::MIN), i64::from(i32::MAX));
+        Ok(self.opt_whole("Integer")?.map(bound))
+    }
+
+    /// A whole number of 64 bits.
+    pub(crate) fn opt_long(&mut self) -> Result<Option<i64>, Error> {
+        self.opt_whole("Long")
+    }
+
+    /// A list, of which `element` reads each element; whether there was one.
+    pub(crate) fn opt_list(&mut self, element: impl FnMut(&mut Self) -> Result<(), Error>) -> Result<bool, Error> {
+        match self.peek()? {
+            Kind::Array => self.array(element).map(|()| true),
+            Kind::Null => self.literal(Kind::Null).map(|()| false),
+            Kind::Object => Err(request::structure_not_expected()),
+            _ => Err(request::unexpected_field_type()),
+        }
+    }
+
+    /// A list of strings.
+    pub(crate) fn opt_strings(&mut self) -> Result<Option<Vec<String>>, Error> {
+        let mut strings = Vec::new();
+        let present = self.opt_list(|reader| {
+            strings.extend(reader.opt_string()?);
+            Ok(())
+        })?;
+        Ok(present.then_some(strings))
+    }
+
+    /// A structure or map, of which `field` reads each member; whether there was one. `class` is the service's name of a
+    /// map's class; a structure has none.
+    pub(crate) fn opt_object(
+        &mut self,
+        class: Option<&str>,
+        mut field: impl FnMut(&mut Self, &str) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
+        match (self.peek()?, class) {
+            (Kind::Object, _) => self.object(|reader, name| field(reader, &name)).map(|()| true),
+            (Kind::Null, _) => self.literal(Kind::Null).map(|()| false),
+            (Kind::Array, Some(class)) => Err(request::unrecognized_collection(class)),
+            (Kind::Array, None) => Err(request::unrecognized_collection("class com.amazonaws.dynamodb.v20120810")),
+            _ => Err(request::unexpected_field_type()),
+        }
+    }
+
+    fn opt_whole(&mut self, class: &'static str) -> Result<Option<i64>, Error> {
+        match self.peek()? {
+            Kind::Number => Ok(Some(whole(self.number()?))),
+            kind => self.null_or(kind, class),
+        }
+    }
+
+    fn null_or<T>(&mut self, kind: Kind, class: &'static str) -> Result<Option<T>, Error> {
+        match kind {
+            Kind::Null => self.literal(kind).map(|()| None),
+            Kind::True => Err(request::cannot_convert("TRUE_VALUE", class)),
+            Kind::False => Err(request::cannot_convert("FALSE_VALUE", class)),
+            Kind::String => Err(request::cannot_convert("STRING_VALUE", class)),
+            Kind::Number => Err(request::cannot_convert(number_token(self.number()?), class)),
+            Kind::Array => Err(request::unrecognized_collection(&format!("class java.lang.{class}"))),
+            Kind::Object => Err(request::structure_not_expected()),
+        }
+    }
+}
+
+fn number_token(number: &str) -> &'static str {
+    if number.contains(['.', 'e', 'E']) { "DECIMAL_VALUE" } else { "NUMBER_VALUE" }
+}
+
+/// A number of JSON's without its fraction, within 64 bits.
+fn whole(number: &str) -> i64 {
+    number.parse().unwrap_or_else(|_| {
+        let float: f64 = number.parse().unwrap_or(0.0);
+        float as i64 // Cuts off the fraction and saturates.
+    })
+}

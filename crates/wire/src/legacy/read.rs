@@ -1,0 +1,104 @@
+//! The legacy members of a request, as they stand in the JSON.
+
+use keyform_core::{AttributeValue, Error};
+
+use crate::json::Reader;
+use crate::value::{Checked, attribute_value};
+
+/// Legacy members, none of them looked at yet. Maps keep the order of the request.
+#[derive(Default)]
+pub(crate) struct LegacyParameters {
+    pub(crate) expected: Option<Vec<(String, LegacyCondition)>>,
+    pub(crate) attribute_updates: Option<Vec<(String, AttributeUpdate)>>,
+    pub(crate) key_conditions: Option<Vec<(String, LegacyCondition)>>,
+    pub(crate) query_filter: Option<Vec<(String, LegacyCondition)>>,
+    pub(crate) scan_filter: Option<Vec<(String, LegacyCondition)>>,
+    pub(crate) attributes_to_get: Option<Vec<String>>,
+    pub(crate) conditional_operator: Option<String>,
+}
+
+/// A condition on one attribute: an element of Expected, KeyConditions, QueryFilter or ScanFilter.
+#[derive(Default)]
+pub(crate) struct LegacyCondition {
+    pub(crate) operator: Option<String>,
+    pub(crate) operands: Option<Vec<Checked<AttributeValue>>>,
+    pub(crate) value: Option<Checked<AttributeValue>>,
+    pub(crate) exists: Option<bool>,
+}
+
+/// An element of AttributeUpdates.
+#[derive(Default)]
+pub(crate) struct AttributeUpdate {
+    pub(crate) value: Option<Checked<AttributeValue>>,
+    pub(crate) action: Option<String>,
+}
+
+/// Reads the legacy member of that name, or skips what is none.
+pub(crate) fn member(parameters: &mut LegacyParameters, reader: &mut Reader<'_>, name: &str) -> Result<(), Error> {
+    match name {
+        "Expected" => parameters.expected = map(reader, "ExpectedAttributeValue", condition)?,
+        "AttributeUpdates" => parameters.attribute_updates = map(reader, "AttributeValueUpdate", update)?,
+        "KeyConditions" => parameters.key_conditions = map(reader, "Condition", condition)?,
+        "QueryFilter" => parameters.query_filter = map(reader, "Condition", condition)?,
+        "ScanFilter" => parameters.scan_filter = map(reader, "Condition", condition)?,
+        "AttributesToGet" => parameters.attributes_to_get = reader.opt_strings()?,
+        "ConditionalOperator" => parameters.conditional_operator = reader.opt_string()?,
+        _ => reader.skip()?,
+    }
+    Ok(())
+}
+
+fn map<T>(
+    reader: &mut Reader<'_>,
+    class: &str,
+    element: fn(&mut Reader<'_>) -> Result<T, Error>,
+) -> Result<Option<Vec<(String, T)>>, Error> {
+    let class = format!("java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.{class}>");
+    let mut entries: Vec<(String, T)> = Vec::new();
+    let present = reader.opt_object(Some(&class), |reader, name| {
+        let value = element(reader)?;
+        match entries.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => *known = value,
+            None => entries.push((name.to_owned(), value)),
+        }
+        Ok(())
+    })?;
+    Ok(present.then_some(entries))
+}
+
+fn condition(reader: &mut Reader<'_>) -> Result<LegacyCondition, Error> {
+    let mut condition = LegacyCondition::default();
+    reader.opt_object(None, |reader, name| {
+        match name {
+            "ComparisonOperator" => condition.operator = reader.opt_string()?,
+            "AttributeValueList" => condition.operands = operands(reader)?,
+            "Value" => condition.value = Some(attribute_value(reader)?),
+            "Exists" => condition.exists = reader.opt_bool()?,
+            _ => reader.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(condition)
+}
+
+fn operands(reader: &mut Reader<'_>) -> Result<Option<Vec<Checked<AttributeValue>>>, Error> {
+    let mut operands = Vec::new();
+    let present = reader.opt_list(|reader| {
+        operands.push(attribute_value(reader)?);
+        Ok(())
+    })?;
+    Ok(present.then_some(operands))
+}
+
+fn update(reader: &mut Reader<'_>) -> Result<AttributeUpdate, Error> {
+    let mut update = AttributeUpdate::default();
+    reader.opt_object(None, |reader, name| {
+        match name {
+            "Value" => update.value = Some(attribute_value(reader)?),
+            "Action" => update.action = reader.opt_string()?,
+            _ => reader.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(update)
+}

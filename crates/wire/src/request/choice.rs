@@ -1,0 +1,95 @@
+//! Members that are one of a few names: which names there are, and what each means.
+
+use keyform_core::capacity::ReturnConsumedCapacity;
+use keyform_core::error::constraint::Violations;
+use keyform_core::operation::{ReturnItemCollectionMetrics, ReturnValues, Select};
+
+use super::parameters::Parameters;
+
+const RETURN_VALUES: &[&str] = &["ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW", "NONE"];
+/// The names of ReturnValues as the service writes them in its error.
+const RETURN_VALUES_LISTED: &[&str] = &["ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATE_NEW", "NONE"];
+const SELECT: &[&str] = &["SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"];
+
+/// Checks the choices of a write of one item, in the service's order.
+pub(crate) fn check_write(violations: &mut Violations, parameters: &Parameters) {
+    check_return_capacity(violations, parameters);
+    if parameters.return_values.as_deref().is_some_and(|name| !RETURN_VALUES.contains(&name)) {
+        violations.bare_enumeration(RETURN_VALUES_LISTED);
+    }
+    check_return_metrics(violations, parameters);
+    let on_failure = parameters.return_on_failure.as_deref();
+    check(violations, on_failure, "returnValuesOnConditionCheckFailure", &["ALL_OLD", "NONE"]);
+    check_conditional_operator(violations, parameters);
+}
+
+/// Checks ConditionalOperator.
+pub(crate) fn check_conditional_operator(violations: &mut Violations, parameters: &Parameters) {
+    let operator = parameters.legacy.conditional_operator.as_deref();
+    check(violations, operator, "conditionalOperator", &["AND", "OR"]);
+}
+
+/// Checks ReturnConsumedCapacity.
+pub(crate) fn check_return_capacity(violations: &mut Violations, parameters: &Parameters) {
+    check(violations, parameters.return_capacity.as_deref(), "returnConsumedCapacity", &["INDEXES", "TOTAL", "NONE"]);
+}
+
+/// Checks ReturnItemCollectionMetrics.
+pub(crate) fn check_return_metrics(violations: &mut Violations, parameters: &Parameters) {
+    check(violations, parameters.return_metrics.as_deref(), "returnItemCollectionMetrics", &["SIZE", "NONE"]);
+}
+
+/// Checks Select.
+pub(crate) fn check_select(violations: &mut Violations, parameters: &Parameters) {
+    check(violations, parameters.select.as_deref(), "select", SELECT);
+}
+
+/// Checks that a member, if it is there, is one of the names.
+pub(crate) fn check(violations: &mut Violations, value: Option<&str>, member: &str, names: &[&str]) {
+    if let Some(value) = value.filter(|value| !names.contains(value)) {
+        violations.enumeration(value, member, names);
+    }
+}
+
+/// How much of the consumption is wanted.
+pub(crate) fn return_capacity(name: Option<&str>) -> ReturnConsumedCapacity {
+    match name {
+        Some("TOTAL") => ReturnConsumedCapacity::Total,
+        Some("INDEXES") => ReturnConsumedCapacity::Indexes,
+        _ => ReturnConsumedCapacity::None,
+    }
+}
+
+/// Whether the sizes of item collections are wanted.
+pub(crate) fn return_metrics(name: Option<&str>) -> ReturnItemCollectionMetrics {
+    match name {
+        Some("SIZE") => ReturnItemCollectionMetrics::Size,
+        _ => ReturnItemCollectionMetrics::None,
+    }
+}
+
+/// What a write answers.
+pub(crate) fn return_values(name: Option<&str>) -> ReturnValues {
+    match name {
+        Some("ALL_OLD") => ReturnValues::AllOld,
+        Some("UPDATED_OLD") => ReturnValues::UpdatedOld,
+        Some("ALL_NEW") => ReturnValues::AllNew,
+        Some("UPDATED_NEW") => ReturnValues::UpdatedNew,
+        _ => ReturnValues::None,
+    }
+}
+
+/// Whether a failed condition carries the item.
+pub(crate) fn return_item_on_failure(name: Option<&str>) -> bool {
+    name == Some("ALL_OLD")
+}
+
+/// What a page carries.
+pub(crate) fn select(name: Option<&str>) -> Option<Select> {
+    Some(match name? {
+        "ALL_ATTRIBUTES" => Select::AllAttributes,
+        "ALL_PROJECTED_ATTRIBUTES" => Select::AllProjectedAttributes,
+        "SPECIFIC_ATTRIBUTES" => Select::SpecificAttributes,
+        _ => Select::Count,
+    })
+}

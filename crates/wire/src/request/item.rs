@@ -1,0 +1,214 @@
+//! Requests about one item: PutItem, GetItem, UpdateItem, DeleteItem.
+
+use keyform_core::error::constraint::{Violations, detected};
+use keyform_core::error::request;
+use keyform_core::expression::{Condition, Update};
+use keyform_core::operation::{DeleteItem, GetItem, PutItem, UpdateItem};
+use keyform_core::{Attributes, Error, Operation};
+
+use super::parameters::Parameters;
+use super::{Body, choice, mixture, table_name};
+use crate::expressions::Expressions;
+use crate::{Echo, legacy};
+
+const PUT: &[&str] = &[
+    "TableName",
+    "Item",
+    "ConditionExpression",
+    "ExpressionAttributeNames",
+    "ExpressionAttributeValues",
+    "ReturnValues",
+    "ReturnValuesOnConditionCheckFailure",
+    "ReturnConsumedCapacity",
+    "ReturnItemCollectionMetrics",
+    "Expected",
+    "ConditionalOperator",
+];
+
+const DELETE: &[&str] = &[
+    "TableName",
+    "Key",
+    "ConditionExpression",
+    "ExpressionAttributeNames",
+    "ExpressionAttributeValues",
+    "ReturnValues",
+    "ReturnValuesOnConditionCheckFailure",
+    "ReturnConsumedCapacity",
+    "ReturnItemCollectionMetrics",
+    "Expected",
+    "ConditionalOperator",
+];
+
+const UPDATE: &[&str] = &[
+    "TableName",
+    "Key",
+    "UpdateExpression",
+    "ConditionExpression",
+    "ExpressionAttributeNames",
+    "ExpressionAttributeValues",
+    "ReturnValues",
+    "ReturnValuesOnConditionCheckFailure",
+    "ReturnConsumedCapacity",
+    "ReturnItemCollectionMetrics",
+    "AttributeUpdates",
+    "Expected",
+    "ConditionalOperator",
+];
+
+const GET: &[&str] = &[
+    "TableName",
+    "Key",
+    "ProjectionExpression",
+    "ExpressionAttributeNames",
+    "ConsistentRead",
+    "ReturnConsumedCapacity",
+    "AttributesToGet",
+];
+
+/// PutItem.
+pub(super) fn put(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+    let (mut parameters, echo) = body.read(|reader| Parameters::read(reader, PUT))?;
+    let (item, condition) = check_put(&mut parameters).map_err(detected)?;
+    let operation = Operation::PutItem(PutItem {
+        item,
+        condition,
+        return_values: choice::return_values(parameters.return_values.as_deref()),
+        return_item_on_failure: choice::return_item_on_failure(parameters.return_on_failure.as_deref()),
+        return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
+        return_metrics: choice::return_metrics(parameters.return_metrics.as_deref()),
+        table: table_name::resolve(parameters.table),
+    });
+    Ok((operation, echo))
+}
+
+/// DeleteItem.
+pub(super) fn delete(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+    let (mut parameters, echo) = body.read(|reader| Parameters::read(reader, DELETE))?;
+    let (key, condition) = check_delete(&mut parameters).map_err(detected)?;
+    let operation = Operation::DeleteItem(DeleteItem {
+        key,
+        condition,
+        return_values: choice::return_values(parameters.return_values.as_deref()),
+        return_item_on_failure: choice::return_item_on_failure(parameters.return_on_failure.as_deref()),
+        return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
+        return_metrics: choice::return_metrics(parameters.return_metrics.as_deref()),
+        table: table_name::resolve(parameters.table),
+    });
+    Ok((operation, echo))
+}
+
+/// UpdateItem.
+pub(super) fn update(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+    let (mut parameters, echo) = body.read(|reader| Parameters::read(reader, UPDATE))?;
+    let (key, update, condition) = check_update(&mut parameters).map_err(detected)?;
+    let legacy_update = legacy::update(parameters.legacy.attribute_updates.take())?;
+    let operation = Operation::UpdateItem(UpdateItem {
+        key,
+        update: update.or(legacy_update),
+        condition,
+        return_values: choice::return_values(parameters.return_values.as_deref()),
+        return_item_on_failure: choice::return_item_on_failure(parameters.return_on_failure.as_deref()),
+        return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
+        return_metrics: choice::return_metrics(parameters.return_metrics.as_deref()),
+        table: table_name::resolve(parameters.table),
+    });
+    Ok((operation, echo))
+}
+
+/// GetItem.
+pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+    let (mut parameters, echo) = body.read(|reader| Parameters::read(reader, GET))?;
+    let mut violations = Violations::new();
+    check_key_given(&mut violations, &parameters);
+    table_name::check(&mut violations, parameters.table.as_deref());
+    choice::check_return_capacity(&mut violations, &parameters);
+    check_attributes_to_get(&mut violations, &parameters);
+    violations.finish()?;
+    mixture::check(&parameters)?;
+    let key = parameters.key.take().transpose()?.unwrap_or_default();
+    let legacy_projection = legacy::projection(parameters.legacy.attributes_to_get.take())?;
+    let mut expressions = Expressions::of(&mut parameters)?;
+    let projection = expressions.projection(parameters.projection.as_deref())?;
+    expressions.finish()?;
+    let operation = Operation::GetItem(GetItem {
+        key,
+        projection: projection.or(legacy_projection),
+        consistent: parameters.consistent.unwrap_or(false),
+        return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
+        table: table_name::resolve(parameters.table),
+    });
+    Ok((operation, echo))
+}
+
+/// An empty list of attributes asks for nothing.
+pub(super) fn check_attributes_to_get(violations: &mut Violations, parameters: &Parameters) {
+    if parameters.legacy.attributes_to_get.as_ref().is_some_and(Vec::is_empty) {
+        violations.short("[]", "attributesToGet", 1);
+    }
+}
+
+fn check_put(parameters: &mut Parameters) -> Result<(Attributes, Option<Condition>), Error> {
+    let mut violations = Violations::new();
+    table_name::check(&mut violations, parameters.table.as_deref());
+    if parameters.item.is_none() {
+        violations.null("item");
+    }
+    choice::check_write(&mut violations, parameters);
+    violations.finish()?;
+    mixture::check(parameters)?;
+    let item = parameters.item.take().transpose()?.unwrap_or_default();
+    check_return_old(parameters)?;
+    let condition = write_condition(parameters)?;
+    Ok((item, condition))
+}
+
+fn check_delete(parameters: &mut Parameters) -> Result<(Attributes, Option<Condition>), Error> {
+    let key = check_keyed_write(parameters)?;
+    check_return_old(parameters)?;
+    let condition = write_condition(parameters)?;
+    Ok((key, condition))
+}
+
+type CheckedUpdate = (Attributes, Option<Update>, Option<Condition>);
+
+fn check_update(parameters: &mut Parameters) -> Result<CheckedUpdate, Error> {
+    let key = check_keyed_write(parameters)?;
+    legacy::check_updates(parameters.legacy.attribute_updates.as_deref())?;
+    let legacy_condition = legacy::expected(&mut parameters.legacy)?;
+    let mut expressions = Expressions::of(parameters)?;
+    let update = expressions.update(parameters.update.as_deref())?;
+    let condition = expressions.condition(parameters.condition.as_deref())?;
+    expressions.finish()?;
+    Ok((key, update, condition.or(legacy_condition)))
+}
+
+fn check_keyed_write(parameters: &mut Parameters) -> Result<Attributes, Error> {
+    let mut violations = Violations::new();
+    table_name::check(&mut violations, parameters.table.as_deref());
+    check_key_given(&mut violations, parameters);
+    choice::check_write(&mut violations, parameters);
+    violations.finish()?;
+    mixture::check(parameters)?;
+    Ok(parameters.key.take().transpose()?.unwrap_or_default())
+}
+
+fn check_key_given(violations: &mut Violations, parameters: &Parameters) {
+    if parameters.key.is_none() {
+        violations.null("key");
+    }
+}
+
+fn check_return_old(parameters: &Parameters) -> Result<(), Error> {
+    match parameters.return_values.as_deref() {
+        None | Some("NONE" | "ALL_OLD") => Ok(()),
+        Some(_) => Err(request::return_values_of_update_only()),
+    }
+}
+
+fn write_condition(parameters: &mut Parameters) -> Result<Option<Condition>, Error> {
+    let legacy = legacy::expected(&mut parameters.legacy)?;
+    let mut expressions = Expressions::of(parameters)?;
+    let condition = expressions.condition(parameters.condition.as_deref())?;
+    expressions.finish()?;
+    Ok(condition.or(legacy))
+}

@@ -1,0 +1,173 @@
+//! The members that requests about items are made of, as they stand in the JSON. Each request takes some of them.
+
+use std::collections::BTreeMap;
+
+use keyform_core::error::request;
+use keyform_core::{AttributeValue, Attributes, Error};
+
+use crate::json::{Kind, Reader};
+use crate::legacy::{self, LegacyParameters};
+use crate::value::{Checked, attribute_value, attributes};
+
+const NAMES_CLASS: &str = "java.util.Map<java.lang.String, java.lang.String>";
+const VALUES_CLASS: &str = "java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.AttributeValue>";
+
+/// What `#name` stands for.
+pub(crate) type Names = BTreeMap<String, String>;
+/// What `:value` stands for.
+pub(crate) type Values = BTreeMap<String, AttributeValue>;
+
+/// The members of a request, none of them looked at yet.
+#[derive(Default)]
+pub(crate) struct Parameters {
+    pub(crate) table: Option<String>,
+    pub(crate) index: Option<String>,
+    pub(crate) key: Option<Checked<Attributes>>,
+    pub(crate) item: Option<Checked<Attributes>>,
+    pub(crate) start: Option<Checked<Attributes>>,
+    pub(crate) condition: Option<String>,
+    pub(crate) filter: Option<String>,
+    pub(crate) key_condition: Option<String>,
+    pub(crate) projection: Option<String>,
+    pub(crate) update: Option<String>,
+    pub(crate) names: Option<Names>,
+    pub(crate) values: Option<Checked<Values>>,
+    pub(crate) legacy: LegacyParameters,
+    pub(crate) select: Option<String>,
+    pub(crate) return_values: Option<String>,
+    pub(crate) return_on_failure: Option<String>,
+    pub(crate) return_capacity: Option<String>,
+    pub(crate) return_metrics: Option<String>,
+    pub(crate) consistent: Option<bool>,
+    pub(crate) forward: Option<bool>,
+    pub(crate) limit: Option<i64>,
+    pub(crate) segment: Option<i64>,
+    pub(crate) total_segments: Option<i64>,
+}
+
+impl Parameters {
+    /// Reads the members of an object that are among `members`; others are ignored.
+    pub(crate) fn read(reader: &mut Reader<'_>, members: &[&str]) -> Result<Self, Error> {
+        let mut parameters = Self::default();
+        reader.opt_object(None, |reader, name| {
+            if members.contains(&name) { parameters.member(reader, name) } else { reader.skip() }
+        })?;
+        Ok(parameters)
+    }
+
+    /// Reads the member of that name.
+    pub(super) fn member(&mut self, reader: &mut Reader<'_>, name: &str) -> Result<(), Error> {
+        match name {
+            "TableName" => self.table = reader.opt_string()?,
+            "IndexName" => self.index = reader.opt_string()?,
+            "Key" => self.key = attributes(reader)?,
+            "Item" => self.item = attributes(reader)?,
+            "ExclusiveStartKey" => self.start = attributes(reader)?,
+            "ConditionExpression" => self.condition = reader.opt_string()?,
+            "FilterExpression" => self.filter = reader.opt_string()?,
+            "KeyConditionExpression" => self.key_condition = reader.opt_string()?,
+            "ProjectionExpression" => self.projection = reader.opt_string()?,
+            "UpdateExpression" => self.update = reader.opt_string()?,
+            "ExpressionAttributeNames" => self.names = names(reader)?,
+            "ExpressionAttributeValues" => self.values = values(reader)?,
+            "Select" => self.select = reader.opt_string()?,
+            "ReturnValues" => self.return_values = reader.opt_string()?,
+            "ReturnValuesOnConditionCheckFailure" => self.return_on_failure = reader.opt_string()?,
+            "ReturnConsumedCapacity" => self.return_capacity = reader.opt_string()?,
+            "ReturnItemCollectionMetrics" => self.return_metrics = reader.opt_string()?,
+            "ConsistentRead" => self.consistent = reader.opt_bool()?,
+            "ScanIndexForward" => self.forward = reader.opt_bool()?,
+            "Limit" => self.limit = reader.opt_integer()?,
+            "Segment" => self.segment = reader.opt_integer()?,
+            "TotalSegments" => self.total_segments = reader.opt_integer()?,
+            _ => legacy::member(&mut self.legacy, reader, name)?,
+        }
+        Ok(())
+    }
+}
+
+fn names(reader: &mut Reader<'_>) -> Result<Option<Names>, Error> {
+    let mut names = Names::new();
+    let present = reader.opt_object(Some(NAMES_CLASS), |reader, name| {
+        names.insert(name.to_owned(), reader.opt_string()?.unwrap_or_default());
+        Ok(())
+    })?;
+    Ok(present.then_some(names))
+}
+
+/// Values by placeholder; the first that is none spoils all.
+fn values(reader: &mut Reader<'_>) -> Result<Option<Checked<Values>>, Error> {
+    let mut values = Ok(Values::new());
+    let present = reader.opt_object(Some(VALUES_CLASS), |reader, name| {
+        let value = attribute_value(reader)?;
+        if let Ok(known) = &mut values {
+            match value {
+                Ok(value) => drop(known.insert(name.to_owned(), value)),
+                Err(problem) => values = Err(request::invalid_expression_value(&problem, name)),
+            }
+        }
+        Ok(())
+    })?;
+    Ok(present.then_some(values))
+}
+
+/// An object at the top of a body; an array or a scalar is none.
+pub(crate) fn body_is_object(reader: &mut Reader<'_>) -> Result<(), Error> {
+    match reader.peek()? {
+        Kind::Object => Ok(()),
+        Kind::Array => Err(request::unrecognized_collection("class com.amazonaws.dynamodb.v20120810")),
+        _ => Err(request::unexpected_field_type()),
+    }
+}
+
+/// A list of what `element` reads; nothing where `null` stands.
+pub(super) fn checked_list<T>(
+    reader: &mut Reader<'_>,
+    element: impl Fn(&mut Reader<'_>) -> Result<T, Error>,
+) -> Result<Option<Vec<T>>, Error> {
+    let mut elements = Vec::new();
+    let present = reader.opt_list(|reader| {
+        elements.push(element(reader)?);
+        Ok(())
+    })?;
+    Ok(present.then_some(elements))
+}
+
+/// What a batch has for each table, in the order of the request.
+pub(super) type ByTable<T> = Option<Vec<(String, T)>>;
+
+/// A batch: `RequestItems` by table, of which `element` reads each, and the other members.
+pub(super) fn by_table<T>(
+    reader: &mut Reader<'_>,
+    class: &str,
+    element: impl Fn(&mut Reader<'_>) -> Result<T, Error>,
+) -> Result<(ByTable<T>, Parameters), Error> {
+    let class = format!("java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.{class}>");
+    let (mut tables, mut parameters) = (None, Parameters::default());
+    reader.opt_object(None, |reader, name| match name {
+        "RequestItems" => {
+            tables = entries(reader, &class, &element)?;
+            Ok(())
+        }
+        "ReturnConsumedCapacity" | "ReturnItemCollectionMetrics" => parameters.member(reader, name),
+        _ => reader.skip(),
+    })?;
+    Ok((tables, parameters))
+}
+
+fn entries<T>(
+    reader: &mut Reader<'_>,
+    class: &str,
+    element: impl Fn(&mut Reader<'_>) -> Result<T, Error>,
+) -> Result<ByTable<T>, Error> {
+    let mut entries: Vec<(String, T)> = Vec::new();
+    let present = reader.opt_object(Some(class), |reader, name| {
+        let value = element(reader)?;
+        match entries.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => *known = value,
+            None => entries.push((name.to_owned(), value)),
+        }
+        Ok(())
+    })?;
+    Ok(present.then_some(entries))
+}

@@ -1,0 +1,165 @@
+//! PartiQL requests: ExecuteStatement, BatchExecuteStatement, ExecuteTransaction.
+
+use keyform_core::error::constraint::Violations;
+use keyform_core::limits::{BATCH_STATEMENTS_MAX, TRANSACTION_ACTIONS_MAX};
+use keyform_core::operation::{BatchExecuteStatement, BatchedStatement, ExecuteStatement, ExecuteTransaction};
+use keyform_core::{AttributeValue, Error, Operation};
+
+use super::parameters::{Parameters, checked_list};
+use super::{Body, choice};
+use crate::Echo;
+use crate::json::Reader;
+use crate::partiql;
+use crate::value::{Checked, attribute_value};
+
+const STATEMENT_LENGTH_MAX: usize = 8192;
+const TOKEN_LENGTH_MAX: usize = 36;
+const MEMBERS: &[&str] = &["ConsistentRead", "Limit", "ReturnConsumedCapacity", "ReturnValuesOnConditionCheckFailure"];
+
+/// A statement and its settings, as they stand in the request.
+#[derive(Default)]
+struct RawStatement {
+    statement: Option<String>,
+    values: Option<Vec<Checked<AttributeValue>>>,
+    next: Option<String>,
+    parameters: Parameters,
+}
+
+/// Statements and their settings, as they stand in the request.
+#[derive(Default)]
+struct RawStatements {
+    statements: Option<Vec<RawStatement>>,
+    token: Option<String>,
+    parameters: Parameters,
+}
+
+/// ExecuteStatement.
+pub(super) fn execute(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+    let (raw, echo) = body.read(raw_statement)?;
+    let mut violations = Violations::new();
+    check_statement(&mut violations, &raw, "");
+    choice::check_return_capacity(&mut violations, &raw.parameters);
+    if let Some(limit) = raw.parameters.limit.filter(|limit| *limit < 1) {
+        violations.low(limit, "limit", 1);
+    }
+    violations.finish()?;
+    let RawStatement { statement, values, next, parameters } = raw;
+    let statement = parse(statement, values)?;
+    let operation = Operation::ExecuteStatement(ExecuteStatement {
+        statement,
+        consistent: parameters.consistent.unwrap_or(false),
+        limit: parameters.limit.and_then(|limit| usize::try_from(limit).ok()),
+        next,
+        return_item_on_failure: choice::return_item_on_failure(parameters.return_on_failure.as_deref()),
+        return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
+    });
+    Ok((operation, echo))
+}
+
+/// BatchExecuteStatement.
+pub(super) fn batch(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+    let (raw, echo) = body.read(|reader| raw_statements(reader, "Statements"))?;
+    check_statements(&raw, "statements", "BatchStatementRequest", BATCH_STATEMENTS_MAX)?;
+    let operation = Operation::BatchExecuteStatement(BatchExecuteStatement {
+        return_capacity: choice::return_capacity(raw.parameters.return_capacity.as_deref()),
+        statements: raw.statements.unwrap_or_default().into_iter().map(batched).collect(),
+    });
+    Ok((operation, echo))
+}
+
+/// ExecuteTransaction.
+pub(super) fn transaction(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+    let (raw, echo) = body.read(|reader| raw_statements(reader, "TransactStatements"))?;
+    check_statements(&raw, "transactStatements", "ParameterizedStatement", TRANSACTION_ACTIONS_MAX)?;
+    let operation = Operation::ExecuteTransaction(ExecuteTransaction {
+        token: raw.token,
+        return_capacity: choice::return_capacity(raw.parameters.return_capacity.as_deref()),
+        statements: raw.statements.unwrap_or_default().into_iter().map(batched).collect(),
+    });
+    Ok((operation, echo))
+}
+
+fn raw_statement(reader: &mut Reader<'_>) -> Result<RawStatement, Error> {
+    let mut raw = RawStatement::default();
+    reader.opt_object(None, |reader, name| {
+        match name {
+            "Statement" => raw.statement = reader.opt_string()?,
+            "Parameters" => raw.values = checked_list(reader, attribute_value)?,
+            "NextToken" => raw.next = reader.opt_string()?,
+            name if MEMBERS.contains(&name) => raw.parameters.member(reader, name)?,
+            _ => reader.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(raw)
+}
+
+fn raw_statements(reader: &mut Reader<'_>, member: &str) -> Result<RawStatements, Error> {
+    let mut raw = RawStatements::default();
+    reader.opt_object(None, |reader, name| {
+        match name {
+            name if name == member => raw.statements = checked_list(reader, raw_statement)?,
+            "ClientRequestToken" => raw.token = reader.opt_string()?,
+            "ReturnConsumedCapacity" => raw.parameters.member(reader, name)?,
+            _ => reader.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(raw)
+}
+
+fn check_statements(raw: &RawStatements, member: &str, element: &str, count_max: usize) -> Result<(), Error> {
+    let mut violations = Violations::new();
+    match raw.statements.as_ref().map(Vec::len) {
+        None => violations.null(member),
+        Some(0) => violations.short("[]", member, 1),
+        Some(count) if count > count_max => {
+            violations.long(&format!("[{}]", vec![element; count].join(", ")), member, count_max);
+        }
+        Some(_) => {}
+    }
+    if let Some(token) = raw.token.as_deref().filter(|token| token.len() > TOKEN_LENGTH_MAX) {
+        violations.long(token, "clientRequestToken", TOKEN_LENGTH_MAX);
+    }
+    choice::check_return_capacity(&mut violations, &raw.parameters);
+    for (place, statement) in raw.statements.iter().flatten().enumerate() {
+        check_statement(&mut violations, statement, &format!("{member}.{}.member.", place + 1));
+    }
+    violations.finish()
+}
+
+fn check_statement(violations: &mut Violations, raw: &RawStatement, prefix: &str) {
+    let member = format!("{prefix}statement");
+    match raw.statement.as_deref() {
+        None => violations.null(&member),
+        Some("") => violations.short("", &member, 1),
+        Some(text) if text.len() > STATEMENT_LENGTH_MAX => violations.long(text, &member, STATEMENT_LENGTH_MAX),
+        Some(_) => {}
+    }
+    if raw.values.as_ref().is_some_and(Vec::is_empty) {
+        violations.short("[]", &format!("{prefix}parameters"), 1);
+    }
+    let on_failure = raw.parameters.return_on_failure.as_deref();
+    choice::check(
+        violations,
+        on_failure,
+        &format!("{prefix}returnValuesOnConditionCheckFailure"),
+        &["ALL_OLD", "NONE"],
+    );
+}
+
+fn batched(raw: RawStatement) -> BatchedStatement {
+    BatchedStatement {
+        statement: parse(raw.statement, raw.values),
+        consistent: raw.parameters.consistent.unwrap_or(false),
+        return_item_on_failure: choice::return_item_on_failure(raw.parameters.return_on_failure.as_deref()),
+    }
+}
+
+fn parse(
+    statement: Option<String>,
+    values: Option<Vec<Checked<AttributeValue>>>,
+) -> Result<keyform_core::statement::Statement, Error> {
+    let values = values.map(|values| values.into_iter().collect::<Result<Vec<_>, _>>()).transpose()?;
+    partiql::parse(&statement.unwrap_or_default(), values)
+}

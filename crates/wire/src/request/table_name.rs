@@ -1,0 +1,94 @@
+//! Names of tables: the constraints on them, and the name in an ARN.
+
+use keyform_core::Error;
+use keyform_core::error::constraint::Violations;
+use keyform_core::error::request;
+
+const NAME_LENGTH_MIN: usize = 3;
+const NAME_LENGTH_MAX: usize = 255;
+const PATTERN: &str = "[a-zA-Z0-9_.-]+";
+
+/// Checks the table of a data operation, which may be a name or an ARN.
+pub(crate) fn check(violations: &mut Violations, table: Option<&str>) {
+    match table {
+        None => violations.null("tableName"),
+        Some("") => violations.unnamed("TableName"),
+        Some(table) if name_in_arn(table).is_some() => {}
+        Some(table) => check_name(violations, table, "tableName"),
+    }
+}
+
+/// Checks the table of an operation about the table itself.
+pub(crate) fn check_control(table: Option<&str>) -> Result<(), Error> {
+    let table = table.ok_or_else(|| request::parameter_missing("TableName"))?;
+    if name_in_arn(table).is_some() {
+        return Ok(());
+    }
+    if !has_length(table) {
+        return Err(request::table_name_length());
+    }
+    let mut violations = Violations::new();
+    check_name(&mut violations, table, "tableName");
+    violations.finish()
+}
+
+/// Checks a name of a table or an index.
+pub(crate) fn check_name(violations: &mut Violations, name: &str, member: &str) {
+    if !is_well_spelled(name) {
+        violations.pattern(name, member, PATTERN);
+    }
+    if name.len() < NAME_LENGTH_MIN {
+        violations.short(name, member, NAME_LENGTH_MIN);
+    }
+    if name.len() > NAME_LENGTH_MAX {
+        violations.long(name, member, NAME_LENGTH_MAX);
+    }
+}
+
+/// Whether the name has only letters that names have.
+pub(crate) fn is_well_spelled(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+}
+
+/// Whether the name is neither too short nor too long.
+pub(crate) fn has_length(name: &str) -> bool {
+    (NAME_LENGTH_MIN..=NAME_LENGTH_MAX).contains(&name.len())
+}
+
+/// The table's name: as it is given, or as an ARN has it.
+pub(crate) fn resolve(table: Option<String>) -> String {
+    let table = table.unwrap_or_default();
+    match name_in_arn(&table) {
+        Some(name) => name.to_owned(),
+        None => table,
+    }
+}
+
+/// The name in `arn:aws:dynamodb:region:account:table/NAME`, which may go on with `/index/…`.
+pub(crate) fn name_in_arn(arn: &str) -> Option<&str> {
+    if !arn.starts_with("arn:") {
+        return None;
+    }
+    let mut parts = arn.splitn(6, ':');
+    let (partition, service, resource) = (parts.nth(1)?, parts.next()?, parts.nth(2)?);
+    let path = resource.strip_prefix("table/")?;
+    let name = path.split_once('/').map_or(path, |(name, _)| name);
+    let known = partition.starts_with("aws") && service == "dynamodb";
+    (known && is_well_spelled(name) && has_length(name)).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_is_found_in_arns_only() {
+        let check = |arn: &str, expected| assert_eq!(name_in_arn(arn), expected, "{arn}");
+        check("arn:aws:dynamodb:eu-west-1:123456789012:table/orders", Some("orders"));
+        check("arn:aws-cn:dynamodb:cn-north-1:123456789012:table/orders/index/by-day", Some("orders"));
+        check("arn:aws:s3:eu-west-1:123456789012:table/orders", None);
+        check("arn:aws:dynamodb:eu-west-1:table/orders", None);
+        check("arn:aws:dynamodb:eu-west-1:123456789012:table/or", None);
+        check("orders", None);
+    }
+}

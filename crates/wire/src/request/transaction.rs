@@ -1,0 +1,271 @@
+//! Requests about many items that succeed or fail as one: TransactGetItems and TransactWriteItems.
+
+use keyform_core::error::constraint::Violations;
+use keyform_core::error::request;
+use keyform_core::expression::Condition;
+use keyform_core::limits::TRANSACTION_ACTIONS_MAX;
+use keyform_core::operation::{TransactAction, TransactGet, TransactGetItems, TransactWriteItems};
+use keyform_core::{Attributes, Error, Operation};
+
+use super::parameters::{Parameters, checked_list};
+use super::{Body, choice, mixture, table_name};
+use crate::Echo;
+use crate::expressions::Expressions;
+use crate::json::Reader;
+
+/// The longest idempotency token.
+const TOKEN_LENGTH_MAX: usize = 36;
+
+const GET: &[&str] = &["TableName", "Key", "ProjectionExpression", "ExpressionAttributeNames"];
+const ACTION: &[&str] = &[
+    "TableName",
+    "Key",
+    "Item",
+    "UpdateExpression",
+    "ConditionExpression",
+    "ExpressionAttributeNames",
+    "ExpressionAttributeValues",
+    "ReturnValuesOnConditionCheckFailure",
+];
+
+/// What an action of a transaction does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ActionKind {
+    Check,
+    Put,
+    Delete,
+    Update,
+}
+
+impl ActionKind {
+    fn from_member(name: &str) -> Option<Self> {
+        Some(match name {
+            "ConditionCheck" => Self::Check,
+            "Put" => Self::Put,
+            "Delete" => Self::Delete,
+            "Update" => Self::Update,
+            _ => return None,
+        })
+    }
+
+    /// The member as constraints name it.
+    fn member(self) -> &'static str {
+        match self {
+            Self::Check => "conditionCheck",
+            Self::Put => "put",
+            Self::Delete => "delete",
+            Self::Update => "update",
+        }
+    }
+}
+
+/// The elements of a transaction and its other members, as they stand in the request.
+struct Raw<T> {
+    elements: Option<Vec<T>>,
+    token: Option<String>,
+    parameters: Parameters,
+}
+
+/// The actions that one element states; there should be one.
+type RawAction = Vec<(ActionKind, Parameters)>;
+
+/// TransactGetItems.
+pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+    let (raw, echo) = body.read(|reader| read(reader, raw_get))?;
+    check_get_constraints(&raw)?;
+    let gets = raw.elements.unwrap_or_default().into_iter().flatten().map(transact_get).collect::<Result<_, _>>()?;
+    let return_capacity = choice::return_capacity(raw.parameters.return_capacity.as_deref());
+    Ok((Operation::TransactGetItems(TransactGetItems { gets, return_capacity }), echo))
+}
+
+/// TransactWriteItems.
+pub(super) fn write(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+    let (raw, echo) = body.read(|reader| read(reader, raw_action))?;
+    check_write_constraints(&raw)?;
+    let actions = raw.elements.unwrap_or_default().into_iter().map(transact_action).collect::<Result<_, _>>()?;
+    let operation = Operation::TransactWriteItems(TransactWriteItems {
+        actions,
+        token: raw.token.filter(|token| !token.is_empty()),
+        return_capacity: choice::return_capacity(raw.parameters.return_capacity.as_deref()),
+        return_metrics: choice::return_metrics(raw.parameters.return_metrics.as_deref()),
+    });
+    Ok((operation, echo))
+}
+
+fn read<T>(reader: &mut Reader<'_>, element: fn(&mut Reader<'_>) -> Result<T, Error>) -> Result<Raw<T>, Error> {
+    let mut raw = Raw { elements: None, token: None, parameters: Parameters::default() };
+    reader.opt_object(None, |reader, name| {
+        match name {
+            "TransactItems" => raw.elements = checked_list(reader, element)?,
+            "ClientRequestToken" => raw.token = reader.opt_string()?,
+            "ReturnConsumedCapacity" | "ReturnItemCollectionMetrics" => raw.parameters.member(reader, name)?,
+            _ => reader.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(raw)
+}
+
+fn raw_get(reader: &mut Reader<'_>) -> Result<Option<Parameters>, Error> {
+    let mut get = None;
+    reader.opt_object(None, |reader, name| {
+        match name {
+            "Get" => get = Some(Parameters::read(reader, GET)?),
+            _ => reader.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(get)
+}
+
+fn raw_action(reader: &mut Reader<'_>) -> Result<RawAction, Error> {
+    let mut actions = RawAction::new();
+    reader.opt_object(None, |reader, name| {
+        match ActionKind::from_member(name) {
+            Some(kind) => actions.push((kind, Parameters::read(reader, ACTION)?)),
+            None => reader.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(actions)
+}
+
+fn check_get_constraints(raw: &Raw<Option<Parameters>>) -> Result<(), Error> {
+    let mut violations = Violations::new();
+    check_count(&mut violations, raw, "TransactGetItem");
+    choice::check_return_capacity(&mut violations, &raw.parameters);
+    for (place, get) in raw.elements.iter().flatten().enumerate() {
+        let member = format!("transactItems.{}.member.get", place + 1);
+        match get {
+            None => violations.null(&member),
+            Some(get) => {
+                check_table(&mut violations, get, &member);
+                check_given(&mut violations, get.key.is_some(), &member, "key");
+            }
+        }
+    }
+    violations.finish()
+}
+
+fn check_write_constraints(raw: &Raw<RawAction>) -> Result<(), Error> {
+    let mut violations = Violations::new();
+    check_count(&mut violations, raw, "TransactWriteItem");
+    if let Some(token) = raw.token.as_deref().filter(|token| token.len() > TOKEN_LENGTH_MAX) {
+        violations.long(token, "clientRequestToken", TOKEN_LENGTH_MAX);
+    }
+    choice::check_return_capacity(&mut violations, &raw.parameters);
+    choice::check_return_metrics(&mut violations, &raw.parameters);
+    for (place, element) in raw.elements.iter().flatten().enumerate() {
+        for (kind, action) in element {
+            check_action(
+                &mut violations,
+                *kind,
+                action,
+                &format!("transactItems.{}.member.{}", place + 1, kind.member()),
+            );
+        }
+    }
+    violations.finish()
+}
+
+fn check_count<T>(violations: &mut Violations, raw: &Raw<T>, element: &str) {
+    match raw.elements.as_ref().map(Vec::len) {
+        None => violations.null("transactItems"),
+        Some(0) => violations.short("[]", "transactItems", 1),
+        Some(count) if count > TRANSACTION_ACTIONS_MAX => {
+            let shown = format!("[{}]", vec![element; count].join(", "));
+            violations.long(&shown, "transactItems", TRANSACTION_ACTIONS_MAX);
+        }
+        Some(_) => {}
+    }
+}
+
+fn check_action(violations: &mut Violations, kind: ActionKind, action: &Parameters, member: &str) {
+    match kind {
+        ActionKind::Put => check_given(violations, action.item.is_some(), member, "item"),
+        _ => check_given(violations, action.key.is_some(), member, "key"),
+    }
+    check_table(violations, action, member);
+    match kind {
+        ActionKind::Update => check_given(violations, action.update.is_some(), member, "updateExpression"),
+        ActionKind::Check => check_given(violations, action.condition.is_some(), member, "conditionExpression"),
+        ActionKind::Put | ActionKind::Delete => {}
+    }
+    let on_failure = action.return_on_failure.as_deref();
+    choice::check(
+        violations,
+        on_failure,
+        &format!("{member}.returnValuesOnConditionCheckFailure"),
+        &["ALL_OLD", "NONE"],
+    );
+}
+
+fn check_given(violations: &mut Violations, given: bool, member: &str, name: &str) {
+    if !given {
+        violations.null(&format!("{member}.{name}"));
+    }
+}
+
+fn check_table(violations: &mut Violations, parameters: &Parameters, member: &str) {
+    match parameters.table.as_deref() {
+        None => violations.null(&format!("{member}.tableName")),
+        Some(table) if table_name::name_in_arn(table).is_some() => {}
+        Some(table) => table_name::check_name(violations, table, &format!("{member}.tableName")),
+    }
+}
+
+fn transact_get(mut parameters: Parameters) -> Result<TransactGet, Error> {
+    mixture::check(&parameters)?;
+    let key = parameters.key.take().transpose()?.unwrap_or_default();
+    let mut expressions = Expressions::of(&mut parameters)?;
+    let projection = expressions.projection(parameters.projection.as_deref())?;
+    expressions.finish()?;
+    Ok(TransactGet { table: table_name::resolve(parameters.table), key, projection })
+}
+
+fn transact_action(mut actions: RawAction) -> Result<TransactAction, Error> {
+    let (kind, parameters) = actions.pop().ok_or_else(request::action_missing)?;
+    if !actions.is_empty() {
+        return Err(request::action_ambiguous());
+    }
+    action(kind, parameters)
+}
+
+fn action(kind: ActionKind, mut parameters: Parameters) -> Result<TransactAction, Error> {
+    mixture::check(&parameters)?;
+    let return_item_on_failure = choice::return_item_on_failure(parameters.return_on_failure.as_deref());
+    if kind == ActionKind::Put {
+        let item = parameters.item.take().transpose()?.unwrap_or_default();
+        let condition = condition(&mut parameters)?;
+        let table = table_name::resolve(parameters.table);
+        return Ok(TransactAction::Put { table, item, condition, return_item_on_failure });
+    }
+    let key = parameters.key.take().transpose()?.unwrap_or_default();
+    if kind == ActionKind::Update {
+        return update(parameters, key, return_item_on_failure);
+    }
+    let condition = condition(&mut parameters)?;
+    let table = table_name::resolve(parameters.table);
+    match condition {
+        Some(condition) if kind == ActionKind::Check => {
+            Ok(TransactAction::Check { table, key, condition, return_item_on_failure })
+        }
+        condition => Ok(TransactAction::Delete { table, key, condition, return_item_on_failure }),
+    }
+}
+
+fn update(mut parameters: Parameters, key: Attributes, return_item_on_failure: bool) -> Result<TransactAction, Error> {
+    let mut expressions = Expressions::of(&mut parameters)?;
+    let update = expressions.update(parameters.update.as_deref())?.unwrap_or_default();
+    let condition = expressions.condition(parameters.condition.as_deref())?;
+    expressions.finish()?;
+    let table = table_name::resolve(parameters.table);
+    Ok(TransactAction::Update { table, key, update, condition, return_item_on_failure })
+}
+
+fn condition(parameters: &mut Parameters) -> Result<Option<Condition>, Error> {
+    let mut expressions = Expressions::of(parameters)?;
+    let condition = expressions.condition(parameters.condition.as_deref())?;
+    expressions.finish()?;
+    Ok(condition)
+}
