@@ -5,8 +5,10 @@
 
 use std::fmt::Display;
 
+use super::expression::{Flaw, bound};
 use super::{Error, ErrorCode};
-use crate::value::{AttributeType, AttributeValue};
+use crate::expression::Path;
+use crate::value::{AttributeType, Value};
 
 /// The statement cannot be read; some reasons have no words.
 pub fn malformed(reason: &str) -> Error {
@@ -107,80 +109,59 @@ pub fn unsupported_is_type(name: &str, at: impl Display) -> Error {
     ))
 }
 
+/// What is wrong with an operator or an operand, in the words of expressions.
+fn flawed(flaw: &Flaw) -> Error {
+    Error::validation(flaw.to_string())
+}
+
 /// More operators than the service allows.
 pub fn too_many_operators(count: usize) -> Error {
-    Error::validation(format!("The expression contains too many operators; operator count: {count}"))
+    flawed(&Flaw::TooManyOperators(count))
 }
 
 /// More operands than IN takes.
 pub fn too_many_in_operands(count: usize) -> Error {
-    Error::validation(format!("The IN operator is provided with too many operands; number of operands: {count}"))
+    flawed(&Flaw::TooManyInOperands(count))
 }
 
 /// A function has too many or too few operands.
 pub fn operand_count(function: &str, count: usize) -> Error {
-    let text = "Incorrect number of operands for operator or function";
-    Error::validation(format!("{text}; operator or function: {function}, number of operands: {count}"))
+    flawed(&Flaw::OperandCount { function: function.to_owned(), count })
 }
 
-/// An operand is of a type that the operator does not take.
-pub fn operand_type(operator: &str, kind: AttributeType) -> Error {
-    Error::validation(format!("{OPERAND_TYPE}; operator or function: {operator}, operand type: {kind}"))
-}
-
-/// The type of `attribute_type` is not a constant.
-pub fn attribute_type_of_path() -> Error {
-    let kinds = "{S,HDS,N,FS,BS,NULL,DOUBLE,NS,DECIMAL,SS,DECIMALSET,BOOL,HD,DICT,INTSET,M,L,B,FLOAT,INT,DOUBLESET}";
-    Error::validation(format!("{OPERAND_TYPE}; operator or function: attribute_type, operand type: {kinds}"))
+/// An operand is of a type that the operator does not take; `None` where a constant is wanted and there is none.
+pub fn operand_type(operator: &str, kind: Option<AttributeType>) -> Error {
+    flawed(&Flaw::OperandType { operator: operator.to_owned(), kind })
 }
 
 /// The type of `attribute_type` is none of the service's.
 pub fn unknown_attribute_type(name: &str) -> Error {
-    let kinds = "{N,BS,L,B,NULL,M,S,SS,NS,BOOL}";
-    Error::validation(format!("Invalid attribute type name found; type: {name}, valid types: {kinds}"))
+    flawed(&Flaw::UnknownType(name.to_owned()))
 }
 
 /// A function that wants a path has something else.
 pub fn path_required(function: &str) -> Error {
-    let text = "Operator or function requires a document path";
-    Error::validation(format!("{text}; operator or function: {function}"))
+    flawed(&Flaw::PathRequired(function.to_owned()))
 }
 
-/// A path is compared with itself; `path` is written as `[a, b]`.
-pub fn operands_not_distinct(operator: &str, path: &str) -> Error {
-    let text = "The first operand must be distinct from the remaining operands for this operator or function";
-    Error::validation(format!("{text}; operator: {operator}, first operand: {path}"))
+/// A path is compared with itself.
+pub fn operands_not_distinct(operator: &str, path: &Path) -> Error {
+    flawed(&Flaw::SameOperands { operator: operator.to_owned(), path: path.clone() })
 }
 
 /// The ends of BETWEEN are of different types.
-pub fn between_types(low: &AttributeValue, high: &AttributeValue) -> Error {
-    between("same data type for lower and upper bounds", low, high)
+pub fn between_types(low: &Value, high: &Value) -> Error {
+    flawed(&Flaw::BoundTypes(bound(low.view()), bound(high.view())))
 }
 
 /// The ends of BETWEEN are in the wrong order.
-pub fn between_order(low: &AttributeValue, high: &AttributeValue) -> Error {
-    between("upper bound to be greater than or equal to lower bound", low, high)
+pub fn between_order(low: &Value, high: &Value) -> Error {
+    flawed(&Flaw::BoundOrder(bound(low.view()), bound(high.view())))
 }
 
-fn between(rule: &str, low: &AttributeValue, high: &AttributeValue) -> Error {
-    let (low, high) = (scalar(low), scalar(high));
-    Error::validation(format!(
-        "The BETWEEN operator requires {rule}; lower bound operand: AttributeValue: {low}, upper bound operand: AttributeValue: {high}"
-    ))
-}
-
-fn scalar(value: &AttributeValue) -> String {
-    match value {
-        AttributeValue::S(text) => format!("{{S:{text}}}"),
-        AttributeValue::N(number) => format!("{{N:{number}}}"),
-        other => format!("{{{}}}", other.kind()),
-    }
-}
-
-/// Two paths of an update overlap; both are written as `[a, b]`.
-pub fn paths_overlap(one: &str, two: &str) -> Error {
-    let text = "Two document paths overlap with each other; must remove or rewrite one of these paths";
-    Error::validation(format!("{text}; path one: {one}, path two: {two}"))
+/// Two paths of an update overlap.
+pub fn paths_overlap(one: &Path, two: &Path) -> Error {
+    flawed(&Flaw::Overlap(one.clone(), two.clone()))
 }
 
 /// `set_add` or `set_delete` has not two arguments.
@@ -404,5 +385,3 @@ pub fn next_token_mismatch() -> Error {
 pub fn next_token_invalid() -> Error {
     Error::validation("Invalid NextToken")
 }
-
-const OPERAND_TYPE: &str = "Incorrect operand type for operator or function";

@@ -83,7 +83,7 @@ impl Binder {
         match self.side(expr)? {
             Side::Operand(operand) => Ok(operand),
             Side::Test(_) => {
-                self.refuse(partiql::operand_type(operator, AttributeType::Bool));
+                self.refuse(partiql::operand_type(operator, Some(AttributeType::Bool)));
                 Ok(Operand::Value(Value::from(AttributeValue::Null)))
             }
         }
@@ -96,7 +96,7 @@ impl Binder {
                 Ok(self.compare_test(comparator, test, &other))
             }
             (Side::Test(_), Side::Test(_)) => {
-                self.refuse(partiql::operand_type(symbol(comparator), AttributeType::Bool));
+                self.refuse(partiql::operand_type(symbol(comparator), Some(AttributeType::Bool)));
                 Ok(placeholder())
             }
         }
@@ -129,7 +129,7 @@ impl Binder {
             (Comparator::NotEqual, Some(AttributeValue::Bool(false))) => test,
             (Comparator::Equal | Comparator::NotEqual, Some(AttributeValue::Bool(_))) => Condition::Not(Box::new(test)),
             _ => {
-                self.refuse(partiql::operand_type(symbol(comparator), AttributeType::Bool));
+                self.refuse(partiql::operand_type(symbol(comparator), Some(AttributeType::Bool)));
                 test
             }
         }
@@ -140,14 +140,14 @@ impl Binder {
             if let Operand::Value(value) = operand
                 && !matches!(value.kind(), AttributeType::S | AttributeType::N | AttributeType::B)
             {
-                self.refuse(partiql::operand_type(operator, value.kind()));
+                self.refuse(partiql::operand_type(operator, Some(value.kind())));
             }
         }
     }
 
     fn check_distinct(&mut self, operator: &str, one: &Path, two: &Path) {
         if one == two {
-            self.refuse(partiql::operands_not_distinct(operator, &path::printed(one)));
+            self.refuse(partiql::operands_not_distinct(operator, one));
         }
     }
 
@@ -167,11 +167,10 @@ impl Binder {
 
     fn check_bounds(&mut self, low: &Operand, high: &Operand) {
         let (Operand::Value(low), Operand::Value(high)) = (low, high) else { return };
-        let (low, high) = (low.to_tree(), high.to_tree());
         if low.kind() != high.kind() {
-            self.refuse(partiql::between_types(&low, &high));
-        } else if rises(&high, &low) {
-            self.refuse(partiql::between_order(&low, &high));
+            self.refuse(partiql::between_types(low, high));
+        } else if rises(&high.to_tree(), &low.to_tree()) {
+            self.refuse(partiql::between_order(low, high));
         }
     }
 
@@ -192,7 +191,7 @@ impl Binder {
 
     fn in_something_else(&mut self, operand: Operand, list: &Expr) -> Result<Condition, Error> {
         let refusal = match self.operand(list, "IN")? {
-            Operand::Value(value) => partiql::operand_type("IN", value.kind()),
+            Operand::Value(value) => partiql::operand_type("IN", Some(value.kind())),
             Operand::Path(_) | Operand::Size(_) => partiql::unsupported_condition_operator("IN"),
         };
         self.refuse(refusal);
@@ -264,9 +263,9 @@ impl Binder {
                     Some(kind) => return Ok(Condition::AttributeType(path, kind)),
                     None => partiql::unknown_attribute_type(&name),
                 },
-                other => partiql::operand_type("attribute_type", other.kind()),
+                other => partiql::operand_type("attribute_type", Some(other.kind())),
             },
-            Operand::Path(_) | Operand::Size(_) => partiql::attribute_type_of_path(),
+            Operand::Path(_) | Operand::Size(_) => partiql::operand_type("attribute_type", None),
         };
         self.refuse(refusal);
         Ok(placeholder())
@@ -279,7 +278,7 @@ impl Binder {
             if let Operand::Value(value) = operand
                 && !matches!(value.kind(), AttributeType::S | AttributeType::B)
             {
-                self.refuse(partiql::operand_type("begins_with", value.kind()));
+                self.refuse(partiql::operand_type("begins_with", Some(value.kind())));
             }
         }
         Ok(Condition::BeginsWith(one, two))

@@ -85,12 +85,3 @@ fn element(step: &Step) -> Result<PathElement, Error> {
 fn name(text: &str) -> Result<String, Error> {
     if text.is_empty() { Err(partiql::empty_path_component()) } else { Ok(text.to_owned()) }
 }
-
-/// A path as the service's errors write it: `[a, b, [0]]`.
-pub(super) fn printed(path: &Path) -> String {
-    let elements = path.elements.iter().map(|element| match element {
-        PathElement::Attribute(name) => name.clone(),
-        PathElement::Index(place) => format!("[{place}]"),
-    });
-    format!("[{}]", elements.collect::<Vec<_>>().join(", "))
-}

@@ -93,7 +93,7 @@ impl Binder {
         if let UpdateOperand::Value(value) = operand
             && value.kind() != wanted
         {
-            self.refuse(partiql::operand_type(operator, value.kind()));
+            self.refuse(partiql::operand_type(operator, Some(value.kind())));
         }
     }
 
@@ -147,7 +147,7 @@ impl Binder {
         paths.sort();
         let overlap = paths.windows(2).find(|pair| pair[1].elements.starts_with(&pair[0].elements));
         if let Some([one, two]) = overlap {
-            self.refuse(partiql::paths_overlap(&path::printed(one), &path::printed(two)));
+            self.refuse(partiql::paths_overlap(one, two));
         }
     }
 }

@@ -192,7 +192,7 @@ fn operands_that_do_not_fit() {
         ("attribute_type(a, 1)", format!("{operand} attribute_type, operand type: N")),
         (
             "attribute_type(a, 'X')",
-            "Invalid attribute type name found; type: X, valid types: {N,BS,L,B,NULL,M,S,SS,NS,BOOL}".to_owned(),
+            "Invalid attribute type name found; type: X, valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}".to_owned(),
         ),
         ("attribute_exists('a')", format!("{document_path} attribute_exists")),
         ("attribute_exists()", format!("{count} attribute_exists, number of operands: 0")),
