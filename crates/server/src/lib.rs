@@ -1,1 +1,35 @@
-//! Placeholder.
+//! The HTTP endpoint that any AWS SDK can talk to. It knows HTTP, signatures and figures; it does not know how a store
+//! keeps its data.
+//!
+//! The life of a request through this crate:
+//! 1. [`Server::start`] opens the port and starts the workers, each a thread with a runtime of its own (`worker`).
+//! 2. `accept` gives each connection to a worker; `connection` speaks HTTP on it, with a limit for every wait.
+//! 3. `route` sends `POST /` to the `endpoint`, and answers the paths for probes and figures.
+//! 4. `body` reads and unpacks the body, [`Credentials`] and `sigv4` decide whether the caller may go on.
+//! 5. `endpoint` lets the wire read the operation, gives it to the [`Execute`](keyform_core::Execute), and lets the wire
+//!    write the answer.
+//! 6. `reply` adds the headers that SDKs look at, and `observe` counts and logs what happened.
+
+mod accept;
+mod body;
+mod connection;
+mod credentials;
+mod endpoint;
+mod error;
+mod metrics;
+mod observe;
+mod reply;
+mod request_id;
+mod route;
+mod server;
+mod settings;
+mod shared;
+mod sigv4;
+mod stall;
+mod worker;
+
+pub use credentials::{Credentials, CredentialsError, generate as generate_credentials};
+pub use error::StartError;
+pub use metrics::{Figure, FigureKind};
+pub use server::{Running, Server};
+pub use settings::{Clock, Limits, Probe, Settings, Timeouts};

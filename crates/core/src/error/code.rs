@@ -62,6 +62,8 @@ codes! {
     AccessDenied = "AccessDeniedException", service, 400;
     /// The body is too large.
     RequestTooLarge = "RequestEntityTooLargeException", service, 413;
+    /// The body did not arrive in time.
+    RequestTimeout = "RequestTimeoutException", service, 408;
     /// Too many requests.
     Throttling = "ThrottlingException", service, 400;
     /// The fault is the server's.

@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::value::Item;
 
+pub mod access;
 mod code;
 pub mod constraint;
 pub mod expression;

@@ -1,0 +1,45 @@
+//! One connection: HTTP/1 on it until the client leaves, waits too long, or the server stops.
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+
+use crate::route;
+use crate::shared::Shared;
+use crate::stall::Stall;
+
+/// The room for a request's head, and for a piece of its body.
+const BUFFER_BYTES_MAX: usize = 256 * 1024;
+
+/// Serves the connection to its end.
+pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>, mut stopping: watch::Receiver<bool>) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "the connection was lost");
+        return;
+    }
+    let timeouts = shared.timeouts;
+    let service = service_fn(move |request| route::answer(shared.clone(), request));
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(timeouts.idle).max_buf_size(BUFFER_BYTES_MAX);
+    let mut connection = pin!(http.serve_connection(TokioIo::new(Stall::new(stream, timeouts.write)), service));
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = stopped(&mut stopping) => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended early");
+    }
+}
+
+async fn stopped(stopping: &mut watch::Receiver<bool>) {
+    // An error means that the server is gone, which is a stop too.
+    drop(stopping.wait_for(|stopping| *stopping).await);
+}

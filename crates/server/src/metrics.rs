@@ -1,0 +1,225 @@
+//! Figures about requests, for Prometheus: counted with atomics as requests end, written out when asked for.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use keyform_core::ErrorCode;
+
+use crate::shared::Shared;
+
+/// The operations, the frequent ones first, because they are looked for in this order.
+const OPERATIONS: [&str; 31] = [
+    "GetItem",
+    "PutItem",
+    "Query",
+    "UpdateItem",
+    "DeleteItem",
+    "BatchGetItem",
+    "BatchWriteItem",
+    "TransactWriteItems",
+    "TransactGetItems",
+    "Scan",
+    "ExecuteStatement",
+    "BatchExecuteStatement",
+    "ExecuteTransaction",
+    "GetRecords",
+    "GetShardIterator",
+    "DescribeStream",
+    "ListStreams",
+    "DescribeTable",
+    "ListTables",
+    "CreateTable",
+    "UpdateTable",
+    "DeleteTable",
+    "UpdateTimeToLive",
+    "DescribeTimeToLive",
+    "DescribeContinuousBackups",
+    "DescribeLimits",
+    "DescribeEndpoints",
+    "TagResource",
+    "UntagResource",
+    "ListTagsOfResource",
+    "unknown",
+];
+
+/// The upper ends of the latency buckets, as microseconds and as Prometheus writes them.
+const BUCKETS: [(u64, &str); 14] = [
+    (50, "0.00005"),
+    (100, "0.0001"),
+    (250, "0.00025"),
+    (500, "0.0005"),
+    (1_000, "0.001"),
+    (2_500, "0.0025"),
+    (5_000, "0.005"),
+    (10_000, "0.01"),
+    (25_000, "0.025"),
+    (50_000, "0.05"),
+    (100_000, "0.1"),
+    (250_000, "0.25"),
+    (1_000_000, "1"),
+    (5_000_000, "5"),
+];
+
+/// A figure that a store adds to the page.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// The name, such as `keyform_store_commits_total`.
+    pub name: &'static str,
+    /// One sentence.
+    pub help: &'static str,
+    /// Whether it only grows.
+    pub kind: FigureKind,
+    /// The value.
+    pub value: f64,
+}
+
+/// What a figure does over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureKind {
+    /// It only grows.
+    Counter,
+    /// It goes up and down.
+    Gauge,
+}
+
+/// A number that only grows.
+#[derive(Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    pub(crate) fn add(&self, more: u64) {
+        self.0.fetch_add(more, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Default)]
+struct OperationFigures {
+    buckets: [Counter; BUCKETS.len() + 1],
+    micros: Counter,
+}
+
+/// The figures of a server.
+pub(crate) struct Metrics {
+    begin: Instant,
+    operations: [OperationFigures; OPERATIONS.len()],
+    errors: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
+    received_bytes: Counter,
+    sent_bytes: Counter,
+    pub(crate) connections: Counter,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        Self {
+            begin: Instant::now(),
+            operations: std::array::from_fn(|_| OperationFigures::default()),
+            errors: Mutex::default(),
+            received_bytes: Counter::default(),
+            sent_bytes: Counter::default(),
+            connections: Counter::default(),
+        }
+    }
+
+    /// Counts one request.
+    pub(crate) fn record(
+        &self,
+        operation: &'static str,
+        error: Option<ErrorCode>,
+        took: Duration,
+        received: usize,
+        sent: usize,
+    ) {
+        let place = OPERATIONS.iter().position(|name| *name == operation).unwrap_or(OPERATIONS.len() - 1);
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let bucket = BUCKETS.partition_point(|(end, _)| *end < micros);
+        self.operations[place].buckets[bucket].add(1);
+        self.operations[place].micros.add(micros);
+        self.received_bytes.add(received as u64);
+        self.sent_bytes.add(sent as u64);
+        if let Some(code) = error {
+            let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+            *errors.entry((OPERATIONS[place], code.name())).or_default() += 1;
+        }
+    }
+
+    /// The page of figures.
+    pub(crate) fn page(&self, shared: &Shared) -> String {
+        let mut page = Page(String::with_capacity(8192));
+        self.requests(&mut page);
+        self.errors(&mut page);
+        page.single("keyform_received_bytes_total", "Bytes of request bodies.", "counter", self.received_bytes.get());
+        page.single("keyform_sent_bytes_total", "Bytes of answers before packing.", "counter", self.sent_bytes.get());
+        page.single("keyform_connections_total", "Connections accepted.", "counter", self.connections.get());
+        page.single("keyform_connections", "Connections open now.", "gauge", shared.connections());
+        page.single("keyform_uptime_seconds", "Time since the start.", "gauge", self.begin.elapsed().as_secs_f64());
+        if let Some(bytes) = resident_bytes() {
+            page.single("process_resident_memory_bytes", "Memory of the process.", "gauge", bytes);
+        }
+        for figure in shared.probe.iter().flat_map(|probe| probe.figures()) {
+            let kind = if figure.kind == FigureKind::Counter { "counter" } else { "gauge" };
+            page.single(figure.name, figure.help, kind, figure.value);
+        }
+        page.0
+    }
+
+    fn requests(&self, page: &mut Page) {
+        let name = "keyform_request_seconds";
+        page.head(name, "Time from a request's head to its answer, by operation.", "histogram");
+        for (operation, figures) in OPERATIONS.iter().zip(&self.operations) {
+            let counts: Vec<u64> = figures.buckets.iter().map(Counter::get).collect();
+            let total: u64 = counts.iter().sum();
+            if total == 0 {
+                continue;
+            }
+            let mut below = 0;
+            for ((_, end), count) in BUCKETS.iter().zip(&counts) {
+                below += count;
+                page.line(format_args!("{name}_bucket{{operation=\"{operation}\",le=\"{end}\"}} {below}"));
+            }
+            page.line(format_args!("{name}_bucket{{operation=\"{operation}\",le=\"+Inf\"}} {total}"));
+            let seconds = Duration::from_micros(figures.micros.get()).as_secs_f64();
+            page.line(format_args!("{name}_sum{{operation=\"{operation}\"}} {seconds}"));
+            page.line(format_args!("{name}_count{{operation=\"{operation}\"}} {total}"));
+        }
+    }
+
+    fn errors(&self, page: &mut Page) {
+        page.head("keyform_errors_total", "Requests that were refused or failed, by operation and code.", "counter");
+        for ((operation, code), count) in &*self.errors.lock().unwrap_or_else(PoisonError::into_inner) {
+            page.line(format_args!("keyform_errors_total{{operation=\"{operation}\",code=\"{code}\"}} {count}"));
+        }
+    }
+}
+
+/// Text in Prometheus' format.
+struct Page(String);
+
+impl Page {
+    fn head(&mut self, name: &str, help: &str, kind: &str) {
+        self.line(format_args!("# HELP {name} {help}"));
+        self.line(format_args!("# TYPE {name} {kind}"));
+    }
+
+    fn single(&mut self, name: &str, help: &str, kind: &str, value: impl std::fmt::Display) {
+        self.head(name, help, kind);
+        self.line(format_args!("{name} {value}"));
+    }
+
+    fn line(&mut self, text: std::fmt::Arguments<'_>) {
+        writeln!(self.0, "{text}").expect("a string takes all text");
+    }
+}
+
+/// The memory of this process, where the operating system tells it in a file.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}

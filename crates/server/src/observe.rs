@@ -1,0 +1,121 @@
+//! What is kept of each request: figures, and a line in the access log. Neither holds data of items or secrets.
+
+use std::time::Instant;
+
+use keyform_core::operation::TransactAction;
+use keyform_core::{Error, ErrorCode, Operation};
+use tracing::Level;
+
+use crate::metrics::Metrics;
+use crate::request_id::RequestId;
+
+/// The target of the access log, for filters.
+pub(crate) const ACCESS: &str = "keyform::access";
+
+/// One request as it goes by.
+pub(crate) struct Observation {
+    id: RequestId,
+    begin: Instant,
+    operation: &'static str,
+    table: Option<String>,
+    error: Option<ErrorCode>,
+    received: usize,
+}
+
+impl Observation {
+    pub(crate) fn begin() -> Self {
+        Self {
+            id: RequestId::next(),
+            begin: Instant::now(),
+            operation: "unknown",
+            table: None,
+            error: None,
+            received: 0,
+        }
+    }
+
+    pub(crate) fn id(&self) -> &RequestId {
+        &self.id
+    }
+
+    pub(crate) fn received(&mut self, bytes: usize) {
+        self.received = bytes;
+    }
+
+    pub(crate) fn operation(&mut self, name: &'static str) {
+        self.operation = name;
+    }
+
+    /// Remembers the table, when the log wants it.
+    pub(crate) fn table(&mut self, operation: &Operation) {
+        if tracing::enabled!(target: ACCESS, Level::INFO) {
+            self.table = table_of(operation).map(str::to_owned);
+        }
+    }
+
+    pub(crate) fn refused(&mut self, error: &Error) {
+        self.error = Some(error.code());
+        if error.code() == ErrorCode::InternalServer {
+            tracing::error!(operation = self.operation, request_id = self.id.as_str(), "{}", error.message());
+        }
+    }
+
+    /// Counts the request and writes its line.
+    pub(crate) fn end(&self, metrics: &Metrics, status: u16, sent: usize) {
+        let took = self.begin.elapsed();
+        metrics.record(self.operation, self.error, took, self.received, sent);
+        tracing::info!(
+            target: ACCESS,
+            operation = self.operation,
+            table = self.table.as_deref(),
+            status,
+            error = self.error.map(ErrorCode::name),
+            micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+            request_id = self.id.as_str(),
+        );
+    }
+}
+
+/// The table that an operation is about, or the first one of several.
+fn table_of(operation: &Operation) -> Option<&str> {
+    Some(match operation {
+        Operation::CreateTable(request) => &request.table,
+        Operation::UpdateTable(request) => &request.table,
+        Operation::UpdateTimeToLive(request) => &request.table,
+        Operation::DescribeTable { table }
+        | Operation::DeleteTable { table }
+        | Operation::DescribeTimeToLive { table }
+        | Operation::DescribeContinuousBackups { table } => table,
+        Operation::TagResource(request) => &request.arn,
+        Operation::UntagResource(request) => &request.arn,
+        Operation::ListTagsOfResource(request) => &request.arn,
+        Operation::PutItem(request) => &request.table,
+        Operation::GetItem(request) => &request.table,
+        Operation::UpdateItem(request) => &request.table,
+        Operation::DeleteItem(request) => &request.table,
+        Operation::Query(request) => &request.table,
+        Operation::Scan(request) => &request.table,
+        Operation::BatchGetItem(request) => &request.tables.first()?.0,
+        Operation::BatchWriteItem(request) => &request.tables.first()?.0,
+        Operation::TransactGetItems(request) => &request.gets.first()?.table,
+        Operation::TransactWriteItems(request) => table_of_action(request.actions.first()?),
+        Operation::ListStreams(request) => request.table.as_deref()?,
+        Operation::DescribeStream(request) => &request.arn,
+        Operation::GetShardIterator(request) => &request.arn,
+        Operation::ListTables(_)
+        | Operation::DescribeLimits
+        | Operation::ExecuteStatement(_)
+        | Operation::BatchExecuteStatement(_)
+        | Operation::ExecuteTransaction(_)
+        | Operation::GetRecords(_) => return None,
+    })
+}
+
+fn table_of_action(action: &TransactAction) -> &str {
+    match action {
+        TransactAction::Put { table, .. }
+        | TransactAction::Update { table, .. }
+        | TransactAction::Delete { table, .. }
+        | TransactAction::Check { table, .. } => table,
+    }
+}

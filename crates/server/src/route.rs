@@ -1,0 +1,47 @@
+//! Which request goes where.
+//!
+//! | path | method | answer |
+//! |---|---|---|
+//! | `/` | POST | a DynamoDB operation |
+//! | `/` | GET | that it works |
+//! | `/healthz` | GET | that the process works |
+//! | `/readyz` | GET | whether operations should be sent here |
+//! | `/metrics` | GET | figures for Prometheus |
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use hyper::body::Incoming;
+use hyper::{Method, Request, StatusCode};
+
+use crate::endpoint;
+use crate::reply::{self, Reply};
+use crate::shared::Shared;
+
+/// Answers a request; there is always an answer.
+pub(crate) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Reply, Infallible> {
+    let path = request.uri().path();
+    if request.method() == Method::POST && path == "/" {
+        return Ok(endpoint::answer(&shared, request).await);
+    }
+    let asks = matches!(*request.method(), Method::GET | Method::HEAD);
+    Ok(match path {
+        "/" if asks => reply::text(StatusCode::OK, format!("healthy: dynamodb.{}.amazonaws.com \n", shared.region)),
+        "/healthz" if asks => reply::text(StatusCode::OK, "ok\n".to_owned()),
+        "/readyz" if asks => readiness(&shared),
+        "/metrics" if asks => reply::figures(shared.metrics.page(&shared)),
+        "/" => reply::method_refusal("This path takes POST with an X-Amz-Target header, or GET", "GET, HEAD, POST"),
+        "/healthz" | "/readyz" | "/metrics" => reply::method_refusal("This path takes GET only", "GET, HEAD"),
+        _ => reply::refusal(
+            StatusCode::NOT_FOUND,
+            "There is nothing at this path: operations go to POST /, and there are /healthz, /readyz and /metrics",
+        ),
+    })
+}
+
+fn readiness(shared: &Shared) -> Reply {
+    match shared.ready() {
+        Ok(()) => reply::text(StatusCode::OK, "ready\n".to_owned()),
+        Err(reason) => reply::text(StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {reason}\n")),
+    }
+}

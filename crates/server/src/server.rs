@@ -1,0 +1,132 @@
+//! Starting and stopping: the port, the workers, the end.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use keyform_core::Execute;
+use tokio::sync::{mpsc, watch};
+
+use crate::accept::Acceptor;
+use crate::error::StartError;
+use crate::settings::Settings;
+use crate::shared::Shared;
+use crate::worker::{self, Worker};
+
+/// An HTTP endpoint for something that executes operations.
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use keyform_server::{Server, Settings};
+///
+/// # fn run(database: Arc<dyn keyform_core::Execute>) -> Result<(), keyform_server::StartError> {
+/// let running = Server::start(Settings { port: 0, ..Settings::default() }, database)?;
+/// println!("listening on {}", running.url());
+/// running.stop();
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Server;
+
+impl Server {
+    /// Opens the port and serves it on threads of its own, until the answer is stopped or dropped.
+    ///
+    /// # Errors
+    /// A port that is taken, a host that is unknown, and an address that others can reach while no credentials are
+    /// configured.
+    pub fn start(settings: Settings, execute: Arc<dyn Execute>) -> Result<Running, StartError> {
+        let listener = bind(&settings)?;
+        let address = listener.local_addr().map_err(StartError::io("read the address of the port"))?;
+        let workers = settings.workers.max(1);
+        let shared = Arc::new(Shared::new(settings, execute));
+        let (stop, stopping) = watch::channel(false);
+        let (senders, receivers): (Vec<_>, Vec<_>) = (0..workers).map(|_| mpsc::unbounded_channel()).unzip();
+        let mut acceptor = Some(Acceptor::new(listener, senders, shared.clone()));
+        let threads = receivers.into_iter().enumerate().map(|(number, connections)| {
+            let worker = Worker { connections, stopping: stopping.clone(), shared: shared.clone() };
+            worker::spawn(number, worker, acceptor.take())
+        });
+        let threads = threads.collect::<io::Result<_>>().map_err(StartError::io("start a thread"))?;
+        Ok(Running { address, stop, threads, shared })
+    }
+}
+
+/// A server at work. Dropping it stops it without waiting.
+pub struct Running {
+    address: SocketAddr,
+    stop: watch::Sender<bool>,
+    threads: Vec<JoinHandle<usize>>,
+    shared: Arc<Shared>,
+}
+
+impl Running {
+    /// The address with the port that was taken.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The address as clients write it; an address that means "all" is replaced by loopback.
+    pub fn url(&self) -> String {
+        let mut address = self.address;
+        match address {
+            SocketAddr::V4(ref mut v4) if v4.ip().is_unspecified() => v4.set_ip(std::net::Ipv4Addr::LOCALHOST),
+            SocketAddr::V6(ref mut v6) if v6.ip().is_unspecified() => v6.set_ip(std::net::Ipv6Addr::LOCALHOST),
+            _ => {}
+        }
+        format!("http://{address}")
+    }
+
+    /// Takes no new connections, lets running requests end (for a bounded time), and says how many were cut off.
+    /// It waits: call it from a thread that may.
+    pub fn stop(mut self) -> usize {
+        self.begin();
+        self.threads.drain(..).map(|thread| thread.join().unwrap_or_default()).sum()
+    }
+
+    fn begin(&self) {
+        self.shared.begin_stopping();
+        self.stop.send_replace(true);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.begin();
+    }
+}
+
+impl std::fmt::Debug for Running {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Running").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+fn bind(settings: &Settings) -> Result<TcpListener, StartError> {
+    let host = settings.host.as_str();
+    let unknown = || StartError::UnknownHost { host: host.to_owned() };
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    let addresses = (bare, settings.port).to_socket_addrs().map_err(|_| unknown())?;
+    let mut failure = unknown();
+    for address in addresses {
+        if settings.credentials.is_empty() && !address.ip().is_loopback() {
+            return Err(StartError::Unprotected { address });
+        }
+        match TcpListener::bind(address) {
+            Ok(listener) => {
+                listener.set_nonblocking(true).map_err(StartError::io("set up the port"))?;
+                return Ok(listener);
+            }
+            Err(error) => failure = refusal(address, error),
+        }
+    }
+    Err(failure)
+}
+
+fn refusal(address: SocketAddr, error: io::Error) -> StartError {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => StartError::PortInUse { address },
+        _ => StartError::Io { action: format!("listen on {address}"), source: error },
+    }
+}

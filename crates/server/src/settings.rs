@@ -1,0 +1,110 @@
+//! How a server behaves. The defaults suit a developer's machine.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use crate::credentials::Credentials;
+use crate::metrics::Figure;
+
+/// Where the time for signatures comes from.
+pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
+
+/// What a store tells about itself.
+pub trait Probe: Send + Sync {
+    /// Whether the store takes operations; the text of a refusal says why not.
+    ///
+    /// # Errors
+    /// The store refuses operations.
+    fn ready(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Figures for `/metrics`.
+    fn figures(&self) -> Vec<Figure> {
+        Vec::new()
+    }
+}
+
+/// Everything that can be set.
+#[derive(Clone)]
+pub struct Settings {
+    /// The address or the name to listen on.
+    pub host: String,
+    /// The port; zero takes a free one.
+    pub port: u16,
+    /// The region that signatures must be made for and that the endpoint calls itself by.
+    pub region: String,
+    /// The access keys that may use the server; none means that any signature is accepted, on loopback only.
+    pub credentials: Credentials,
+    /// How many threads serve connections.
+    pub workers: usize,
+    /// The limits.
+    pub limits: Limits,
+    /// The longest waits.
+    pub timeouts: Timeouts,
+    /// Where the time for signatures comes from.
+    pub clock: Clock,
+    /// What the store tells about itself.
+    pub probe: Option<Arc<dyn Probe>>,
+}
+
+/// How much is accepted.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The largest body, before and after unpacking.
+    pub body_bytes_max: usize,
+    /// The most connections at a time.
+    pub connections_max: usize,
+    /// The size from which answers are packed for clients that ask for it.
+    pub gzip_bytes_min: usize,
+}
+
+/// How long is waited.
+#[derive(Clone, Copy, Debug)]
+pub struct Timeouts {
+    /// For the next request on a connection, and for its head to be complete.
+    pub idle: Duration,
+    /// For a body to be complete.
+    pub body: Duration,
+    /// For a client to take a piece of an answer.
+    pub write: Duration,
+    /// For running requests when the server stops.
+    pub drain: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            host: "127.0.0.1".to_owned(),
+            port: 8000,
+            region: "us-east-1".to_owned(),
+            credentials: Credentials::default(),
+            workers: default_workers(),
+            limits: Limits::default(),
+            timeouts: Timeouts::default(),
+            clock: Arc::new(SystemTime::now),
+            probe: None,
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { body_bytes_max: 16 * 1024 * 1024, connections_max: 4096, gzip_bytes_min: 1024 }
+    }
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            idle: Duration::from_secs(60),
+            body: Duration::from_secs(30),
+            write: Duration::from_secs(30),
+            drain: Duration::from_secs(10),
+        }
+    }
+}
+
+fn default_workers() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from).min(8)
+}

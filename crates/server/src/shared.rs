@@ -1,0 +1,65 @@
+//! What all workers of a server share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use keyform_core::Execute;
+
+use crate::metrics::Metrics;
+use crate::settings::{Limits, Probe, Settings, Timeouts};
+use crate::sigv4::Verifier;
+
+/// The state of a running server.
+pub(crate) struct Shared {
+    pub(crate) execute: Arc<dyn Execute>,
+    pub(crate) region: String,
+    pub(crate) limits: Limits,
+    pub(crate) timeouts: Timeouts,
+    /// Absent when any signature is accepted.
+    pub(crate) verifier: Option<Verifier>,
+    pub(crate) probe: Option<Arc<dyn Probe>>,
+    pub(crate) metrics: Metrics,
+    stopping: AtomicBool,
+    connections: AtomicUsize,
+}
+
+impl Shared {
+    pub(crate) fn new(settings: Settings, execute: Arc<dyn Execute>) -> Self {
+        let Settings { region, credentials, limits, timeouts, clock, probe, .. } = settings;
+        let verifier = (!credentials.is_empty()).then(|| Verifier::new(credentials, region.clone(), clock));
+        let (stopping, connections) = (AtomicBool::new(false), AtomicUsize::new(0));
+        Self { execute, region, limits, timeouts, verifier, probe, metrics: Metrics::new(), stopping, connections }
+    }
+
+    /// Counts a connection in, unless there are too many; it is counted out when the answer is dropped.
+    pub(crate) fn admit(self: &Arc<Self>) -> Option<Admission> {
+        let before = self.connections.fetch_add(1, Ordering::Relaxed);
+        let admission = Admission(self.clone());
+        (before < self.limits.connections_max).then_some(admission)
+    }
+
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn begin_stopping(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// Why no new work should be sent here, if so.
+    pub(crate) fn ready(&self) -> Result<(), String> {
+        if self.stopping.load(Ordering::Relaxed) {
+            return Err("the server is stopping".to_owned());
+        }
+        self.probe.as_ref().map_or(Ok(()), |probe| probe.ready())
+    }
+}
+
+/// One of the connections that are allowed at a time.
+pub(crate) struct Admission(Arc<Shared>);
+
+impl Drop for Admission {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,117 @@
+//! Who signed what: the parts of a signature, from the `Authorization` header or from the query.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use hyper::http::request::Parts;
+use keyform_core::Error;
+use keyform_core::error::access;
+
+use super::canonical::{decode_query, query_pairs};
+
+/// The only algorithm.
+pub(super) const ALGORITHM: &str = "AWS4-HMAC-SHA256";
+/// The longest life of a signature in a query: seven days.
+const LIFETIME_SECS_MAX: u64 = 7 * 24 * 60 * 60;
+
+/// The parts of a signature.
+#[derive(Debug)]
+pub(super) struct Authorization<'a> {
+    pub(super) access_key: &'a str,
+    pub(super) day: &'a str,
+    pub(super) region: &'a str,
+    pub(super) service: &'a str,
+    pub(super) terminator: &'a str,
+    pub(super) signed_headers: Cow<'a, str>,
+    pub(super) signature: Cow<'a, str>,
+    pub(super) date: Cow<'a, str>,
+    /// How long a signature in a query is valid.
+    pub(super) lifetime: Option<Duration>,
+    /// Whether the signature stands in the query, of which it is no part when signing.
+    pub(super) presigned: bool,
+}
+
+impl<'a> Authorization<'a> {
+    /// Reads the signature of a request.
+    pub(super) fn read(head: &'a Parts) -> Result<Self, Error> {
+        let header = head.headers.get("authorization").map(|value| value.to_str().unwrap_or_default());
+        let query = head.uri.query().unwrap_or_default();
+        let presigned = query_pairs(query).any(|(name, _)| name == "X-Amz-Algorithm");
+        match (header, presigned) {
+            (Some(_), true) => Err(access::two_signatures()),
+            (Some(header), false) => Self::from_header(header, head),
+            (None, true) => Self::from_query(query),
+            (None, false) => Err(access::missing_authentication_token()),
+        }
+    }
+
+    fn from_header(header: &'a str, head: &'a Parts) -> Result<Self, Error> {
+        let (algorithm, rest) = header.split_once(' ').unwrap_or((header, ""));
+        if algorithm != ALGORITHM {
+            return Err(access::unsupported_algorithm(algorithm));
+        }
+        let part = |name: &str| {
+            let mut parts = rest.split(',').filter_map(|part| part.trim().split_once('='));
+            parts.find(|(key, _)| *key == name).map(|(_, value)| value).filter(|value| !value.is_empty())
+        };
+        let (credential, signature, signed) = (part("Credential"), part("Signature"), part("SignedHeaders"));
+        let date = ["x-amz-date", "date"].iter().find_map(|name| head.headers.get(*name)?.to_str().ok());
+        let (Some(credential), Some(signature), Some(signed), Some(date)) = (credential, signature, signed, date)
+        else {
+            let parts = [("Credential", credential), ("Signature", signature), ("SignedHeaders", signed)];
+            return Err(access::incomplete_authorization(&missing(&parts), date.is_none(), header));
+        };
+        Self::from_credential(credential, signed.into(), signature.into(), date.into())
+    }
+
+    fn from_query(query: &'a str) -> Result<Self, Error> {
+        let part = |name: &str| {
+            query_pairs(query).find(|(key, _)| *key == name).map(|(_, value)| value).filter(|value| !value.is_empty())
+        };
+        let algorithm = decode_query(part("X-Amz-Algorithm").unwrap_or_default());
+        if algorithm != ALGORITHM {
+            return Err(access::unsupported_algorithm(&algorithm));
+        }
+        let names = ["X-Amz-Credential", "X-Amz-Signature", "X-Amz-SignedHeaders", "X-Amz-Date"];
+        let [Some(credential), Some(signature), Some(signed), Some(date)] = names.map(part) else {
+            return Err(access::incomplete_query(&missing(&names.map(|name| (name, part(name))))));
+        };
+        let lifetime = part("X-Amz-Expires").and_then(|text| text.parse::<u64>().ok()).unwrap_or(300);
+        let mut parts =
+            Self::from_credential(credential, decode_query(signed), decode_query(signature), decode_query(date))?;
+        parts.lifetime = Some(Duration::from_secs(lifetime.min(LIFETIME_SECS_MAX)));
+        parts.presigned = true;
+        Ok(parts)
+    }
+
+    /// In a query the slashes of the credential may be escaped; none of its parts can hold an escaped character.
+    fn from_credential(
+        credential: &'a str,
+        signed_headers: Cow<'a, str>,
+        signature: Cow<'a, str>,
+        date: Cow<'a, str>,
+    ) -> Result<Self, Error> {
+        let mut parts = credential.split('/').flat_map(|part| part.split("%2F")).flat_map(|part| part.split("%2f"));
+        let mut next = || parts.next().ok_or_else(|| access::malformed_credential(credential));
+        let (access_key, day, region, service, terminator) = (next()?, next()?, next()?, next()?, next()?);
+        if parts.next().is_some() {
+            return Err(access::malformed_credential(credential));
+        }
+        Ok(Self {
+            access_key,
+            day,
+            region,
+            service,
+            terminator,
+            signed_headers,
+            signature,
+            date,
+            lifetime: None,
+            presigned: false,
+        })
+    }
+}
+
+fn missing<'a>(parts: &[(&'a str, Option<&str>)]) -> Vec<&'a str> {
+    parts.iter().filter(|(_, value)| value.is_none()).map(|(name, _)| *name).collect()
+}

@@ -1,0 +1,111 @@
+//! Signature Version 4: proof that a request comes from somebody who knows the secret of an access key.
+//!
+//! 1. [`authorization`] reads who signed what, from the header or the query.
+//! 2. [`date`] reads when; a signature lives five minutes, or as long as its query says.
+//! 3. [`canonical`] writes the request as the client did before signing it.
+//! 4. [`Verifier::verify`] signs it with the secret we know and compares in constant time.
+//!
+//! It knows nothing of operations: a request that passes is handed on as it came.
+
+mod authorization;
+mod canonical;
+mod date;
+mod signing_key;
+
+use std::time::Duration;
+
+use aws_lc_rs::constant_time;
+use hyper::http::request::Parts;
+use keyform_core::Error;
+use keyform_core::error::access::{self, ScopeFault};
+
+use crate::credentials::Credentials;
+use crate::settings::Clock;
+use authorization::Authorization;
+use date::Moment;
+use signing_key::SigningKeys;
+
+const SKEW: Duration = Duration::from_secs(300);
+const SERVICE: &str = "dynamodb";
+const TERMINATOR: &str = "aws4_request";
+
+/// Verifies signatures made with known credentials for one region.
+pub(crate) struct Verifier {
+    credentials: Credentials,
+    region: String,
+    clock: Clock,
+    keys: SigningKeys,
+}
+
+impl Verifier {
+    pub(crate) fn new(credentials: Credentials, region: String, clock: Clock) -> Self {
+        Self { credentials, region, clock, keys: SigningKeys::default() }
+    }
+
+    /// Verifies the signature over the request's head and its body as it was sent.
+    ///
+    /// # Errors
+    /// The service's errors for signatures that are missing, incomplete, expired, or do not fit.
+    pub(crate) fn verify(&self, head: &Parts, body: &[u8]) -> Result<(), Error> {
+        let authorization = Authorization::read(head)?;
+        self.check_scope(&authorization)?;
+        check_signed_headers(&authorization, head)?;
+        let secret = self.credentials.secret(authorization.access_key).ok_or_else(access::unrecognized_client)?;
+        self.check_age(&authorization)?;
+        let text = canonical::string_to_sign(&authorization, head, body);
+        let key = self.keys.derive(authorization.access_key, secret, authorization.day, authorization.region);
+        let expected = signing_key::hex(signing_key::sign(&key, text.as_bytes()).as_ref());
+        constant_time::verify_slices_are_equal(expected.as_bytes(), authorization.signature.as_bytes())
+            .map_err(|_| access::signature_mismatch())
+    }
+
+    fn check_scope(&self, authorization: &Authorization<'_>) -> Result<(), Error> {
+        let mut faults = Vec::new();
+        if authorization.region != self.region {
+            faults.push(ScopeFault::Region(authorization.region));
+        }
+        if authorization.service != SERVICE {
+            faults.push(ScopeFault::Service);
+        }
+        if authorization.terminator != TERMINATOR {
+            faults.push(ScopeFault::Terminator(authorization.terminator));
+        }
+        if !authorization.date.starts_with(authorization.day) {
+            faults.push(ScopeFault::Date(authorization.day, &authorization.date));
+        }
+        if faults.is_empty() { Ok(()) } else { Err(access::wrong_scope(&faults)) }
+    }
+
+    fn check_age(&self, authorization: &Authorization<'_>) -> Result<(), Error> {
+        let date = &authorization.date;
+        let signed = Moment::parse(date).ok_or_else(|| access::malformed_date(date))?;
+        let now = Moment::from((self.clock)());
+        let lifetime = authorization.lifetime.unwrap_or(SKEW);
+        let earliest = now.minus(lifetime);
+        let latest = now.plus(SKEW);
+        if signed < earliest {
+            let minutes = lifetime.as_secs() / 60;
+            return Err(access::signature_expired(date, &earliest.to_string(), &now.to_string(), minutes));
+        }
+        if signed > latest {
+            let minutes = SKEW.as_secs() / 60;
+            return Err(access::signature_not_yet_current(date, &latest.to_string(), &now.to_string(), minutes));
+        }
+        Ok(())
+    }
+}
+
+/// What decides where the request goes and what it does must be signed.
+fn check_signed_headers(authorization: &Authorization<'_>, head: &Parts) -> Result<(), Error> {
+    let signed = |name: &str| authorization.signed_headers.split(';').any(|header| header == name);
+    if !signed("host") {
+        return Err(access::unsigned_header("Host"));
+    }
+    if head.headers.contains_key("x-amz-target") && !signed("x-amz-target") {
+        return Err(access::unsigned_header("x-amz-target"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,261 @@
+//! What SDKs and probes see of the server: answers, headers, packing, limits and refusals.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod support;
+
+use std::io::{Read, Write};
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use keyform_server::{Limits, Timeouts};
+use support::{Client, LONG, PANIC, operation_head, settings, start};
+
+const ONE_TABLE: &str = r#"{"TableNames":["table-0"]}"#;
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn gunzip(bytes: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    GzDecoder::new(bytes).read_to_end(&mut plain).unwrap();
+    plain
+}
+
+#[test]
+fn operation_is_answered_with_the_headers_of_the_service() {
+    let server = start(settings());
+    let answer = Client::connect(&server).list_tables("", 1);
+    assert_eq!((answer.status, answer.text().as_str()), (200, ONE_TABLE));
+    assert_eq!(answer.header("content-type"), Some("application/x-amz-json-1.0"));
+    assert_eq!(answer.header("x-amz-crc32"), Some(crc32fast::hash(&answer.body).to_string().as_str()));
+    assert_eq!(answer.header("x-amzn-requestid").map(str::len), Some(52));
+    assert_eq!(answer.header("server"), Some("keyform"));
+    assert!(answer.header("date").is_some());
+}
+
+#[test]
+fn connection_serves_many_requests() {
+    let server = start(settings());
+    let mut client = Client::connect(&server);
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        let answer = client.list_tables("", 1);
+        assert_eq!(answer.status, 200);
+        ids.push(answer.header("x-amzn-requestid").unwrap().to_owned());
+    }
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 5);
+}
+
+#[test]
+fn old_http_is_answered_and_closed() {
+    let server = start(settings());
+    let mut client = Client::connect(&server);
+    let head = operation_head("ListTables", "", 2).replace("HTTP/1.1", "HTTP/1.0");
+    assert_eq!(client.request(&head, b"{}").status, 200);
+    assert!(client.is_closed());
+}
+
+#[test]
+fn chunked_body_is_put_together() {
+    let server = start(settings());
+    let head = operation_head("ListTables", "transfer-encoding: chunked\r\n", 0).replace("content-length: 0\r\n", "");
+    let answer = Client::connect(&server).request(&head, b"3\r\n{\"L\r\n8\r\nimit\":1}\r\n0\r\n\r\n");
+    assert_eq!((answer.status, answer.text().as_str()), (200, ONE_TABLE));
+}
+
+#[test]
+fn packed_body_is_unpacked() {
+    let server = start(settings());
+    let answer =
+        Client::connect(&server).operation("ListTables", "content-encoding: gzip\r\n", &gzip(br#"{"Limit":1}"#));
+    assert_eq!((answer.status, answer.text().as_str()), (200, ONE_TABLE));
+}
+
+#[test]
+fn body_that_is_not_packed_as_said_is_refused() {
+    let server = start(settings());
+    let mut client = Client::connect(&server);
+    for encoding in ["gzip", "br"] {
+        let answer = client.operation("ListTables", &format!("content-encoding: {encoding}\r\n"), b"{}");
+        assert_eq!(answer.status, 400);
+        assert!(answer.text().contains("com.amazon.coral.service#SerializationException"), "{}", answer.text());
+    }
+}
+
+#[test]
+fn long_answer_is_packed_when_asked_for() {
+    let server = start(settings());
+    let mut client = Client::connect(&server);
+    let plain = client.list_tables("accept-encoding: identity\r\n", LONG);
+    assert_eq!(plain.header("content-encoding"), None);
+    let packed = client.list_tables("accept-encoding: gzip, deflate\r\n", LONG);
+    assert_eq!(packed.header("content-encoding"), Some("gzip"));
+    assert_eq!(packed.header("x-amz-crc32"), Some(crc32fast::hash(&packed.body).to_string().as_str()));
+    assert!(packed.body.len() < plain.body.len() / 2);
+    assert_eq!(gunzip(&packed.body), plain.body);
+    let short = client.list_tables("accept-encoding: gzip\r\n", 1);
+    assert_eq!(short.header("content-encoding"), None);
+}
+
+#[test]
+fn too_large_body_is_refused_before_it_is_read() {
+    let limits = Limits { body_bytes_max: 1000, ..Limits::default() };
+    let server = start(keyform_server::Settings { limits, ..settings() });
+    let mut client = Client::connect(&server);
+    client.send(operation_head("ListTables", "", 1001).as_bytes());
+    let answer = client.answer().unwrap();
+    assert_eq!(answer.status, 413);
+    assert!(answer.text().contains("1000 bytes"), "{}", answer.text());
+    assert!(client.is_closed());
+}
+
+#[test]
+fn too_large_chunked_body_is_refused_when_it_passes_the_limit() {
+    let limits = Limits { body_bytes_max: 1000, ..Limits::default() };
+    let server = start(keyform_server::Settings { limits, ..settings() });
+    let mut client = Client::connect(&server);
+    let head = operation_head("ListTables", "transfer-encoding: chunked\r\n", 0).replace("content-length: 0\r\n", "");
+    client.send(head.as_bytes());
+    client.send(format!("3e9\r\n{}\r\n", "x".repeat(1001)).as_bytes());
+    assert_eq!(client.answer().unwrap().status, 413);
+}
+
+#[test]
+fn small_body_that_unpacks_to_a_large_one_is_refused() {
+    let limits = Limits { body_bytes_max: 100_000, ..Limits::default() };
+    let server = start(keyform_server::Settings { limits, ..settings() });
+    let bomb = gzip(&vec![b' '; 10_000_000]);
+    assert!(bomb.len() < 100_000);
+    let answer = Client::connect(&server).operation("ListTables", "content-encoding: gzip\r\n", &bomb);
+    assert_eq!(answer.status, 413);
+}
+
+#[test]
+fn slow_body_is_given_up() {
+    let timeouts = Timeouts { body: Duration::from_millis(50), ..Timeouts::default() };
+    let server = start(keyform_server::Settings { timeouts, ..settings() });
+    let mut client = Client::connect(&server);
+    client.send(operation_head("ListTables", "", 10).as_bytes());
+    client.send(b"{");
+    assert_eq!(client.answer().unwrap().status, 408);
+    assert!(client.is_closed());
+}
+
+#[test]
+fn slow_head_and_idle_connection_are_closed() {
+    let timeouts = Timeouts { idle: Duration::from_millis(50), ..Timeouts::default() };
+    let server = start(keyform_server::Settings { timeouts, ..settings() });
+    let mut slow = Client::connect(&server);
+    slow.send(b"POST / HTTP/1.1\r\nhost: loc");
+    assert!(slow.is_closed());
+    let mut idle = Client::connect(&server);
+    assert_eq!(idle.list_tables("", 1).status, 200);
+    assert!(idle.is_closed());
+}
+
+#[test]
+fn client_that_does_not_take_its_answers_is_cut_off() {
+    let timeouts = Timeouts { write: Duration::from_millis(50), ..Timeouts::default() };
+    let server = start(keyform_server::Settings { timeouts, ..settings() });
+    let mut client = Client::connect(&server);
+    let body = format!("{{\"Limit\":{LONG}}}");
+    let request = [operation_head("ListTables", "", body.len()).as_bytes(), body.as_bytes()].concat();
+    // The answers fill the buffers of both ends; then the server stops taking requests, and at last the connection.
+    let refused = (0..1_000_000).find_map(|_| client.stream.get_mut().write_all(&request).err());
+    assert!(refused.is_some_and(|error| error.kind() != std::io::ErrorKind::WouldBlock));
+}
+
+#[test]
+fn unknown_operation_is_refused() {
+    let server = start(settings());
+    let answer = Client::connect(&server).operation("MakeCoffee", "", b"{}");
+    assert_eq!(answer.status, 400);
+    assert!(answer.text().contains("com.amazon.coral.service#UnknownOperationException"), "{}", answer.text());
+}
+
+#[test]
+fn error_of_the_store_becomes_its_status_and_type() {
+    let server = start(settings());
+    let answer = Client::connect(&server).operation("DescribeTable", "", br#"{"TableName":"absent"}"#);
+    assert_eq!(answer.status, 400);
+    assert!(answer.text().contains("com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"), "{}", answer.text());
+    assert_eq!(answer.header("x-amz-crc32"), Some(crc32fast::hash(&answer.body).to_string().as_str()));
+}
+
+#[test]
+fn panic_becomes_an_error_and_the_connection_lives_on() {
+    let server = start(settings());
+    let mut client = Client::connect(&server);
+    let answer = client.list_tables("", PANIC);
+    assert_eq!(answer.status, 500);
+    assert!(answer.text().contains("InternalServerError"));
+    assert_eq!(client.list_tables("", 1).status, 200);
+}
+
+#[test]
+fn endpoints_point_back_to_the_server() {
+    let server = start(settings());
+    let answer = Client::connect(&server).operation("DescribeEndpoints", "", b"{}");
+    assert_eq!(answer.text(), r#"{"Endpoints":[{"Address":"localhost","CachePeriodInMinutes":1440}]}"#);
+}
+
+#[test]
+fn probes_are_answered() {
+    let server = start(settings());
+    let mut client = Client::connect(&server);
+    let health = client.get("/");
+    assert_eq!((health.status, health.text().trim_end()), (200, "healthy: dynamodb.us-east-1.amazonaws.com"));
+    assert_eq!(client.get("/healthz").text(), "ok\n");
+    assert_eq!(client.get("/readyz").text(), "ready\n");
+}
+
+#[test]
+fn other_paths_and_methods_are_refused_with_advice() {
+    let server = start(settings());
+    let mut client = Client::connect(&server);
+    let absent = client.get("/absent");
+    assert_eq!(absent.status, 404);
+    assert!(absent.text().starts_with("{\"message\":\"There is nothing"));
+    let put = client.request("PUT / HTTP/1.1\r\nhost: localhost\r\n\r\n", b"");
+    assert_eq!((put.status, put.header("allow")), (405, Some("GET, HEAD, POST")));
+    let post = client.request("POST /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n", b"");
+    assert_eq!((post.status, post.header("allow")), (405, Some("GET, HEAD")));
+}
+
+#[test]
+fn figures_count_operations_and_errors() {
+    let server = start(settings());
+    let mut client = Client::connect(&server);
+    client.list_tables("", 1);
+    client.list_tables("", 1);
+    client.operation("DescribeTable", "", br#"{"TableName":"absent"}"#);
+    let page = client.get("/metrics").text();
+    for line in [
+        "keyform_request_seconds_count{operation=\"ListTables\"} 2",
+        "keyform_request_seconds_bucket{operation=\"ListTables\",le=\"+Inf\"} 2",
+        "keyform_errors_total{operation=\"DescribeTable\",code=\"ResourceNotFoundException\"} 1",
+        "keyform_connections 1",
+        "keyform_connections_total 1",
+    ] {
+        assert!(page.lines().any(|found| found == line), "{line} is not in\n{page}");
+    }
+    assert!(page.contains("process_resident_memory_bytes "));
+}
+
+#[test]
+fn connections_beyond_the_limit_are_turned_away() {
+    let limits = Limits { connections_max: 1, ..Limits::default() };
+    let server = start(keyform_server::Settings { limits, ..settings() });
+    let mut first = Client::connect(&server);
+    assert_eq!(first.list_tables("", 1).status, 200);
+    let mut second = Client::connect(&server);
+    assert_eq!(second.answer().unwrap().status, 503);
+}

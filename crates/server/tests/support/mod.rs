@@ -1,0 +1,154 @@
+//! A server with a store of two tricks, and a client that speaks raw HTTP with a deadline on every read.
+#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+use keyform_core::execute::BoxFuture;
+use keyform_core::operation::{ListTables, ListTablesOutput};
+use keyform_core::{Error, Execute, Operation, Output};
+use keyform_server::{Running, Server, Settings};
+use tokio::sync::Notify;
+
+/// Answers ListTables with names; the limit chooses how.
+#[derive(Default)]
+pub struct Stub {
+    /// Woken when a request that waits has begun.
+    pub begun: Notify,
+    /// Wakes the request that waits.
+    pub go_on: Notify,
+}
+
+/// The limit that makes the stub panic.
+pub const PANIC: usize = 13;
+/// The limit that makes the stub wait for [`Stub::go_on`].
+pub const WAIT: usize = 14;
+/// The limit that makes the stub answer at length.
+pub const LONG: usize = 50;
+
+impl Execute for Stub {
+    fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
+        Box::pin(async move {
+            let Operation::ListTables(ListTables { limit, .. }) = operation else {
+                return Err(keyform_core::error::table::resource_not_found());
+            };
+            match limit {
+                Some(PANIC) => panic!("the stub was told to"),
+                Some(WAIT) => {
+                    self.begun.notify_one();
+                    self.go_on.notified().await;
+                }
+                _ => {}
+            }
+            let count = if limit == Some(LONG) { 500 } else { 1 };
+            let tables = (0..count).map(|number| format!("table-{number}")).collect();
+            Ok(Output::ListTables(ListTablesOutput { tables, ..ListTablesOutput::default() }))
+        })
+    }
+}
+
+/// Settings for a free port.
+pub fn settings() -> Settings {
+    Settings { port: 0, workers: 1, ..Settings::default() }
+}
+
+/// A running server.
+pub fn start(settings: Settings) -> Running {
+    Server::start(settings, Arc::new(Stub::default())).unwrap()
+}
+
+/// An answer.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).unwrap()
+    }
+}
+
+/// A connection.
+pub struct Client {
+    pub stream: BufReader<TcpStream>,
+}
+
+impl Client {
+    pub fn connect(running: &Running) -> Self {
+        let stream = TcpStream::connect(running.address()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        stream.set_write_timeout(Some(Duration::from_secs(10))).unwrap();
+        Self { stream: BufReader::new(stream) }
+    }
+
+    pub fn send(&mut self, bytes: &[u8]) {
+        self.stream.get_mut().write_all(bytes).unwrap();
+    }
+
+    pub fn request(&mut self, head: &str, body: &[u8]) -> Answer {
+        self.send(head.as_bytes());
+        self.send(body);
+        self.answer().unwrap()
+    }
+
+    /// An operation with more header lines.
+    pub fn operation(&mut self, target: &str, headers: &str, body: &[u8]) -> Answer {
+        self.request(&operation_head(target, headers, body.len()), body)
+    }
+
+    pub fn list_tables(&mut self, headers: &str, limit: usize) -> Answer {
+        self.operation("ListTables", headers, format!("{{\"Limit\":{limit}}}").as_bytes())
+    }
+
+    pub fn get(&mut self, path: &str) -> Answer {
+        self.request(&format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n"), b"")
+    }
+
+    /// The next answer, or nothing when the connection is closed.
+    pub fn answer(&mut self) -> Option<Answer> {
+        let status_line = self.line()?;
+        let status = status_line.split(' ').nth(1).unwrap().parse().unwrap();
+        let mut headers = Vec::new();
+        while let Some(line) = self.line().filter(|line| !line.is_empty()) {
+            let (name, value) = line.split_once(": ").unwrap();
+            headers.push((name.to_ascii_lowercase(), value.to_owned()));
+        }
+        let mut answer = Answer { status, headers, body: Vec::new() };
+        let length = answer.header("content-length").map_or(0, |length| length.parse().unwrap());
+        answer.body.resize(length, 0);
+        self.stream.read_exact(&mut answer.body).unwrap();
+        Some(answer)
+    }
+
+    /// Whether the server has closed the connection; waits for it.
+    pub fn is_closed(&mut self) -> bool {
+        self.line().is_none()
+    }
+
+    fn line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        match self.stream.read_line(&mut line) {
+            Ok(0) => None,
+            Ok(_) => Some(line.trim_end().to_owned()),
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => None,
+            Err(error) => panic!("the server neither answered nor closed: {error}"),
+        }
+    }
+}
+
+/// The head of an operation.
+pub fn operation_head(target: &str, headers: &str, length: usize) -> String {
+    format!(
+        "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/x-amz-json-1.0\r\nx-amz-target: DynamoDB_20120810.{target}\r\ncontent-length: {length}\r\n{headers}\r\n"
+    )
+}
