@@ -128,7 +128,8 @@ impl Database {
         let disk =
             RealDisk::new(directory).map_err(|source| OpenError::Directory { path: directory.to_owned(), source })?;
         let ring = options.master_key_file.as_deref().map(|file| keys::open(directory, file)).transpose()?;
-        let store_options = StoreOptions { durability: options.durability, ..StoreOptions::default() };
+        let neighbours = keys::KEY_RING_FILES.map(str::to_owned).to_vec();
+        let store_options = StoreOptions { durability: options.durability, neighbours, ..StoreOptions::default() };
         let store = Store::open(Arc::new(disk), ring.map(|ring| ring.data_keys()), store_options)?;
         Self::on(store, options)
     }
