@@ -76,7 +76,10 @@ fn check_update(text: &str, values: &str, before: &str, after: &str) {
     let found = updated(text, values, |update| {
         apply(update, &attributes(before)).map(|after| format!("{:?}", Item::from(&after)))
     });
-    let expected = if after.starts_with("error: ") { after[7..].to_owned() } else { format!("{:?}", item(after)) };
+    let expected = match after.strip_prefix("error: ") {
+        Some(text) => text.to_owned(),
+        None => format!("{:?}", item(after)),
+    };
     assert_eq!(found, expected, "{text} of {before}");
 }
 

@@ -53,3 +53,48 @@ pub fn of_number(number: &Number) -> usize {
     let pairs = number.leading_exponent().div_euclid(2) - last.div_euclid(2) + 1;
     1 + pairs.unsigned_abs() as usize + usize::from(number.is_negative())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_cost_what_the_service_counts() {
+        // Measured at the 400 KB limit of the service, to the byte.
+        for (text, bytes) in [
+            ("0", 1),
+            ("-0", 1),
+            ("1", 2),
+            ("12", 2),
+            ("123", 3),
+            ("1234", 3),
+            ("12345678901234567890123456789012345678", 20),
+            ("0042", 2),
+            ("100", 2),
+            ("1010", 3),
+            ("0.0000001", 2),
+            ("1E125", 2),
+            ("1E-100", 2),
+            ("1.5", 3),
+            ("15", 2),
+            ("1.200", 3),
+            ("1.234", 4),
+            ("3.14159", 5),
+            ("123456", 4),
+            ("100.5", 4),
+            ("0.15", 2),
+            ("-42", 3),
+        ] {
+            let number: Number = text.parse().unwrap();
+            assert_eq!(of_number(&number), bytes, "{text}");
+        }
+    }
+
+    #[test]
+    fn documents_cost_three_bytes_and_one_for_each_element() {
+        let list = AttributeValue::L(vec!["ab".into(), 1.into(), AttributeValue::Null]);
+        assert_eq!(of_tree(&list), 3 + (1 + 2) + (1 + 2) + (1 + 1));
+        let map = AttributeValue::M(Attributes::from([("key".to_owned(), list), ("é".to_owned(), true.into())]));
+        assert_eq!(of_tree(&map), 3 + (1 + 3 + 11) + (1 + 2 + 1));
+    }
+}

@@ -1,6 +1,8 @@
 //! What the tests of expressions share: a short notation for values, and placeholders that are there for any test.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod generate;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use keyform_core::expression::Substitutions;
