@@ -133,6 +133,7 @@ fn remove_add_and_delete_change() {
         ("REMOVE m.x, l[0], l[2]", "", "m: {x: 1}, l: [0, 1, 2, 3]", "m: {}, l: [1, 3]"),
         ("REMOVE l[17]", "", "l: [1]", "l: [1]"),
         ("REMOVE l[1] SET l[3] = :v, l[9] = :w", "v: 17, w: 18", "l: [2, 3, 4, 5, 6]", "l: [2, 4, 17, 6, 18]"),
+        ("SET l[9] = :v REMOVE l[2]", "v: 9", "l: [0, 1]", "l: [0, 1, 9]"),
         ("REMOVE l[1].x, l[3]", "", "l: [0, {x: 1, y: 2}, 2, 3]", "l: [0, {y: 2}, 2]"),
         ("REMOVE a SET b = a", "", "a: 1", "b: 1"),
         ("REMOVE a.b", "", "", PATH),

@@ -70,6 +70,7 @@ impl<'u> Changes<'u> {
     }
 
     fn apply(mut self, mut item: Attributes) -> Result<Attributes, Error> {
+        self.keep_removals_of_what_is_there(&item)?;
         self.writes.sort_by_key(|(path, _)| *path);
         for (path, value) in self.writes {
             write(&mut item, path, value)?;
@@ -79,6 +80,14 @@ impl<'u> Changes<'u> {
             remove(&mut item, path)?;
         }
         Ok(item)
+    }
+
+    /// What was not there before stays when a write puts something in its place: `SET l[9] = :x REMOVE l[2]` of a list of two
+    /// has three elements.
+    fn keep_removals_of_what_is_there(&mut self, before: &Attributes) -> Result<(), Error> {
+        self.removals.iter().try_for_each(|path| check_parent(before, path))?;
+        self.removals.retain(|path| find(before, path).is_some());
+        Ok(())
     }
 
     /// A set of which nothing is left goes away with its attribute.
