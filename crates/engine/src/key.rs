@@ -1,6 +1,7 @@
 //! Keys of items: taken out of attributes, checked against the table, and encoded for the store.
 
 use keyform_core::error::item as texts;
+use keyform_core::expression::Update;
 use keyform_core::limits::{PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX};
 use keyform_core::value::{AttributeType, size};
 use keyform_core::{AttributeValue, Attributes, Error, Item, Value, ValueRef};
@@ -70,19 +71,29 @@ pub fn check_index_keys(table: &Table, item: &Attributes) -> Result<(), Error> {
     Ok(())
 }
 
-/// The same for an item that an update made, which the service tells in other words.
+/// The same for what an update wrote, which the service tells in other words. What the update did not touch is left alone: an
+/// index that was added later does not have items that do not fit it.
 ///
 /// # Errors
 /// When an index key attribute has the wrong type, is empty or too large.
-pub fn check_updated_index_keys(table: &Table, item: &Attributes) -> Result<(), Error> {
-    check_index_keys(table, item).map_err(|_| {
-        let attributes = table.indexes.iter().flat_map(|index| index.key.attributes());
-        let mut values = attributes.filter_map(|attribute| Some((attribute, item.get(&attribute.name)?)));
-        match values.find(|(attribute, value)| value.kind() != AttributeType::from(attribute.kind)) {
-            Some((attribute, value)) => texts::updated_index_key_type(&attribute.name, attribute.kind, value.kind()),
-            None => texts::updated_index_key_is_empty(),
+pub fn check_updated_index_keys(table: &Table, update: &Update, item: &Attributes) -> Result<(), Error> {
+    let is_touched = |name: &str| update.touched_paths().any(|path| path.root() == name);
+    for index in &table.indexes {
+        for attribute in index.key.attributes().filter(|attribute| is_touched(&attribute.name)) {
+            if let Some(value) = item.get(&attribute.name) {
+                check_index_value(index, attribute, value).map_err(|_| updated_index_key(attribute, value))?;
+            }
         }
-    })
+    }
+    Ok(())
+}
+
+fn updated_index_key(attribute: &KeyAttribute, value: &AttributeValue) -> Error {
+    if value.kind() == AttributeType::from(attribute.kind) {
+        texts::updated_index_key_is_empty()
+    } else {
+        texts::updated_index_key_type(&attribute.name, attribute.kind, value.kind())
+    }
 }
 
 fn check_index_value(index: &Index, attribute: &KeyAttribute, value: &AttributeValue) -> Result<(), Error> {

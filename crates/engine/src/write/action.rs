@@ -110,10 +110,12 @@ fn check_keys_untouched(table: &Table, update: Option<&Update>) -> Result<(), Er
 }
 
 fn updated(table: &Table, key: &Attributes, change: Option<&Update>, old: Option<&Item>) -> Result<Item, Error> {
-    let before = old.map_or_else(|| key.clone(), Item::to_attributes);
-    let Some(change) = change else { return Ok(Item::from(&before)) };
-    let after = update::apply(change, &before)?;
-    key::check_updated_index_keys(table, &after)?;
+    let Some(change) = change else { return Ok(old.cloned().unwrap_or_else(|| Item::from(key))) };
+    let after = match old {
+        Some(item) => update::apply(change, &item.to_attributes())?,
+        None => update::create(change, key)?,
+    };
+    key::check_updated_index_keys(table, change, &after)?;
     if size::of_attributes(&after) > ITEM_BYTES_MAX {
         return Err(texts::updated_item_too_large());
     }
