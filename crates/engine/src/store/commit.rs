@@ -26,7 +26,14 @@ pub struct Commit {
 #[derive(Debug)]
 enum State {
     Decided(Result<SeqNo, StoreError>),
-    Waiting(SeqNo, Arc<Gate>),
+    Waiting(Ticket, Arc<Gate>),
+}
+
+/// Who waits: the commit with a sequence number, and beside it at most one of the store's own threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Ticket {
+    seqno: SeqNo,
+    watcher: bool,
 }
 
 impl Commit {
@@ -35,14 +42,19 @@ impl Commit {
     }
 
     pub(super) fn waiting(seqno: SeqNo, gate: Arc<Gate>) -> Self {
-        Commit { state: State::Waiting(seqno, gate) }
+        Commit { state: State::Waiting(Ticket { seqno, watcher: false }, gate) }
+    }
+
+    /// Waits for somebody else's commit: for the flush thread.
+    pub(super) fn watching(seqno: SeqNo, gate: Arc<Gate>) -> Self {
+        Commit { state: State::Waiting(Ticket { seqno, watcher: true }, gate) }
     }
 
     /// The sequence number the commit got, known before it is durable; `None` when it was refused.
     pub fn seqno(&self) -> Option<SeqNo> {
         match &self.state {
             State::Decided(result) => result.as_ref().ok().copied(),
-            State::Waiting(seqno, _) => Some(*seqno),
+            State::Waiting(ticket, _) => Some(ticket.seqno),
         }
     }
 
@@ -69,7 +81,7 @@ impl Future for Commit {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         match &self.state {
             State::Decided(result) => Poll::Ready(result.clone()),
-            State::Waiting(seqno, gate) => gate.poll(*seqno, context.waker()),
+            State::Waiting(ticket, gate) => gate.poll(*ticket, context.waker()),
         }
     }
 }
@@ -99,7 +111,7 @@ pub(super) struct Gate {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    wakers: BTreeMap<SeqNo, Waker>,
+    wakers: BTreeMap<Ticket, Waker>,
     failure: Option<StoreError>,
 }
 
@@ -121,7 +133,7 @@ impl Gate {
         self.durable.store(durable, Ordering::Release);
         let passed = {
             let mut waiting = self.waiting.lock();
-            let later = waiting.wakers.split_off(&(durable + 1));
+            let later = waiting.wakers.split_off(&Ticket { seqno: durable + 1, watcher: false });
             std::mem::replace(&mut waiting.wakers, later)
         };
         for waker in passed.into_values() {
@@ -141,7 +153,8 @@ impl Gate {
         }
     }
 
-    fn poll(&self, seqno: SeqNo, waker: &Waker) -> Poll<Result<SeqNo, StoreError>> {
+    fn poll(&self, ticket: Ticket, waker: &Waker) -> Poll<Result<SeqNo, StoreError>> {
+        let seqno = ticket.seqno;
         if self.durable() >= seqno {
             return Poll::Ready(Ok(seqno));
         }
@@ -152,7 +165,7 @@ impl Gate {
         if let Some(failure) = &waiting.failure {
             return Poll::Ready(Err(failure.clone()));
         }
-        waiting.wakers.insert(seqno, waker.clone());
+        waiting.wakers.insert(ticket, waker.clone());
         Poll::Pending
     }
 }

@@ -129,8 +129,14 @@ impl<V: Clone> Readers<V> {
         self.state.lock().view.clone()
     }
 
-    pub(super) fn set_view(&self, view: V) {
-        self.state.lock().view = view;
+    /// Replaces the view by one made from the current one.
+    pub(super) fn update_view(&self, next: impl FnOnce(&V) -> V) {
+        let mut state = self.state.lock();
+        let view = next(&state.view);
+        let old = std::mem::replace(&mut state.view, view);
+        drop(state);
+        // What only the old view held is let go of outside the lock.
+        drop(old);
     }
 }
 

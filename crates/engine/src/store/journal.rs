@@ -170,7 +170,7 @@ impl Segment {
     }
 }
 
-/// Reads a segment and gives its batches to `apply` in order. `last` says that no later segment exists, so that its
+/// Reads a segment and gives its batches to `apply` in order; it refuses a batch that does not follow the one before. `last` says that no later segment exists, so that its
 /// end may be torn; a torn end is cut off, durably.
 pub(super) fn replay(
     disk: &dyn Disk,
@@ -178,7 +178,7 @@ pub(super) fn replay(
     store_id: StoreId,
     number: u64,
     last: bool,
-    apply: &mut dyn FnMut(SeqNo, Batch),
+    apply: &mut dyn FnMut(SeqNo, Batch) -> bool,
 ) -> Result<(), StoreError> {
     let name = FileKind::Journal.file_name(number);
     let failed = |error| StoreError::io("read the journal", &name, error);
@@ -222,11 +222,11 @@ struct Frames<'a> {
 
 impl Frames<'_> {
     /// Applies frames until the end or the first bad one; returns where that is.
-    fn apply_all(&mut self, name: &str, apply: &mut dyn FnMut(SeqNo, Batch)) -> Result<usize, StoreError> {
+    fn apply_all(&mut self, name: &str, apply: &mut dyn FnMut(SeqNo, Batch) -> bool) -> Result<usize, StoreError> {
         let mut index = 0;
         while let Some((start, length)) = self.open_frame(self.at, index) {
             let payload = &self.bytes[start..start + length];
-            decode_payload(payload, apply).ok_or_else(|| StoreError::corrupt(name, "a frame holds no batches"))?;
+            decode_payload(payload, apply).ok_or_else(|| StoreError::corrupt(name, "commits are missing before it"))?;
             self.at = start + length + TAG_BYTES;
             index += 1;
         }
@@ -263,14 +263,17 @@ impl Frames<'_> {
     }
 }
 
-/// Gives the batches of an opened frame to `apply`. `None` when the bytes are no payload; they may be anything.
-pub(super) fn decode_payload(payload: &[u8], apply: &mut dyn FnMut(SeqNo, Batch)) -> Option<()> {
+/// Gives the batches of an opened frame to `apply`, until it refuses one. `None` when the bytes are no payload; they may
+/// be anything.
+pub(super) fn decode_payload(payload: &[u8], apply: &mut dyn FnMut(SeqNo, Batch) -> bool) -> Option<()> {
     let mut reader = Reader::new(payload);
     let first = reader.u64()?;
     let count = reader.u32()?;
     for position in 0..count {
         let batch = Batch::decode(&mut reader)?;
-        apply(first.checked_add(SeqNo::from(position))?, batch);
+        if !apply(first.checked_add(SeqNo::from(position))?, batch) {
+            return None;
+        }
     }
     reader.is_empty().then_some(())
 }

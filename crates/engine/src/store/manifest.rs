@@ -3,7 +3,7 @@
 //! ```text
 //! manifest = header  key check:sealed(16 zero bytes)  checksum of the key check:u64  sealed(body)
 //! body     = last sequence number, next file number, first journal segment  (varints)
-//!            retired: count, prefix*
+//!            retired: count, (segment, prefix)*
 //!            levels: count, (count, table*)*
 //! table    = number size root_offset root_bytes filter_offset filter_bytes entries tombstones key_id  smallest largest
 //! ```
@@ -36,8 +36,16 @@ pub(super) struct Manifest {
     pub(super) next_number: u64,
     /// Segments before this one are no longer needed.
     pub(super) first_segment: u64,
-    pub(super) retired: Vec<Bytes>,
+    pub(super) retired: Vec<Retired>,
     pub(super) levels: Vec<Vec<Arc<TableMeta>>>,
+}
+
+/// A prefix whose keys are dropped wherever they are met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Retired {
+    pub(super) prefix: Bytes,
+    /// Journal segments after this one hold no such keys.
+    pub(super) segment: u64,
 }
 
 /// What is known about a table without opening it.
@@ -121,12 +129,22 @@ impl Manifest {
         decode(&body[..length], header.store_id).ok_or_else(|| damaged("its body makes no sense"))
     }
 
+    /// Whether a key was dropped with its prefix.
+    pub(super) fn is_retired(&self, key: &[u8]) -> bool {
+        self.retired.iter().any(|retired| key.starts_with(&retired.prefix))
+    }
+
+    pub(super) fn retired_prefixes(&self) -> Vec<Bytes> {
+        self.retired.iter().map(|retired| retired.prefix.clone()).collect()
+    }
+
     fn encode(&self, out: &mut Vec<u8>) {
         for number in [self.last_seqno, self.next_number, self.first_segment, self.retired.len() as u64] {
             put_varint(out, number);
         }
-        for prefix in &self.retired {
-            put_bytes(out, prefix);
+        for retired in &self.retired {
+            put_varint(out, retired.segment);
+            put_bytes(out, &retired.prefix);
         }
         put_varint(out, self.levels.len() as u64);
         for level in &self.levels {
@@ -143,7 +161,8 @@ fn decode(body: &[u8], store_id: StoreId) -> Option<Manifest> {
     let (last_seqno, next_number, first_segment) = (reader.varint()?, reader.varint()?, reader.varint()?);
     let mut retired = Vec::new();
     for _ in 0..reader.varint()? {
-        retired.push(Bytes::copy_from_slice(reader.bytes()?));
+        let segment = reader.varint()?;
+        retired.push(Retired { segment, prefix: Bytes::copy_from_slice(reader.bytes()?) });
     }
     let mut levels = Vec::new();
     for _ in 0..reader.varint()? {

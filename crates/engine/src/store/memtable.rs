@@ -63,7 +63,6 @@ impl Memtable {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    #[expect(dead_code, reason = "read when memtables are written to tables")]
     pub(super) fn is_empty(&self) -> bool {
         self.map.read().is_empty()
     }
@@ -94,7 +93,6 @@ impl Memtable {
         }
     }
 
-    #[expect(dead_code, reason = "read when memtables are written to tables")]
     /// Calls `visit` with every version: keys ascending, newest version first. Only for tables nobody writes to.
     pub(super) fn for_each<E>(
         &self,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::batch::SeqNo;
 use super::error::StoreError;
 use super::memtable::{Found, Memtable, Span};
+use super::table::LevelCursor;
 
 /// The first chunk read from a memtable; later ones are larger.
 const CHUNK_FIRST: usize = 32;
@@ -19,18 +20,21 @@ const CHUNK_MAX: usize = 256;
 #[derive(Debug)]
 pub(super) enum Source {
     Memory(MemoryCursor),
+    Tables(LevelCursor),
 }
 
 impl Source {
     fn key(&self) -> Option<&[u8]> {
         match self {
             Source::Memory(cursor) => cursor.key(),
+            Source::Tables(cursor) => cursor.key(),
         }
     }
 
     fn take(&mut self) -> Result<Option<Found>, StoreError> {
         match self {
             Source::Memory(cursor) => Ok(cursor.take()),
+            Source::Tables(cursor) => cursor.take(),
         }
     }
 
@@ -40,6 +44,7 @@ impl Source {
                 cursor.take();
                 Ok(())
             }
+            Source::Tables(cursor) => cursor.skip(),
         }
     }
 }

@@ -14,14 +14,18 @@
 //!
 //! The format of the files is described in `docs/format.md`.
 
+mod background;
 mod batch;
 mod codec;
 mod commit;
+mod compact;
 mod disk;
 mod error;
+mod flush;
 mod header;
 mod horizon;
 mod journal;
+mod levels;
 mod manifest;
 mod memtable;
 mod merge;
@@ -30,6 +34,7 @@ mod options;
 mod pipeline;
 mod seal;
 mod snapshot;
+mod table;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,13 +50,15 @@ pub use options::{Durability, StoreOptions, StoreStats};
 pub use seal::DataKeys;
 pub use snapshot::{Range, Snapshot};
 
+use background::{Background, Work};
 use commit::Gate;
 use horizon::Readers;
-use manifest::Manifest;
+use levels::Levels;
+use manifest::{Manifest, Retired};
 use memtable::Memtable;
-use pipeline::Pipeline;
-use seal::Vault;
+use pipeline::{Pipeline, PipelineState};
 use snapshot::View;
+use table::{TableFiles, TableStyle};
 
 /// An ordered map from byte strings to byte strings, in memory or on disk.
 ///
@@ -84,11 +91,12 @@ struct Shared {
 /// What only a store on disk has.
 #[derive(Debug)]
 struct Files {
-    disk: Arc<dyn Disk>,
-    vault: Vault,
-    #[expect(dead_code, reason = "used when memtables are written to tables")]
     options: StoreOptions,
+    tables: Arc<TableFiles>,
+    /// Held while the manifest and the levels are changed.
     manifest: Mutex<Manifest>,
+    next_number: AtomicU64,
+    background: Background,
     lock: Mutex<Option<Box<dyn DiskLock>>>,
 }
 
@@ -97,13 +105,15 @@ struct Counters {
     commits: AtomicU64,
     frames: AtomicU64,
     syncs: AtomicU64,
+    flushes: AtomicU64,
+    compactions: AtomicU64,
 }
 
 impl Store {
     /// A store that keeps everything in memory and nothing after it is dropped.
     pub fn in_memory() -> Store {
         let memtable = Arc::new(Memtable::default());
-        let view = View { memtables: vec![memtable.clone()], retired: Vec::new() };
+        let view = View { memtables: vec![memtable.clone()], levels: Arc::default(), retired: Vec::new() };
         let shared = Shared {
             readers: Arc::new(Readers::new(0, Arc::new(view))),
             pipeline: Pipeline::new(0, memtable, 0),
@@ -139,7 +149,12 @@ impl Store {
         shared.counters.commits.fetch_add(1, Ordering::Relaxed);
         match &shared.files {
             None => shared.pipeline.commit_in_memory(batch, &shared.readers),
-            Some(_) => shared.pipeline.commit(batch, &shared.readers, &shared.gate),
+            Some(files) => {
+                files.background.wait_for_room();
+                let limit = files.options.memtable_bytes;
+                let freeze = |state: &mut PipelineState| shared.freeze(files, state);
+                shared.pipeline.commit(batch, &shared.readers, &shared.gate, limit, freeze)
+            }
         }
     }
 
@@ -149,12 +164,55 @@ impl Store {
     /// When the manifest cannot be written; the store is poisoned then.
     pub fn retire_prefix(&self, prefix: &[u8]) -> Result<(), StoreError> {
         let state = self.shared.pipeline.lock();
+        let segment = state.segment;
         state.memtable.write().remove_prefix(prefix);
         drop(state);
         match &self.shared.files {
             None => Ok(()),
-            Some(files) => self.shared.retire(files, prefix),
+            Some(files) => self.shared.retire(files, prefix, segment),
         }
+    }
+
+    /// Writes everything in memory to tables. Commits need not wait for this; it is for tests and for maintenance.
+    ///
+    /// # Errors
+    /// When a file cannot be written; the store is poisoned then.
+    pub fn flush(&self) -> Result<(), StoreError> {
+        let Some(files) = &self.shared.files else { return Ok(()) };
+        let mut state = self.shared.pipeline.lock();
+        if !state.memtable.is_empty() {
+            self.shared.freeze(files, &mut state);
+        }
+        drop(state);
+        files.background.wait_for(|work| work.frozen.is_empty().then_some(()));
+        self.health()
+    }
+
+    /// Merges all tables into one level, without what was overwritten or deleted. It takes time in proportion to the
+    /// data; reads and writes go on.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written; the store is poisoned then.
+    pub fn compact(&self) -> Result<(), StoreError> {
+        self.flush()?;
+        let Some(files) = &self.shared.files else { return Ok(()) };
+        files.update_work(|work| {
+            work.full = true;
+            work.wanted += 1;
+        });
+        self.settle()
+    }
+
+    /// Waits until nothing is due to be flushed or compacted.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written; the store is poisoned then.
+    pub fn settle(&self) -> Result<(), StoreError> {
+        if let Some(files) = &self.shared.files {
+            let settled = |work: &mut Work| (work.frozen.is_empty() && work.wanted == work.compacted).then_some(());
+            files.background.wait_for(settled);
+        }
+        self.health()
     }
 
     /// The failure that made the store refuse writes, if there was one.
@@ -166,6 +224,12 @@ impl Store {
     pub fn stats(&self) -> StoreStats {
         let shared = &self.shared;
         let view = shared.readers.view();
+        let mut key_ids: Vec<u32> = view.levels.tables().map(|table| table.meta.key_id).collect();
+        key_ids.sort_unstable();
+        key_ids.dedup();
+        let counter = |count: fn(&TableFiles) -> &AtomicU64| {
+            shared.files.as_ref().map_or(0, |files| count(&files.tables).load(Ordering::Relaxed))
+        };
         StoreStats {
             commits: shared.counters.commits.load(Ordering::Relaxed),
             frames: shared.counters.frames.load(Ordering::Relaxed),
@@ -173,7 +237,15 @@ impl Store {
             latest_seqno: shared.pipeline.lock().seqno,
             durable_seqno: shared.gate.durable(),
             memtable_bytes: view.memtables.iter().map(|memtable| memtable.bytes() as u64).sum(),
-            ..StoreStats::default()
+            table_bytes: view.levels.tables().map(|table| table.meta.size).sum(),
+            level_files: (0..view.levels.depth()).map(|depth| view.levels.level(depth).len()).collect(),
+            cache_hits: counter(|tables| &tables.hits),
+            block_reads: counter(|tables| &tables.reads),
+            filter_skips: counter(|tables| &tables.skips),
+            cache_bytes: shared.files.as_ref().map_or(0, |files| files.tables.cached_bytes()),
+            flushes: shared.counters.flushes.load(Ordering::Relaxed),
+            compactions: shared.counters.compactions.load(Ordering::Relaxed),
+            key_ids,
         }
     }
 
@@ -183,6 +255,9 @@ impl Store {
     /// When an earlier write failed, or the last one does.
     pub fn close(&self) -> Result<(), StoreError> {
         self.shared.pipeline.close();
+        if let Some(files) = &self.shared.files {
+            files.background.close();
+        }
         for thread in self.threads.lock().drain(..) {
             if thread.join().is_err() {
                 self.shared.poison(&StoreError::Closed);
@@ -212,17 +287,62 @@ impl Shared {
         self.gate.fail(StoreError::Poisoned { cause });
     }
 
-    fn retire(&self, files: &Files, prefix: &[u8]) -> Result<(), StoreError> {
+    fn retire(&self, files: &Files, prefix: &[u8], segment: u64) -> Result<(), StoreError> {
         self.gate.failure().map_or(Ok(()), Err)?;
-        let mut manifest = files.manifest.lock();
-        manifest.retired.push(bytes::Bytes::copy_from_slice(prefix));
-        if let Err(error) = manifest.save(files.disk.as_ref(), &files.vault) {
-            self.poison(&error);
-            return Err(error);
-        }
-        let old = self.readers.view();
-        let view = View { memtables: old.memtables.clone(), retired: manifest.retired.clone() };
-        self.readers.set_view(Arc::new(view));
+        let retired = Retired { prefix: bytes::Bytes::copy_from_slice(prefix), segment };
+        let without = |levels: &Levels| levels.replace(&compact::tables_within(levels, prefix), 0, Vec::new());
+        let outcome = self.install(files, without, |manifest| manifest.retired.push(retired), None);
+        outcome.inspect_err(|error| self.poison(error))?;
+        files.update_work(|work| work.wanted += 1);
         Ok(())
+    }
+
+    /// Changes which tables make up the store: in the manifest, durably, and then for readers.
+    fn install(
+        &self,
+        files: &Files,
+        levels: impl FnOnce(&Levels) -> Levels,
+        edit: impl FnOnce(&mut Manifest),
+        flushed: Option<&Arc<Memtable>>,
+    ) -> Result<(), StoreError> {
+        let mut manifest = files.manifest.lock();
+        let old = self.readers.view().levels.clone();
+        let new = Arc::new(levels(&old));
+        let mut next = manifest.clone();
+        edit(&mut next);
+        next.levels = new.metas();
+        next.next_number = files.next_number.load(Ordering::Relaxed);
+        next.save(files.tables.disk.as_ref(), &files.tables.vault)?;
+        *manifest = next;
+        files.background.set_level0_files(new.level(0).len());
+        self.readers.update_view(|view| {
+            let stays = |memtable: &&Arc<Memtable>| flushed.is_none_or(|flushed| !Arc::ptr_eq(flushed, memtable));
+            let memtables = view.memtables.iter().filter(stays).cloned().collect();
+            Arc::new(View { memtables, levels: new.clone(), retired: manifest.retired_prefixes() })
+        });
+        for table in old.tables().filter(|table| !new.tables().any(|other| other.meta.number == table.meta.number)) {
+            table.make_obsolete();
+        }
+        Ok(())
+    }
+}
+
+impl Files {
+    /// A number that no file of the store has had.
+    fn new_number(&self) -> u64 {
+        self.next_number.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn table_style(&self) -> TableStyle {
+        TableStyle { block_bytes: self.options.block_bytes, compression: self.options.compression }
+    }
+
+    fn update_work(&self, change: impl FnOnce(&mut Work)) {
+        self.background.update(self.options.level0_files, change);
+    }
+
+    fn sync_dir(&self) -> Result<(), StoreError> {
+        let disk = &self.tables.disk;
+        disk.sync_dir().map_err(|error| StoreError::io("sync", &disk.place(), error))
     }
 }

@@ -1,12 +1,14 @@
 //! Opening a store: take the directory, read the manifest, replay the journal, start the threads.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use parking_lot::Mutex;
 
+use super::background::Background;
 use super::batch::{Batch, SeqNo};
 use super::commit::Gate;
 use super::disk::{Disk, DiskLock};
@@ -14,53 +16,115 @@ use super::error::StoreError;
 use super::header::FileKind;
 use super::horizon::{Horizon, Readers};
 use super::journal::{self, JournalWriter};
+use super::levels::Levels;
 use super::manifest::{MANIFEST_NAME, MANIFEST_NEXT_NAME, Manifest};
 use super::memtable::Memtable;
 use super::options::{Durability, StoreOptions};
 use super::pipeline::Pipeline;
 use super::seal::{DataKeys, Vault};
 use super::snapshot::View;
+use super::table::TableFiles;
 use super::{Counters, Files, Shared, Store};
+
+/// More segments than this are merged into a table at once, so that a store opened often stays quick to open.
+const SEGMENTS_MAX: usize = 8;
 
 /// See [`Store::open`].
 pub(super) fn open(disk: Arc<dyn Disk>, keys: Option<DataKeys>, options: StoreOptions) -> Result<Store, StoreError> {
     let lock = take_lock(disk.as_ref())?;
     let vault = Vault::new(keys);
     let mut manifest = load_or_create(disk.as_ref(), &vault, &options)?;
-    remove_leftovers(disk.as_ref(), &manifest)?;
+    let listed = list(disk.as_ref())?;
+    check_tables(&manifest, &listed)?;
+    manifest.next_number = manifest.next_number.max(next_number(&listed));
+    remove_leftovers(disk.as_ref(), &manifest, &listed)?;
     let memtable = Arc::new(Memtable::default());
-    let seqno = replay_journal(disk.as_ref(), &vault, &mut manifest, &memtable)?;
-    let segment = manifest.next_number;
-    manifest.next_number += 1;
+    let segments = needed_segments(&manifest, &listed);
+    let seqno = replay_journal(disk.as_ref(), &vault, &manifest, &segments, &memtable)?;
     let synced = options.durability == Durability::Sync;
     let journal = JournalWriter::new(disk.clone(), vault.clone(), manifest.store_id, synced);
-    let view = View { memtables: vec![memtable.clone()], retired: manifest.retired.clone() };
-    let files = Files { disk, vault, options, manifest: Mutex::new(manifest), lock: Mutex::new(Some(lock)) };
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(assemble(disk, vault, options, manifest, memtable, seqno, lock));
+    let store = start(shared, journal)?;
+    store.flush_after_open(segments.len());
+    Ok(store)
+}
+
+fn assemble(
+    disk: Arc<dyn Disk>,
+    vault: Vault,
+    options: StoreOptions,
+    manifest: Manifest,
+    memtable: Arc<Memtable>,
+    seqno: SeqNo,
+    lock: Box<dyn DiskLock>,
+) -> Shared {
+    let tables = Arc::new(TableFiles::new(disk, vault, manifest.store_id, options.block_cache_bytes));
+    let levels = Levels::open(&manifest.levels, &tables);
+    let background = Background::default();
+    background.set_level0_files(levels.level(0).len());
+    let retired = manifest.retired_prefixes();
+    let view = View { memtables: vec![memtable.clone()], levels: Arc::new(levels), retired };
+    let segment = manifest.next_number;
+    let files = Files {
+        options,
+        tables,
+        next_number: AtomicU64::new(segment + 1),
+        manifest: Mutex::new(manifest),
+        background,
+        lock: Mutex::new(Some(lock)),
+    };
+    files.update_work(|work| work.wanted += 1);
+    Shared {
         readers: Arc::new(Readers::new(seqno, Arc::new(view))),
         pipeline: Pipeline::new(seqno, memtable, segment),
         gate: Arc::new(Gate::new(seqno)),
         files: Some(files),
         counters: Counters::default(),
-    });
-    start(shared, journal)
+    }
+}
+
+impl Store {
+    fn flush_after_open(&self, segments: usize) {
+        let Some(files) = &self.shared.files else { return };
+        let mut state = self.shared.pipeline.lock();
+        if state.memtable.bytes() >= files.options.memtable_bytes || segments > SEGMENTS_MAX {
+            self.shared.freeze(files, &mut state);
+        }
+    }
 }
 
 fn start(shared: Arc<Shared>, mut journal: JournalWriter) -> Result<Store, StoreError> {
-    let writer = shared.clone();
-    let body = move || write_journal(&writer, &mut journal);
-    let thread = thread::Builder::new()
-        .name("store-journal".to_owned())
-        .spawn(body)
-        .map_err(|error| StoreError::io("start a thread for", "the journal", error))?;
-    Ok(Store { shared, threads: Mutex::new(vec![thread]) })
+    let store = Store { shared, threads: Mutex::default() };
+    let shared = store.shared.clone();
+    store.spawn("store-journal", move || write_journal(&shared, &mut journal))?;
+    let shared = store.shared.clone();
+    store.spawn("store-flush", move || with_files(&shared, Shared::flush_loop))?;
+    let shared = store.shared.clone();
+    store.spawn("store-compact", move || with_files(&shared, Shared::compact_loop))?;
+    Ok(store)
+}
+
+fn with_files(shared: &Shared, body: impl Fn(&Shared, &Files)) {
+    if let Some(files) = &shared.files {
+        body(shared, files);
+    }
+}
+
+impl Store {
+    fn spawn(&self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), StoreError> {
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(body);
+        let thread = thread.map_err(|error| StoreError::io("start a thread for", "the store", error))?;
+        self.threads.lock().push(thread);
+        Ok(())
+    }
 }
 
 /// The journal thread: frame after frame until the store closes or a write fails.
 fn write_journal(shared: &Shared, journal: &mut JournalWriter) {
     while let Some(mut frame) = shared.pipeline.next_frame() {
         if let Err(error) = journal.write(&mut frame) {
-            return shared.poison(&error);
+            shared.poison(&error);
+            return with_files(shared, |_, files| files.update_work(|work| work.failed = true));
         }
         shared.counters.frames.fetch_add(1, Ordering::Relaxed);
         shared.counters.syncs.fetch_add(1, Ordering::Relaxed);
@@ -80,18 +144,20 @@ fn take_lock(disk: &dyn Disk) -> Result<Box<dyn DiskLock>, StoreError> {
     })
 }
 
-fn list(disk: &dyn Disk) -> Result<Vec<String>, StoreError> {
-    let failed = |error| StoreError::io("list", &disk.place(), error);
-    Ok(disk.list().map_err(failed)?.into_iter().map(|(name, _)| name).collect())
+/// The names and sizes of the files in the directory.
+type Listed = Vec<(String, u64)>;
+
+fn list(disk: &dyn Disk) -> Result<Listed, StoreError> {
+    disk.list().map_err(|error| StoreError::io("list", &disk.place(), error))
 }
 
 fn load_or_create(disk: &dyn Disk, vault: &Vault, options: &StoreOptions) -> Result<Manifest, StoreError> {
     let names = list(disk)?;
-    if names.iter().any(|name| name == MANIFEST_NAME) {
+    if names.iter().any(|(name, _)| name == MANIFEST_NAME) {
         return Manifest::load(disk, vault);
     }
     let foreign = |name: &&String| *name != MANIFEST_NEXT_NAME && !options.neighbours.contains(name);
-    if let Some(found) = names.iter().find(foreign) {
+    if let Some(found) = names.iter().map(|(name, _)| name).find(foreign) {
         return Err(StoreError::Foreign { place: disk.place(), found: found.clone() });
     }
     let manifest = Manifest::new()?;
@@ -99,49 +165,74 @@ fn load_or_create(disk: &dyn Disk, vault: &Vault, options: &StoreOptions) -> Res
     Ok(manifest)
 }
 
+/// Every table that the manifest names must be there, whole.
+fn check_tables(manifest: &Manifest, listed: &Listed) -> Result<(), StoreError> {
+    let sizes: BTreeMap<&str, u64> = listed.iter().map(|(name, size)| (name.as_str(), *size)).collect();
+    for meta in manifest.levels.iter().flatten() {
+        let name = FileKind::Table.file_name(meta.number);
+        match sizes.get(name.as_str()) {
+            Some(size) if *size == meta.size => {}
+            Some(size) => return Err(StoreError::corrupt(&name, format!("it has {size} bytes, not {}", meta.size))),
+            None => return Err(StoreError::corrupt(&name, "the file is missing")),
+        }
+    }
+    Ok(())
+}
+
+fn next_number(listed: &Listed) -> u64 {
+    let numbers = listed.iter().filter_map(|(name, _)| FileKind::of_name(name));
+    numbers.map(|(_, number)| number.saturating_add(1)).max().unwrap_or(0)
+}
+
 /// Removes what a crash left behind: files the manifest does not know, and segments it no longer needs.
-fn remove_leftovers(disk: &dyn Disk, manifest: &Manifest) -> Result<(), StoreError> {
+fn remove_leftovers(disk: &dyn Disk, manifest: &Manifest, listed: &Listed) -> Result<(), StoreError> {
+    let known: BTreeSet<u64> = manifest.levels.iter().flatten().map(|meta| meta.number).collect();
     let is_leftover = |name: &str| match FileKind::of_name(name) {
         Some((FileKind::Journal, number)) => number < manifest.first_segment,
+        Some((FileKind::Table, number)) => !known.contains(&number),
         _ => name == MANIFEST_NEXT_NAME,
     };
-    for name in list(disk)?.iter().filter(|name| is_leftover(name)) {
+    for (name, _) in listed.iter().filter(|(name, _)| is_leftover(name)) {
         disk.remove(name).map_err(|error| StoreError::io("remove", name, error))?;
     }
     Ok(())
 }
 
+fn needed_segments(manifest: &Manifest, listed: &Listed) -> Vec<u64> {
+    let journal = |(name, _): &(String, u64)| match FileKind::of_name(name) {
+        Some((FileKind::Journal, number)) if number >= manifest.first_segment => Some(number),
+        _ => None,
+    };
+    let mut segments: Vec<u64> = listed.iter().filter_map(journal).collect();
+    segments.sort_unstable();
+    segments
+}
+
 fn replay_journal(
     disk: &dyn Disk,
     vault: &Vault,
-    manifest: &mut Manifest,
+    manifest: &Manifest,
+    segments: &[u64],
     memtable: &Memtable,
 ) -> Result<SeqNo, StoreError> {
-    let mut segments: Vec<u64> = list(disk)?.iter().filter_map(|name| segment_number(name)).collect();
-    segments.sort_unstable();
     let mut seqno = manifest.last_seqno;
-    let everything = Horizon { durable: SeqNo::MAX, live: Vec::new() };
-    let retired = manifest.retired.clone();
+    let nobody_reads = Horizon { durable: SeqNo::MAX, live: Vec::new() };
     let mut apply = |number: SeqNo, batch: Batch| {
+        if number != seqno + 1 {
+            return false;
+        }
+        seqno = number;
         let mut writing = memtable.write();
         for (key, value) in batch.into_changes(number) {
-            if !retired.iter().any(|prefix| key.starts_with(prefix)) {
-                writing.insert(key, number, value, &everything);
+            if !manifest.is_retired(&key) {
+                writing.insert(key, number, value, &nobody_reads);
             }
         }
-        seqno = seqno.max(number);
+        true
     };
-    for number in &segments {
+    for number in segments {
         let last = segments.last() == Some(number);
         journal::replay(disk, vault, manifest.store_id, *number, last, &mut apply)?;
-        manifest.next_number = manifest.next_number.max(number + 1);
     }
     Ok(seqno)
-}
-
-fn segment_number(name: &str) -> Option<u64> {
-    match FileKind::of_name(name) {
-        Some((FileKind::Journal, number)) => Some(number),
-        _ => None,
-    }
 }

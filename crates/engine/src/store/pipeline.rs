@@ -100,8 +100,16 @@ impl Pipeline {
         Commit::decided(Ok(seqno))
     }
 
-    /// Applies a batch to a store on disk: visible to [`latest`](super::Store::latest) when this returns.
-    pub(super) fn commit(&self, batch: Batch, readers: &Readers<Arc<View>>, gate: &Arc<Gate>) -> Commit {
+    /// Applies a batch to a store on disk: visible to [`latest`](super::Store::latest) when this returns. `full` is
+    /// called, still under the lock, when the memtable has reached `memtable_bytes`.
+    pub(super) fn commit(
+        &self,
+        batch: Batch,
+        readers: &Readers<Arc<View>>,
+        gate: &Arc<Gate>,
+        memtable_bytes: usize,
+        full: impl FnOnce(&mut PipelineState),
+    ) -> Commit {
         let mut state = self.state.lock();
         if let Err(refused) = state.admit(&batch).and_then(|()| gate.failure().map_or(Ok(()), Err)) {
             return Commit::decided(Err(refused));
@@ -116,6 +124,9 @@ impl Pipeline {
         }
         drop(writing);
         readers.set_latest(seqno);
+        if state.memtable.bytes() >= memtable_bytes {
+            full(&mut state);
+        }
         let wake = std::mem::take(&mut state.journal_idle);
         drop(state);
         if wake {

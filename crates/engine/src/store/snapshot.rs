@@ -8,6 +8,7 @@ use bytes::Bytes;
 use super::batch::SeqNo;
 use super::error::StoreError;
 use super::horizon::Readers;
+use super::levels::Levels;
 use super::memtable::{Found, Memtable, Span};
 use super::merge::{MemoryCursor, Merge, Source};
 
@@ -15,6 +16,7 @@ use super::merge::{MemoryCursor, Merge, Source};
 #[derive(Debug)]
 pub(super) struct View {
     pub(super) memtables: Vec<Arc<Memtable>>,
+    pub(super) levels: Arc<Levels>,
     pub(super) retired: Vec<Bytes>,
 }
 
@@ -74,7 +76,7 @@ impl Snapshot {
                 return Ok(version);
             }
         }
-        Ok(None)
+        Ok(view.levels.get(key, *seqno)?.flatten())
     }
 
     /// The keys and values between the bounds, ascending.
@@ -90,14 +92,23 @@ impl Snapshot {
     fn read(&self, lower: Bound<&[u8]>, upper: Bound<&[u8]>, reverse: bool) -> Range {
         let own = |bound: Bound<&[u8]>| bound.map(Bytes::copy_from_slice);
         let span = Span { lower: own(lower), upper: own(upper), reverse };
-        let merge = Merge::new(self.sources(&span), reverse);
-        Range { snapshot: self.clone(), merge, done: false }
+        match self.sources(&span) {
+            Ok(sources) => Range { snapshot: self.clone(), merge: Merge::new(sources, reverse), state: State::Going },
+            Err(error) => {
+                Range { snapshot: self.clone(), merge: Merge::new(Vec::new(), reverse), state: State::Failed(error) }
+            }
+        }
     }
 
-    fn sources(&self, span: &Span) -> Vec<Source> {
+    fn sources(&self, span: &Span) -> Result<Vec<Source>, StoreError> {
         let Pinned { seqno, view, .. } = self.pinned.as_ref();
+        if span.is_empty() {
+            return Ok(Vec::new());
+        }
         let memory = |table: &Arc<Memtable>| Source::Memory(MemoryCursor::new(table.clone(), span.clone(), *seqno));
-        view.memtables.iter().map(memory).collect()
+        let mut sources: Vec<Source> = view.memtables.iter().map(memory).collect();
+        view.levels.sources(span, *seqno, &mut sources)?;
+        Ok(sources)
     }
 }
 
@@ -106,26 +117,44 @@ impl Snapshot {
 pub struct Range {
     snapshot: Snapshot,
     merge: Merge,
-    done: bool,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Going,
+    /// The error is told at the next step, and is the end.
+    Failed(StoreError),
+    Done,
 }
 
 impl Iterator for Range {
     type Item = Result<(Bytes, Bytes), StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while !self.done {
-            match self.merge.next() {
-                Ok(Some(Found { key, value: Some(value) })) if !self.snapshot.pinned.view.is_retired(&key) => {
-                    return Some(Ok((key, value)));
+        match std::mem::replace(&mut self.state, State::Done) {
+            State::Done => None,
+            State::Failed(error) => Some(Err(error)),
+            State::Going => {
+                let next = self.next_value().transpose();
+                if matches!(next, Some(Ok(_))) {
+                    self.state = State::Going;
                 }
-                Ok(Some(_)) => {}
-                Ok(None) => self.done = true,
-                Err(error) => {
-                    self.done = true;
-                    return Some(Err(error));
-                }
+                next
             }
         }
-        None
+    }
+}
+
+impl Range {
+    fn next_value(&mut self) -> Result<Option<(Bytes, Bytes)>, StoreError> {
+        while let Some(Found { key, value }) = self.merge.next()? {
+            if let Some(value) = value
+                && !self.snapshot.pinned.view.is_retired(&key)
+            {
+                return Ok(Some((key, value)));
+            }
+        }
+        Ok(None)
     }
 }

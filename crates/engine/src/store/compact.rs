@@ -1,0 +1,299 @@
+//! Compaction: tables of one level are merged into the next, so that reads look at few of them and what was overwritten
+//! or deleted goes away.
+//!
+//! Due is, in this order: level 0 with too many tables (all of them go down); a deeper level beyond its size (the table
+//! that overlaps least with the level below goes down); a table with keys of a retired prefix (it is rewritten where it
+//! is). A version goes when nobody can read it any more; a deletion goes when nothing older is left below it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use bytes::Bytes;
+
+use super::batch::SeqNo;
+use super::error::StoreError;
+use super::horizon::Horizon;
+use super::levels::{Levels, is_within_prefix, touches_prefix};
+use super::manifest::{Manifest, TableMeta};
+use super::memtable::{Span, prefix_end};
+use super::table::{LevelCursor, RawCursor, RawEntry, Run, Table, TableWriter};
+use super::{Files, Shared};
+
+/// How much larger each level is than the one above.
+const LEVEL_FACTOR: u64 = 10;
+
+/// Tables to be merged, as runs, newest first, and the level the result goes to.
+#[derive(Debug)]
+struct Job {
+    runs: Vec<Vec<Arc<Table>>>,
+    output: usize,
+}
+
+impl Job {
+    fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.runs.iter().flatten()
+    }
+}
+
+impl Shared {
+    /// The compaction thread: job after job until the store closes or a write fails.
+    pub(super) fn compact_loop(&self, files: &Files) {
+        let due =
+            |work: &mut super::background::Work| (work.wanted != work.compacted).then_some((work.wanted, work.full));
+        while let Some((wanted, full)) = files.background.wait_for(due) {
+            match self.compact_while_due(files, full) {
+                Ok(()) => files.update_work(|work| {
+                    work.compacted = wanted;
+                    work.full &= work.wanted != wanted;
+                }),
+                Err(error) => {
+                    self.poison(&error);
+                    return files.update_work(|work| work.failed = true);
+                }
+            }
+        }
+    }
+
+    fn compact_while_due(&self, files: &Files, full: bool) -> Result<(), StoreError> {
+        if full && let Some(job) = everything(&self.readers.view().levels) {
+            self.run(files, &job)?;
+        }
+        while !files.background.is_closing() {
+            match self.pick(files)? {
+                Some(job) => self.run(files, &job)?,
+                None => return self.forget_retired(files),
+            }
+        }
+        Ok(())
+    }
+
+    fn pick(&self, files: &Files) -> Result<Option<Job>, StoreError> {
+        let view = self.readers.view();
+        let levels = &view.levels;
+        if levels.level(0).len() >= files.options.level0_files {
+            return Ok(Some(level0_job(levels)));
+        }
+        let due = (1..levels.depth()).find(|depth| levels.bytes(*depth) > target_bytes(files, *depth));
+        if let Some(depth) = due {
+            return Ok(level_job(levels, depth));
+        }
+        for prefix in &view.retired {
+            if let Some(job) = retired_job(levels, prefix)? {
+                return Ok(Some(job));
+            }
+        }
+        Ok(None)
+    }
+
+    fn run(&self, files: &Files, job: &Job) -> Result<(), StoreError> {
+        let moved = is_move(job, &self.readers.view().retired);
+        let added = if moved { Some(job.tables().cloned().collect()) } else { self.merge(files, job)? };
+        let Some(added) = added else { return Ok(()) };
+        let gone: Vec<u64> = job.tables().map(|table| table.meta.number).collect();
+        self.install(files, |levels| levels.replace(&gone, job.output, added), |_| {}, None)?;
+        self.counters.compactions.fetch_add(1, Ordering::Relaxed);
+        files.update_work(|_| {});
+        Ok(())
+    }
+
+    /// Merges the job's tables into new ones. `None` when the store is closing.
+    fn merge(&self, files: &Files, job: &Job) -> Result<Option<Vec<Arc<Table>>>, StoreError> {
+        let mut output = Output { files, writer: None, metas: Vec::new() };
+        let view = self.readers.view();
+        let rules = Rules {
+            horizon: self.readers.horizon(),
+            retired: view.retired.clone(),
+            levels: view.levels.clone(),
+            output: job.output,
+        };
+        let mut sources = job.runs.iter().map(|run| RawCursor::open(run.clone())).collect::<Result<Vec<_>, _>>()?;
+        let mut versions = Vec::new();
+        while next_key(&mut sources, &mut versions)? {
+            if files.background.is_closing() {
+                return Ok(None);
+            }
+            rules.prune(&mut versions);
+            output.add(&versions)?;
+        }
+        let metas = output.finish()?;
+        files.sync_dir()?;
+        let table = |meta| Arc::new(Table::new(Arc::new(meta), files.tables.clone()));
+        Ok(Some(metas.into_iter().map(table).collect()))
+    }
+
+    /// Takes prefixes off the list that no file can hold any more.
+    fn forget_retired(&self, files: &Files) -> Result<(), StoreError> {
+        // Segments that are gone have become tables, so the view taken after this look shows all there is.
+        let passed: Vec<Bytes> = {
+            let manifest = files.manifest.lock();
+            let passed = manifest.retired.iter().filter(|retired| retired.segment < manifest.first_segment);
+            passed.map(|retired| retired.prefix.clone()).collect()
+        };
+        let view = self.readers.view();
+        let mut gone = Vec::new();
+        for prefix in passed {
+            if retired_job(&view.levels, &prefix)?.is_none() {
+                gone.push(prefix);
+            }
+        }
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let forget = |manifest: &mut Manifest| manifest.retired.retain(|retired| !gone.contains(&retired.prefix));
+        self.install(files, |levels| levels.replace(&[], 0, Vec::new()), forget, None)
+    }
+}
+
+fn target_bytes(files: &Files, depth: usize) -> u64 {
+    files.options.level1_bytes.saturating_mul(LEVEL_FACTOR.saturating_pow(depth as u32 - 1))
+}
+
+fn everything(levels: &Levels) -> Option<Job> {
+    let mut runs: Vec<Vec<Arc<Table>>> = levels.level(0).iter().map(|table| vec![table.clone()]).collect();
+    runs.extend((1..levels.depth()).map(|depth| levels.level(depth).to_vec()));
+    runs.retain(|run| !run.is_empty());
+    (!runs.is_empty()).then(|| Job { runs, output: levels.depth().saturating_sub(1).max(1) })
+}
+
+fn level0_job(levels: &Levels) -> Job {
+    let newest_first = levels.level(0);
+    let mut runs: Vec<Vec<Arc<Table>>> = newest_first.iter().map(|table| vec![table.clone()]).collect();
+    let smallest = newest_first.iter().map(|table| &table.meta.smallest).min();
+    let largest = newest_first.iter().map(|table| &table.meta.largest).max();
+    if let (Some(smallest), Some(largest)) = (smallest, largest) {
+        runs.push(levels.overlapping(1, smallest, largest));
+    }
+    Job { runs, output: 1 }
+}
+
+/// The table of a level that brings the least of the next level with it.
+fn level_job(levels: &Levels, depth: usize) -> Option<Job> {
+    let below = |table: &Arc<Table>| levels.overlapping(depth + 1, &table.meta.smallest, &table.meta.largest);
+    let cost = |table: &&Arc<Table>| {
+        let bytes: u64 = below(table).iter().map(|other| other.meta.size).sum();
+        bytes * 1000 / table.meta.size.max(1)
+    };
+    let table = levels.level(depth).iter().min_by_key(cost)?;
+    Some(Job { runs: vec![vec![table.clone()], below(table)], output: depth + 1 })
+}
+
+/// The rewriting of a table that holds keys of a retired prefix.
+fn retired_job(levels: &Levels, prefix: &Bytes) -> Result<Option<Job>, StoreError> {
+    for depth in 0..levels.depth() {
+        for table in levels.level(depth) {
+            if touches_prefix(&table.meta, prefix) && holds_prefix(table, prefix)? {
+                let job = Job { runs: vec![vec![table.clone()]], output: depth };
+                return Ok(Some(if depth == 0 { level0_job(levels) } else { job }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn holds_prefix(table: &Arc<Table>, prefix: &Bytes) -> Result<bool, StoreError> {
+    use std::ops::Bound;
+    let upper = prefix_end(prefix).map_or(Bound::Unbounded, Bound::Excluded);
+    let span = Span { lower: Bound::Included(prefix.clone()), upper, reverse: false };
+    let cursor = LevelCursor::open(&Run::from([table.clone()]), &span, SeqNo::MAX)?;
+    Ok(cursor.is_some_and(|cursor| cursor.key().is_some()))
+}
+
+/// Whether a single table can go down a level as it is.
+fn is_move(job: &Job, retired: &[Bytes]) -> bool {
+    let mut tables = job.tables();
+    match (tables.next(), tables.next()) {
+        (Some(only), None) => {
+            only.meta.tombstones == 0 && !retired.iter().any(|prefix| touches_prefix(&only.meta, prefix))
+        }
+        _ => false,
+    }
+}
+
+/// Takes all versions of the next key, newest first, from wherever they are.
+fn next_key(sources: &mut [RawCursor], versions: &mut Vec<RawEntry>) -> Result<bool, StoreError> {
+    versions.clear();
+    let smallest = sources.iter().filter_map(|source| source.current().map(|entry| &entry.key)).min();
+    let Some(key) = smallest.cloned() else { return Ok(false) };
+    for source in sources {
+        while source.current().is_some_and(|entry| entry.key == key) {
+            versions.extend(source.take()?);
+        }
+    }
+    Ok(true)
+}
+
+/// What may be left out of the result of a job.
+struct Rules {
+    horizon: Horizon,
+    retired: Vec<Bytes>,
+    levels: Arc<Levels>,
+    output: usize,
+}
+
+impl Rules {
+    fn prune(&self, versions: &mut Vec<RawEntry>) {
+        let Some(key) = versions.first().map(|version| version.key.clone()) else { return };
+        if self.retired.iter().any(|prefix| key.starts_with(prefix)) {
+            return versions.clear();
+        }
+        let mut newer: Option<SeqNo> = None;
+        versions.retain(|version| {
+            let newer = newer.replace(version.seqno);
+            newer.is_none_or(|newer| self.horizon.needs(version.seqno, newer))
+        });
+        if versions.last().is_some_and(is_deletion) && !self.levels.deeper_may_hold(self.output, &key) {
+            while versions.last().is_some_and(is_deletion) {
+                versions.pop();
+            }
+        }
+    }
+}
+
+fn is_deletion(version: &RawEntry) -> bool {
+    version.value.is_none()
+}
+
+/// The tables that a job writes, each up to the usual size; the versions of a key stay together.
+struct Output<'a> {
+    files: &'a Files,
+    writer: Option<TableWriter>,
+    metas: Vec<TableMeta>,
+}
+
+impl Output<'_> {
+    fn add(&mut self, versions: &[RawEntry]) -> Result<(), StoreError> {
+        if versions.is_empty() {
+            return Ok(());
+        }
+        if self.writer.as_ref().is_some_and(|writer| writer.bytes() >= self.files.options.table_bytes as u64) {
+            self.end_table()?;
+        }
+        let files = self.files;
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            None => {
+                let fresh = TableWriter::create(&files.tables, files.new_number(), files.table_style())?;
+                self.writer.insert(fresh)
+            }
+        };
+        versions.iter().try_for_each(|version| writer.add(&version.key, version.seqno, version.value.as_deref()))
+    }
+
+    fn end_table(&mut self) -> Result<(), StoreError> {
+        if let Some(writer) = self.writer.take() {
+            self.metas.push(writer.finish()?);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Vec<TableMeta>, StoreError> {
+        self.end_table()?;
+        Ok(self.metas)
+    }
+}
+
+/// The numbers of the tables that hold nothing but keys of `prefix`.
+pub(super) fn tables_within(levels: &Levels, prefix: &[u8]) -> Vec<u64> {
+    let within = levels.tables().filter(|table| is_within_prefix(&table.meta, prefix));
+    within.map(|table| table.meta.number).collect()
+}

@@ -1,0 +1,99 @@
+//! From a full memtable to a table of level 0.
+//!
+//! A memtable is frozen together with the end of its journal segment. When everything in it is durable the flush thread
+//! writes it as a table, names the table in the manifest, and removes the segments that are no longer needed.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::background::Frozen;
+use super::batch::SeqNo;
+use super::commit::Commit;
+use super::error::StoreError;
+use super::header::FileKind;
+use super::manifest::{Manifest, TableMeta};
+use super::memtable::Memtable;
+use super::pipeline::PipelineState;
+use super::snapshot::View;
+use super::table::{Table, TableWriter};
+use super::{Files, Shared};
+
+impl Shared {
+    /// Freezes the memtable and starts another, with a journal segment of its own.
+    pub(super) fn freeze(&self, files: &Files, state: &mut PipelineState) {
+        let fresh = Arc::new(Memtable::default());
+        let memtable = std::mem::replace(&mut state.memtable, fresh.clone());
+        state.segment = files.new_number();
+        let frozen = Frozen { memtable, last_seqno: state.seqno, first_segment: state.segment };
+        self.readers.update_view(|view| {
+            let memtables = std::iter::once(fresh).chain(view.memtables.iter().cloned()).collect();
+            Arc::new(View { memtables, levels: view.levels.clone(), retired: view.retired.clone() })
+        });
+        files.update_work(|work| work.frozen.push_back(frozen));
+    }
+
+    /// The flush thread: memtable after memtable until the store closes or a write fails.
+    pub(super) fn flush_loop(&self, files: &Files) {
+        while let Some(frozen) = files.background.wait_for(|work| work.frozen.front().cloned()) {
+            if let Err(error) = self.flush(files, &frozen) {
+                self.poison(&error);
+                return files.update_work(|work| work.failed = true);
+            }
+            self.counters.flushes.fetch_add(1, Ordering::Relaxed);
+            files.update_work(|work| {
+                work.frozen.pop_front();
+                work.wanted += 1;
+            });
+        }
+    }
+
+    fn flush(&self, files: &Files, frozen: &Frozen) -> Result<(), StoreError> {
+        Commit::watching(frozen.last_seqno, self.gate.clone()).wait()?;
+        let table = self.write_memtable(files, &frozen.memtable)?;
+        let added = table.map(|meta| Arc::new(Table::new(Arc::new(meta), files.tables.clone())));
+        let advance = |manifest: &mut Manifest| {
+            manifest.last_seqno = frozen.last_seqno;
+            manifest.first_segment = frozen.first_segment;
+        };
+        let levels = |levels: &super::levels::Levels| levels.replace(&[], 0, added.into_iter().collect());
+        self.install(files, levels, advance, Some(&frozen.memtable))?;
+        remove_segments(files, frozen.first_segment)
+    }
+
+    fn write_memtable(&self, files: &Files, memtable: &Memtable) -> Result<Option<TableMeta>, StoreError> {
+        let horizon = self.readers.horizon();
+        let retired = files.manifest.lock().retired_prefixes();
+        let mut writer: Option<TableWriter> = None;
+        let mut newer: Option<SeqNo> = None;
+        let mut last_key = bytes::Bytes::new();
+        memtable.for_each(|key, seqno, value| {
+            if last_key != *key {
+                newer = None;
+                last_key = key.clone();
+            }
+            let needed = newer.replace(seqno).is_none_or(|newer| horizon.needs(seqno, newer));
+            if !needed || retired.iter().any(|prefix| key.starts_with(prefix)) {
+                return Ok(());
+            }
+            let writer = match &mut writer {
+                Some(writer) => writer,
+                None => writer.insert(TableWriter::create(&files.tables, files.new_number(), files.table_style())?),
+            };
+            writer.add(key, seqno, value.map(bytes::Bytes::as_ref))
+        })?;
+        let meta = writer.map(TableWriter::finish).transpose()?;
+        files.sync_dir()?;
+        Ok(meta)
+    }
+}
+
+fn remove_segments(files: &Files, first_needed: u64) -> Result<(), StoreError> {
+    let disk = &files.tables.disk;
+    let names = disk.list().map_err(|error| StoreError::io("list", &disk.place(), error))?;
+    for (name, _) in names {
+        if matches!(FileKind::of_name(&name), Some((FileKind::Journal, number)) if number < first_needed) {
+            disk.remove(&name).map_err(|error| StoreError::io("remove", &name, error))?;
+        }
+    }
+    Ok(())
+}
