@@ -1,3 +1,61 @@
-//! The `keyform` command.
+//! The `keyform` command: settings, a server, and the keeping of keys and credentials. Thin: what it starts lives in the
+//! library.
+//!
+//! 1. `command` describes the arguments, and `config` puts flags, environment, `keyform.toml` and defaults together.
+//! 2. `serve` opens the database, serves it, and waits for a signal to stop.
+//! 3. `keys` and `credentials` do their errands and end.
+//!
+//! Exit codes: 0 when all went well, 2 when the arguments, the settings or the surroundings do not allow it.
 
-fn main() {}
+mod command;
+mod config;
+mod credentials;
+mod failure;
+mod keys;
+mod logging;
+mod output;
+mod serve;
+mod signals;
+
+use std::process::ExitCode;
+
+use clap::ArgMatches;
+
+use config::{Config, Surroundings};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let arguments = command::command().get_matches();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::error(&failure);
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &ArgMatches) -> Result<(), Failure> {
+    let surroundings = Surroundings::of_process();
+    let config = |arguments: &ArgMatches| Config::resolve(arguments, &surroundings);
+    match arguments.subcommand() {
+        None => serve::run(&config(arguments)?),
+        Some(("serve", arguments)) => serve::run(&config(arguments)?),
+        Some(("keys", arguments)) => match arguments.subcommand() {
+            Some(("rotate", arguments)) => keys::rotate(&config(arguments)?),
+            Some(("forget", arguments)) => keys::forget(&config(arguments)?, command::id(arguments)),
+            Some((_, arguments)) => keys::show(&config(arguments)?),
+            None => keys::show(&config(arguments)?),
+        },
+        Some(("credentials", arguments)) => match arguments.subcommand() {
+            Some(("add", arguments)) => {
+                let secret = arguments.get_one::<String>("secret").map(String::as_str);
+                credentials::add(&config(arguments)?, arguments.get_one::<String>("id").map(String::as_str), secret)
+            }
+            Some(("remove", arguments)) => credentials::remove(&config(arguments)?, command::id(arguments)),
+            Some((_, arguments)) => credentials::list(&config(arguments)?),
+            None => credentials::list(&config(arguments)?),
+        },
+        Some(_) => output::line(&format!("keyform {}", env!("CARGO_PKG_VERSION"))),
+    }
+}

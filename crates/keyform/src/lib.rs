@@ -27,7 +27,9 @@
 //! ```
 //!
 //! [`Database::open`] does the same on a directory, where an acknowledged write survives a power cut.
-//! [`Database::execute`] is the same for async code, on any runtime. [`server`] serves a database to any AWS SDK.
+//! [`Database::execute`] is the same for async code, on any runtime. [`serve`] lets any AWS SDK talk to a database.
+
+mod serve;
 
 pub use keyform_core::{
     AttributeValue, Attributes, Error, ErrorCode, Execute, Item, Number, Operation, Output, Value, ValueRef, capacity,
@@ -35,3 +37,4 @@ pub use keyform_core::{
 };
 pub use keyform_engine::{Database, OpenError, Options, env, keys, store};
 pub use keyform_server as server;
+pub use serve::serve;

@@ -2,7 +2,7 @@
 //! keeps its data.
 //!
 //! The life of a request through this crate:
-//! 1. [`Server::start`] opens the port and starts the workers, each a thread with a runtime of its own (`worker`).
+//! 1. [`Server::bind`] opens the port and [`Server::start`] starts the workers, each a thread with a runtime of its own (`worker`).
 //! 2. `accept` gives each connection to a worker; `connection` speaks HTTP on it, with a limit for every wait.
 //! 3. `route` sends `POST /` to the `endpoint`, and answers the paths for probes and figures.
 //! 4. `body` reads and unpacks the body, [`Credentials`] and `sigv4` decide whether the caller may go on.

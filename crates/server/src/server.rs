@@ -10,37 +10,50 @@ use tokio::sync::{mpsc, watch};
 
 use crate::accept::Acceptor;
 use crate::error::StartError;
-use crate::settings::Settings;
+use crate::settings::{Probe, Settings};
 use crate::shared::Shared;
 use crate::worker::{self, Worker};
 
-/// An HTTP endpoint for something that executes operations.
+/// An HTTP endpoint whose port is open and which waits for something that executes operations.
 ///
 /// ```no_run
 /// use std::sync::Arc;
 /// use keyform_server::{Server, Settings};
 ///
 /// # fn run(database: Arc<dyn keyform_core::Execute>) -> Result<(), keyform_server::StartError> {
-/// let running = Server::start(Settings { port: 0, ..Settings::default() }, database)?;
+/// let server = Server::bind(Settings { port: 0, ..Settings::default() })?;
+/// let running = server.start(database, None)?;
 /// println!("listening on {}", running.url());
 /// running.stop();
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
-pub struct Server;
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    settings: Settings,
+}
 
 impl Server {
-    /// Opens the port and serves it on threads of its own, until the answer is stopped or dropped.
+    /// Opens the port. Connections wait until the server is started.
     ///
     /// # Errors
     /// A port that is taken, a host that is unknown, and an address that others can reach while no credentials are
     /// configured.
-    pub fn start(settings: Settings, execute: Arc<dyn Execute>) -> Result<Running, StartError> {
+    pub fn bind(settings: Settings) -> Result<Self, StartError> {
         let listener = bind(&settings)?;
         let address = listener.local_addr().map_err(StartError::io("read the address of the port"))?;
+        Ok(Self { listener, address, settings })
+    }
+
+    /// Serves the port on threads of its own, until the answer is stopped or dropped. `probe` tells how the store is.
+    ///
+    /// # Errors
+    /// The operating system gives no threads.
+    pub fn start(self, execute: Arc<dyn Execute>, probe: Option<Arc<dyn Probe>>) -> Result<Running, StartError> {
+        let Self { listener, address, settings } = self;
         let workers = settings.workers.max(1);
-        let shared = Arc::new(Shared::new(settings, execute));
+        let shared = Arc::new(Shared::new(settings, execute, probe));
         let (stop, stopping) = watch::channel(false);
         let (senders, receivers): (Vec<_>, Vec<_>) = (0..workers).map(|_| mpsc::unbounded_channel()).unzip();
         let mut acceptor = Some(Acceptor::new(listener, senders, shared.clone()));
@@ -50,6 +63,12 @@ impl Server {
         });
         let threads = threads.collect::<io::Result<_>>().map_err(StartError::io("start a thread"))?;
         Ok(Running { address, stop, threads, shared })
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("address", &self.address).finish_non_exhaustive()
     }
 }
 

@@ -44,8 +44,6 @@ pub struct Settings {
     pub timeouts: Timeouts,
     /// Where the time for signatures comes from.
     pub clock: Clock,
-    /// What the store tells about itself.
-    pub probe: Option<Arc<dyn Probe>>,
 }
 
 /// How much is accepted.
@@ -83,7 +81,6 @@ impl Default for Settings {
             limits: Limits::default(),
             timeouts: Timeouts::default(),
             clock: Arc::new(SystemTime::now),
-            probe: None,
         }
     }
 }

@@ -24,8 +24,8 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(settings: Settings, execute: Arc<dyn Execute>) -> Self {
-        let Settings { region, credentials, limits, timeouts, clock, probe, .. } = settings;
+    pub(crate) fn new(settings: Settings, execute: Arc<dyn Execute>, probe: Option<Arc<dyn Probe>>) -> Self {
+        let Settings { region, credentials, limits, timeouts, clock, .. } = settings;
         let verifier = (!credentials.is_empty()).then(|| Verifier::new(credentials, region.clone(), clock));
         let (stopping, connections) = (AtomicBool::new(false), AtomicUsize::new(0));
         Self { execute, region, limits, timeouts, verifier, probe, metrics: Metrics::new(), stopping, connections }

@@ -11,7 +11,7 @@ use keyform_server::{Credentials, Server, Settings, StartError, Timeouts};
 use support::{Client, Stub, WAIT, settings, start};
 
 fn refusal(settings: Settings) -> StartError {
-    Server::start(settings, Arc::new(Stub::default())).unwrap_err()
+    Server::bind(settings).unwrap_err()
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn unknown_host_is_refused() {
 #[test]
 fn running_request_is_answered_before_the_server_stops() {
     let stub = Arc::new(Stub::default());
-    let server = Server::start(settings(), stub.clone()).unwrap();
+    let server = Server::bind(settings()).unwrap().start(stub.clone(), None).unwrap();
     let address = server.address();
     let mut client = Client::connect(&server);
     let mut idle = Client::connect(&server);
@@ -71,7 +71,7 @@ fn running_request_is_answered_before_the_server_stops() {
 fn request_that_does_not_end_is_cut_off() {
     let stub = Arc::new(Stub::default());
     let timeouts = Timeouts { drain: Duration::from_millis(20), ..Timeouts::default() };
-    let server = Server::start(Settings { timeouts, ..settings() }, stub.clone()).unwrap();
+    let server = Server::bind(Settings { timeouts, ..settings() }).unwrap().start(stub.clone(), None).unwrap();
     let mut client = Client::connect(&server);
     client.send(support::operation_head("ListTables", "", 12).as_bytes());
     client.send(format!("{{\"Limit\":{WAIT}}}").as_bytes());

@@ -57,7 +57,7 @@ pub fn settings() -> Settings {
 
 /// A running server.
 pub fn start(settings: Settings) -> Running {
-    Server::start(settings, Arc::new(Stub::default())).unwrap()
+    Server::bind(settings).unwrap().start(Arc::new(Stub::default()), None).unwrap()
 }
 
 /// An answer.

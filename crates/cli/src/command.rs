@@ -1,0 +1,78 @@
+//! The arguments of the command, and its help.
+
+use clap::{Arg, ArgAction, ArgMatches, Command, crate_version};
+
+use crate::config::{SETTINGS, Setting};
+
+const ABOUT: &str = "A DynamoDB-compatible database: any AWS SDK works against it unchanged.";
+const MORE: &str = "\
+Without a command, `keyform` serves: it opens ./keyform-data and listens on 127.0.0.1:8000.
+
+Every setting can be given as a flag, as an environment variable (KEYFORM_PORT for --port), or in keyform.toml in the \
+current directory (port = 8000). Flags win over the environment, which wins over the file.
+
+Without credentials the server listens on loopback only and accepts any signature, or none. `keyform credentials add` \
+makes an access key; from then on every request must be signed with one.
+
+Data is encrypted. The master key is kept outside of the data directory, in the user's configuration folder: keep a copy.";
+
+/// The whole command.
+pub(crate) fn command() -> Command {
+    Command::new("keyform")
+        .version(crate_version!())
+        .about(ABOUT)
+        .after_help(MORE)
+        .args_conflicts_with_subcommands(true)
+        .args(settings(&|_| true))
+        .subcommand(Command::new("serve").about("Serves a data directory (the default)").args(settings(&|_| true)))
+        .subcommand(keys())
+        .subcommand(credentials())
+        .subcommand(Command::new("version").about("Prints the version"))
+}
+
+/// The id that a command is about.
+pub(crate) fn id(arguments: &ArgMatches) -> &str {
+    arguments.get_one::<String>("id").map(String::as_str).unwrap_or_default()
+}
+
+fn keys() -> Command {
+    let about = |setting: &Setting| ["data", "master_key_file"].contains(&setting.name);
+    let id = Arg::new("id").value_name("ID").required(true).help("The master key, as `keyform keys show` names it");
+    Command::new("keys")
+        .about("Shows and rotates the keys of encryption at rest")
+        .arg_required_else_help(true)
+        .subcommand(Command::new("show").about("Shows which keys there are, never the keys").args(settings(&about)))
+        .subcommand(
+            Command::new("rotate").about("Makes a new master key and a new data key").args(settings(&about)).after_help(
+                "Stop the server first: it takes the new data key at its next start. The older master key stays in the file.",
+            ),
+        )
+        .subcommand(Command::new("forget").about("Removes an older master key from the file").arg(id).args(settings(&about)))
+}
+
+fn credentials() -> Command {
+    let about = |setting: &Setting| setting.name == "credentials_file";
+    let id = Arg::new("id").value_name("ACCESS_KEY_ID").help("The access key id");
+    let secret = Arg::new("secret").value_name("SECRET").help("Its secret; made up and shown once when not given");
+    Command::new("credentials")
+        .about("Keeps the access keys that may use the server")
+        .arg_required_else_help(true)
+        .subcommand(Command::new("add").about("Adds an access key").arg(id.clone()).arg(secret).args(settings(&about)))
+        .subcommand(Command::new("list").about("Lists the access key ids").args(settings(&about)))
+        .subcommand(Command::new("remove").about("Removes an access key").arg(id.required(true)).args(settings(&about)))
+}
+
+/// One flag for each of the settings wanted, and the one that names the file.
+fn settings(wanted: &dyn Fn(&Setting) -> bool) -> Vec<Arg> {
+    let file =
+        Arg::new("config").long("config").value_name("FILE").help("The file with settings [default: ./keyform.toml]");
+    SETTINGS.iter().filter(|setting| wanted(setting)).map(flag).chain([file]).collect()
+}
+
+fn flag(setting: &Setting) -> Arg {
+    let arg = Arg::new(setting.name).long(setting.flag()).help(setting.help);
+    match setting.value {
+        "" => arg.action(ArgAction::SetTrue),
+        value => arg.value_name(value).allow_hyphen_values(true),
+    }
+}

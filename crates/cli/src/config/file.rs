@@ -1,0 +1,48 @@
+//! `keyform.toml`: one line for each setting. What is not known is refused, with the name that was probably meant.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use super::{SETTINGS, Setting, Surroundings};
+use crate::failure::Failure;
+
+/// The file that is looked for when none is named.
+const NAME: &str = "keyform.toml";
+
+/// The settings in the file, each with its text and where it stands. No file is no settings, unless it was named.
+pub(super) fn read(
+    named: Option<&str>,
+    surroundings: &Surroundings,
+) -> Result<Vec<(&'static Setting, String, String)>, Failure> {
+    let name = named.unwrap_or(NAME);
+    let place = surroundings.directory.join(name);
+    let text = match fs::read_to_string(&place) {
+        Ok(text) => text,
+        Err(error) if named.is_none() && error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Failure::new(format!("cannot read {}: {error}", place.display()))),
+    };
+    let table: Table =
+        text.parse().map_err(|error| Failure::new(format!("{} is not valid TOML: {error}", place.display())))?;
+    table.iter().map(|(key, value)| entry(&place, key, value)).collect()
+}
+
+fn entry(place: &Path, key: &str, value: &Value) -> Result<(&'static Setting, String, String), Failure> {
+    let setting = SETTINGS.iter().find(|setting| setting.name == key).ok_or_else(|| unknown(place, key))?;
+    let source = format!("{key} = {value} in {}", place.display());
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Integer(number) => number.to_string(),
+        Value::Boolean(switch) => switch.to_string(),
+        _ => return Err(Failure::new(format!("{source} is not {}", setting.expected))),
+    };
+    Ok((setting, text, source))
+}
+
+fn unknown(place: &Path, key: &str) -> Failure {
+    let likeness = |setting: &&Setting| (strsim::jaro_winkler(setting.name, key) * 1000.0) as u64;
+    let nearest = SETTINGS.iter().max_by_key(likeness).map_or("", |setting| setting.name);
+    Failure::new(format!("{key} in {} is not a setting: did you mean {nearest}?", place.display()))
+}

@@ -1,0 +1,181 @@
+//! All settings, from four sources: flags win over the environment, which wins over `keyform.toml`, which wins over the
+//! defaults.
+//!
+//! 1. `setting` lists each setting once: its name, its help, and how its text is read.
+//! 2. `file` reads `keyform.toml` and refuses what it does not know.
+//! 3. [`Config::resolve`] applies the sources from the weakest to the strongest. A wrong text is refused with its source.
+
+mod file;
+mod setting;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+use keyform::store::Durability;
+use tracing::level_filters::LevelFilter;
+
+use crate::failure::Failure;
+pub(crate) use setting::{SETTINGS, Setting};
+
+/// Everything that can be set.
+#[derive(Debug, Clone)]
+pub(crate) struct Config {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) data: PathBuf,
+    pub(crate) in_memory: bool,
+    pub(crate) durability: Durability,
+    pub(crate) encryption: bool,
+    pub(crate) region: String,
+    pub(crate) ttl_sweep_interval: Duration,
+    pub(crate) workers: Option<usize>,
+    pub(crate) connections_max: usize,
+    pub(crate) body_bytes_max: usize,
+    pub(crate) idle_timeout: Duration,
+    pub(crate) body_timeout: Duration,
+    pub(crate) write_timeout: Duration,
+    pub(crate) drain_timeout: Duration,
+    pub(crate) log_format: LogFormat,
+    pub(crate) log_level: LevelFilter,
+    pub(crate) access_log: AccessLog,
+    pub(crate) master_key_file: Option<PathBuf>,
+    pub(crate) credentials_file: Option<PathBuf>,
+    /// The user's configuration folder, if it can be known.
+    folder: Option<PathBuf>,
+}
+
+/// How the log is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    Human,
+    Json,
+}
+
+/// Whether each request is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AccessLog {
+    Auto,
+    On,
+    Off,
+}
+
+/// What a process finds around it.
+#[derive(Debug, Default)]
+pub(crate) struct Surroundings {
+    pub(crate) environment: BTreeMap<String, String>,
+    /// Where `keyform.toml` is looked for.
+    pub(crate) directory: PathBuf,
+}
+
+impl Surroundings {
+    /// Those of this process.
+    pub(crate) fn of_process() -> Self {
+        // A variable that is not text is none of ours.
+        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        Self { environment: std::env::vars_os().filter_map(text).collect(), directory: PathBuf::new() }
+    }
+
+    fn variable(&self, name: &str) -> Option<&str> {
+        self.environment.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// The user's configuration folder.
+    fn folder(&self) -> Option<PathBuf> {
+        let base = self.variable("XDG_CONFIG_HOME").map(PathBuf::from);
+        let base = base.filter(|base| base.is_absolute());
+        let base = base.or_else(|| self.variable("HOME").map(|home| Path::new(home).join(".config")));
+        let base = base.or_else(|| self.variable("APPDATA").map(PathBuf::from));
+        base.map(|base| base.join("keyform"))
+    }
+}
+
+impl Config {
+    /// Puts the sources together.
+    pub(crate) fn resolve(arguments: &ArgMatches, surroundings: &Surroundings) -> Result<Self, Failure> {
+        let mut config = Self::defaults(surroundings);
+        let named = arguments.get_one::<String>("config").map(String::as_str);
+        for (setting, text, source) in file::read(named.or(surroundings.variable("KEYFORM_CONFIG")), surroundings)? {
+            config.apply(setting, &text, &source)?;
+        }
+        for setting in &SETTINGS {
+            if let Some(text) = surroundings.variable(&setting.variable()) {
+                config.apply(setting, text, &format!("{}={text}", setting.variable()))?;
+            }
+        }
+        for setting in &SETTINGS {
+            if let Some(text) = flag(arguments, setting) {
+                config.apply(setting, &text, &format!("--{} {text}", setting.flag()))?;
+            }
+        }
+        Ok(config)
+    }
+
+    /// The file with the master keys.
+    pub(crate) fn master_key_file(&self) -> Result<PathBuf, Failure> {
+        self.in_folder(self.master_key_file.as_ref(), "master.key", "--master-key-file or KEYFORM_MASTER_KEY_FILE")
+    }
+
+    /// The file with the access keys.
+    pub(crate) fn credentials_file(&self) -> Result<PathBuf, Failure> {
+        self.in_folder(self.credentials_file.as_ref(), "credentials", "--credentials-file or KEYFORM_CREDENTIALS_FILE")
+    }
+
+    fn in_folder(&self, named: Option<&PathBuf>, name: &str, how: &str) -> Result<PathBuf, Failure> {
+        let place = named.cloned().or_else(|| self.folder.as_ref().map(|folder| folder.join(name)));
+        place.ok_or_else(|| {
+            Failure::new(format!(
+                "the configuration folder for {name} is not known because HOME is not set: name the file with {how}"
+            ))
+        })
+    }
+
+    fn apply(&mut self, setting: &Setting, text: &str, source: &str) -> Result<(), Failure> {
+        (setting.set)(self, text).ok_or_else(|| Failure::new(format!("{source} is not {}", setting.expected)))
+    }
+
+    fn defaults(surroundings: &Surroundings) -> Self {
+        Self {
+            host: "127.0.0.1".to_owned(),
+            port: 8000,
+            data: PathBuf::from("./keyform-data"),
+            in_memory: false,
+            durability: Durability::Sync,
+            encryption: true,
+            region: "us-east-1".to_owned(),
+            ttl_sweep_interval: Duration::from_secs(1),
+            workers: None,
+            connections_max: 4096,
+            body_bytes_max: 16 * 1024 * 1024,
+            idle_timeout: Duration::from_secs(60),
+            body_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(30),
+            drain_timeout: Duration::from_secs(10),
+            log_format: LogFormat::Human,
+            log_level: LevelFilter::WARN,
+            access_log: AccessLog::Auto,
+            master_key_file: None,
+            credentials_file: None,
+            folder: surroundings.folder(),
+        }
+    }
+}
+
+/// The text of a flag that was given; some commands do not have all flags.
+fn flag(arguments: &ArgMatches, setting: &Setting) -> Option<String> {
+    if !arguments.try_contains_id(setting.name).unwrap_or(false)
+        || arguments.value_source(setting.name) != Some(ValueSource::CommandLine)
+    {
+        return None;
+    }
+    match setting.value {
+        "" => Some("true".to_owned()),
+        _ => arguments.get_one::<String>(setting.name).cloned(),
+    }
+}

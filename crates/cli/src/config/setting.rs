@@ -1,0 +1,168 @@
+//! Every setting once: its name, its help, and how its text is read.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use keyform::store::Durability;
+use tracing::level_filters::LevelFilter;
+
+use super::{AccessLog, Config, LogFormat};
+
+/// One setting.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting {
+    /// The name in `keyform.toml`; flag and variable are made from it.
+    pub(crate) name: &'static str,
+    /// What to call the value in the help; empty for a switch.
+    pub(crate) value: &'static str,
+    /// One sentence.
+    pub(crate) help: &'static str,
+    /// What a text should be, for the sentence "… is not …".
+    pub(crate) expected: &'static str,
+    /// Takes a text over, or refuses it.
+    pub(crate) set: fn(&mut Config, &str) -> Option<()>,
+}
+
+impl Setting {
+    /// The flag, without its dashes.
+    pub(crate) fn flag(&self) -> String {
+        self.name.replace('_', "-")
+    }
+
+    /// The environment variable.
+    pub(crate) fn variable(&self) -> String {
+        format!("KEYFORM_{}", self.name.to_ascii_uppercase())
+    }
+}
+
+macro_rules! settings {
+    ($($name:ident, $value:literal, $help:literal, $expected:expr, $parse:expr;)*) => {
+        [$(Setting {
+            name: stringify!($name),
+            value: $value,
+            help: $help,
+            expected: $expected,
+            set: |config, text| {
+                config.$name = $parse(text)?;
+                Some(())
+            },
+        },)*]
+    };
+}
+
+const SWITCH: &str = "true or false";
+const DURATION: &str = "a duration such as 30s, 500ms or 2m";
+const COUNT: &str = "a number greater than zero";
+const TEXT: &str = "a text";
+
+/// All settings, in the order of the help.
+#[rustfmt::skip]
+pub(crate) const SETTINGS: [Setting; 20] = settings! {
+    host, "ADDRESS", "The address or host name to listen on [default: 127.0.0.1]", TEXT, text;
+    port, "PORT", "The port to listen on; 0 takes a free one [default: 8000]", "a port: a number from 0 to 65535", number;
+    data, "DIRECTORY", "The data directory, made when it is not there [default: ./keyform-data]", "a directory", path;
+    in_memory, "", "Keep everything in memory and nothing on disk", SWITCH, switch;
+    durability, "MODE", "sync: a write survives a power cut; os: the end of the process [default: sync]", "sync or os", durability;
+    encryption, "MODE", "on or off; decided when a data directory is made [default: on]", "on or off", switch;
+    master_key_file, "FILE", "The master key [default: master.key in the configuration folder]", "a file", some_path;
+    credentials_file, "FILE", "The access keys [default: credentials in the configuration folder]", "a file", some_path;
+    region, "REGION", "The region in ARNs and signatures [default: us-east-1]", "a region such as us-east-1", region;
+    ttl_sweep_interval, "TIME", "How often expired items are looked for [default: 1s]", DURATION, duration;
+    workers, "NUMBER", "How many threads serve connections [default: one for each core, 8 at most]", COUNT, some_count;
+    connections_max, "NUMBER", "The most connections at a time [default: 4096]", COUNT, count;
+    body_bytes_max, "SIZE", "The largest request body [default: 16MB]", "a size such as 16MB, 512KB or 1048576", size;
+    idle_timeout, "TIME", "How long a connection may wait with its next request [default: 60s]", DURATION, duration;
+    body_timeout, "TIME", "How long a request body may take [default: 30s]", DURATION, duration;
+    write_timeout, "TIME", "How long a client may take to read its answer [default: 30s]", DURATION, duration;
+    drain_timeout, "TIME", "How long running requests may take when the server stops [default: 10s]", DURATION, duration;
+    log_format, "FORMAT", "human or json [default: human]", "human or json", log_format;
+    log_level, "LEVEL", "off, error, warn, info, debug or trace [default: warn]", "off, error, warn, info, debug or trace", log_level;
+    access_log, "MODE", "Log each request: on, off, or auto (on a terminal, and as JSON) [default: auto]", "on, off or auto", access_log;
+};
+
+fn text(text: &str) -> Option<String> {
+    (!text.trim().is_empty()).then(|| text.trim().to_owned())
+}
+
+fn path(text: &str) -> Option<PathBuf> {
+    (!text.is_empty()).then(|| PathBuf::from(text))
+}
+
+fn some_path(text: &str) -> Option<Option<PathBuf>> {
+    path(text).map(Some)
+}
+
+fn number(text: &str) -> Option<u16> {
+    text.parse().ok()
+}
+
+fn count(text: &str) -> Option<usize> {
+    text.parse().ok().filter(|count| *count > 0)
+}
+
+fn some_count(text: &str) -> Option<Option<usize>> {
+    count(text).map(Some)
+}
+
+fn switch(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "on" | "yes" | "1" => Some(true),
+        "false" | "off" | "no" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+fn region(text: &str) -> Option<String> {
+    let plain = |symbol: char| symbol.is_ascii_alphanumeric() || symbol == '-';
+    (!text.is_empty() && text.chars().all(plain)).then(|| text.to_owned())
+}
+
+fn durability(text: &str) -> Option<Durability> {
+    match text {
+        "sync" => Some(Durability::Sync),
+        "os" => Some(Durability::Os),
+        _ => None,
+    }
+}
+
+fn duration(text: &str) -> Option<Duration> {
+    let digits = text.trim_end_matches(|symbol: char| symbol.is_ascii_alphabetic());
+    let amount: u64 = digits.parse().ok().filter(|amount| *amount > 0)?;
+    match &text[digits.len()..] {
+        "ms" => Some(Duration::from_millis(amount)),
+        "" | "s" => Some(Duration::from_secs(amount)),
+        "m" => Some(Duration::from_secs(amount.checked_mul(60)?)),
+        "h" => Some(Duration::from_secs(amount.checked_mul(3600)?)),
+        _ => None,
+    }
+}
+
+fn size(text: &str) -> Option<usize> {
+    let digits = text.trim_end_matches(|symbol: char| symbol.is_ascii_alphabetic());
+    let amount: usize = digits.parse().ok().filter(|amount| *amount > 0)?;
+    match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => Some(amount),
+        "K" | "KB" | "KIB" => amount.checked_mul(1024),
+        "M" | "MB" | "MIB" => amount.checked_mul(1024 * 1024),
+        _ => None,
+    }
+}
+
+fn log_format(text: &str) -> Option<LogFormat> {
+    match text {
+        "human" => Some(LogFormat::Human),
+        "json" => Some(LogFormat::Json),
+        _ => None,
+    }
+}
+
+fn log_level(text: &str) -> Option<LevelFilter> {
+    text.parse().ok()
+}
+
+fn access_log(text: &str) -> Option<AccessLog> {
+    match text {
+        "auto" => Some(AccessLog::Auto),
+        other => switch(other).map(|on| if on { AccessLog::On } else { AccessLog::Off }),
+    }
+}

@@ -1,0 +1,124 @@
+//! Sources win over each other in order, and what is wrong is refused with its source.
+
+use std::path::Path;
+use std::time::Duration;
+
+use keyform::store::Durability;
+
+use super::*;
+use crate::command::command;
+
+struct Case<'a> {
+    flags: &'a [&'a str],
+    environment: &'a [(&'a str, &'a str)],
+    file: &'a str,
+}
+
+fn resolve(case: &Case<'_>) -> Result<Config, String> {
+    let folder = tempfile::tempdir().unwrap();
+    if !case.file.is_empty() {
+        std::fs::write(folder.path().join("keyform.toml"), case.file).unwrap();
+    }
+    let environment = case.environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let surroundings = Surroundings { environment: environment.collect(), directory: folder.path().to_owned() };
+    let arguments = command().try_get_matches_from([&["keyform"], case.flags].concat()).unwrap();
+    let place = folder.path().display().to_string();
+    Config::resolve(&arguments, &surroundings).map_err(|failure| failure.to_string().replace(&place, "DIR"))
+}
+
+fn port(flags: &[&str], environment: &[(&str, &str)], file: &str) -> u16 {
+    resolve(&Case { flags, environment, file }).unwrap().port
+}
+
+fn refusal(flags: &[&str], environment: &[(&str, &str)], file: &str) -> String {
+    resolve(&Case { flags, environment, file }).unwrap_err()
+}
+
+#[test]
+fn flags_win_over_environment_over_file_over_default() {
+    let (flag, variable, file) = (&["--port", "3"], [("KEYFORM_PORT", "2")], "port = 1");
+    assert_eq!(port(flag, &variable, file), 3);
+    assert_eq!(port(&[], &variable, file), 2);
+    assert_eq!(port(&[], &[], file), 1);
+    assert_eq!(port(&[], &[], ""), 8000);
+    assert_eq!(port(&[], &[("KEYFORM_PORT", "")], file), 1);
+}
+
+#[test]
+fn wrong_text_is_refused_with_its_source() {
+    let expected = "is not a port: a number from 0 to 65535";
+    assert_eq!(refusal(&["--port", "-1"], &[], ""), format!("--port -1 {expected}"));
+    assert_eq!(refusal(&[], &[("KEYFORM_PORT", "abc")], ""), format!("KEYFORM_PORT=abc {expected}"));
+    assert_eq!(refusal(&[], &[], "port = 70000"), format!("port = 70000 in DIR/keyform.toml {expected}"));
+    assert_eq!(refusal(&[], &[], "port = [1]"), format!("port = [1] in DIR/keyform.toml {expected}"));
+    assert_eq!(refusal(&["--durability", "maybe"], &[], ""), "--durability maybe is not sync or os");
+}
+
+#[test]
+fn unknown_setting_is_refused_with_the_nearest_name() {
+    assert_eq!(refusal(&[], &[], "prot = 1"), "prot in DIR/keyform.toml is not a setting: did you mean port?");
+    assert_eq!(
+        refusal(&[], &[], "ttl_interval = 1"),
+        "ttl_interval in DIR/keyform.toml is not a setting: did you mean ttl_sweep_interval?"
+    );
+    assert!(refusal(&[], &[], "port =").starts_with("DIR/keyform.toml is not valid TOML"));
+}
+
+#[test]
+fn every_setting_is_read_from_every_source() {
+    let file = r#"
+        host = "::1"
+        data = "/srv/data"
+        in_memory = true
+        durability = "os"
+        encryption = "off"
+        region = "eu-west-1"
+        ttl_sweep_interval = "250ms"
+        workers = 3
+        body_bytes_max = "1MB"
+        idle_timeout = 5
+        drain_timeout = "2m"
+        log_format = "json"
+        log_level = "debug"
+        access_log = "on"
+        master_key_file = "/etc/keyform/master.key"
+    "#;
+    let config = resolve(&Case { flags: &[], environment: &[], file }).unwrap();
+    assert_eq!((config.host.as_str(), config.data.as_path()), ("::1", Path::new("/srv/data")));
+    assert!(config.in_memory && !config.encryption);
+    assert_eq!((config.durability, config.region.as_str()), (Durability::Os, "eu-west-1"));
+    assert_eq!(config.ttl_sweep_interval, Duration::from_millis(250));
+    assert_eq!((config.workers, config.body_bytes_max), (Some(3), 1024 * 1024));
+    assert_eq!((config.idle_timeout, config.drain_timeout), (Duration::from_secs(5), Duration::from_secs(120)));
+    assert_eq!((config.log_format, config.log_level), (LogFormat::Json, LevelFilter::DEBUG));
+    assert_eq!(config.access_log, AccessLog::On);
+    assert_eq!(config.master_key_file().unwrap(), Path::new("/etc/keyform/master.key"));
+    let by_variable = [("KEYFORM_IN_MEMORY", "1"), ("KEYFORM_ACCESS_LOG", "off")];
+    let config = resolve(&Case { flags: &["serve", "--in-memory"], environment: &by_variable, file: "" }).unwrap();
+    assert!(config.in_memory);
+    assert_eq!(config.access_log, AccessLog::Off);
+}
+
+#[test]
+fn key_files_are_in_the_configuration_folder() {
+    for (environment, expected) in [
+        (&[("HOME", "/home/ada")][..], "/home/ada/.config/keyform/master.key"),
+        (&[("HOME", "/home/ada"), ("XDG_CONFIG_HOME", "/etc/ada")], "/etc/ada/keyform/master.key"),
+        (&[("HOME", "/home/ada"), ("KEYFORM_MASTER_KEY_FILE", "/k")], "/k"),
+    ] {
+        let config = resolve(&Case { flags: &[], environment, file: "" }).unwrap();
+        assert_eq!(config.master_key_file().unwrap(), Path::new(expected));
+    }
+    let homeless = resolve(&Case { flags: &[], environment: &[], file: "" }).unwrap();
+    assert!(homeless.master_key_file().unwrap_err().to_string().contains("KEYFORM_MASTER_KEY_FILE"));
+}
+
+#[test]
+fn named_file_must_be_there() {
+    assert!(refusal(&["--config", "absent.toml"], &[], "").starts_with("cannot read DIR/absent.toml"));
+}
+
+#[test]
+fn command_describes_itself_without_contradiction() {
+    command().debug_assert();
+}

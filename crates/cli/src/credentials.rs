@@ -1,0 +1,57 @@
+//! `keyform credentials`: the access keys that may use the server.
+
+use keyform::server::{Credentials, generate_credentials};
+
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::output;
+
+/// Adds an access key; what is not given is made up. A secret that was made up is shown this once.
+pub(crate) fn add(config: &Config, id: Option<&str>, secret: Option<&str>) -> Result<(), Failure> {
+    let file = config.credentials_file()?;
+    let mut credentials = Credentials::load(&file)?;
+    let (fresh_id, fresh_secret) = generate_credentials()?;
+    let id = id.unwrap_or(&fresh_id);
+    credentials.add(id, secret.unwrap_or(&fresh_secret))?;
+    credentials.save(&file)?;
+    let mut text = format!("AWS_ACCESS_KEY_ID={id}");
+    if secret.is_none() {
+        text.push_str(&format!("\nAWS_SECRET_ACCESS_KEY={}", fresh_secret.as_str()));
+    }
+    output::line(&text)?;
+    tell_about_restart(&file.display().to_string());
+    Ok(())
+}
+
+/// The ids of the access keys.
+pub(crate) fn list(config: &Config) -> Result<(), Failure> {
+    let file = config.credentials_file()?;
+    let credentials = Credentials::load(&file)?;
+    if credentials.is_empty() {
+        return output::line(&format!(
+            "There are no credentials in {}: any signature is accepted, on loopback only.",
+            file.display()
+        ));
+    }
+    output::line(&credentials.ids().collect::<Vec<_>>().join("\n"))
+}
+
+/// Removes an access key.
+pub(crate) fn remove(config: &Config, id: &str) -> Result<(), Failure> {
+    let file = config.credentials_file()?;
+    let mut credentials = Credentials::load(&file)?;
+    if !credentials.remove(id) {
+        return Err(Failure::new(format!(
+            "there is no access key {id} in {}: `keyform credentials list` shows them",
+            file.display()
+        )));
+    }
+    credentials.save(&file)?;
+    output::line(&format!("Access key {id} is removed."))?;
+    tell_about_restart(&file.display().to_string());
+    Ok(())
+}
+
+fn tell_about_restart(file: &str) {
+    output::note(&format!("Stored in {file}. A server that runs already takes it up at its next start."));
+}

@@ -1,0 +1,64 @@
+//! `keyform keys`: the master key file and the key ring of a data directory.
+
+use keyform::keys::{self, KeyRing, MasterKeys};
+
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::output;
+
+/// A new master key and a new data key.
+pub(crate) fn rotate(config: &Config) -> Result<(), Failure> {
+    let file = config.master_key_file()?;
+    let done = keys::rotate(&config.data, &file)?;
+    output::line(&format!(
+        "The keys of {data} are wrapped by master key {new} now (before: {old}).\n\
+         Data written after the next start of the server is sealed under data key {key}; older files follow as they are compacted.\n\
+         {file} keeps the older master key for other data directories and backups: `keyform keys forget {old}` removes it.",
+        data = config.data.display(),
+        new = done.master,
+        old = done.master_before,
+        key = done.data_key,
+        file = file.display(),
+    ))
+}
+
+/// Which keys there are; never the keys themselves.
+pub(crate) fn show(config: &Config) -> Result<(), Failure> {
+    let file = config.master_key_file()?;
+    let Some(masters) = MasterKeys::load(&file)? else {
+        return output::line(&format!(
+            "There is no master key file at {} yet: the first start makes it.",
+            file.display()
+        ));
+    };
+    let mut text = format!("master key file  {}\ncurrent          {}\n", file.display(), masters.current().id());
+    for key in masters.older() {
+        text.push_str(&format!("older            {}\n", key.id()));
+    }
+    text.push_str(&format!("data directory   {}\n", config.data.display()));
+    if KeyRing::exists(&config.data) {
+        let ring = KeyRing::load(&config.data, &masters)?;
+        let others = ring.iter().filter(|(id, _)| *id != ring.current()).count();
+        text.push_str(&format!("wrapped by       {}\n", ring.master()));
+        text.push_str(&format!("data key         {} ({others} older)", ring.current()));
+    } else {
+        text.push_str("                 it has no key ring");
+    }
+    output::line(&text)
+}
+
+/// Removes an older master key.
+pub(crate) fn forget(config: &Config, id: &str) -> Result<(), Failure> {
+    let file = config.master_key_file()?;
+    if let Some(masters) = MasterKeys::load(&file)?
+        && KeyRing::exists(&config.data)
+        && KeyRing::load(&config.data, &masters)?.master().to_string() == id
+    {
+        let data = config.data.display();
+        return Err(Failure::new(format!(
+            "master key {id} still wraps the keys of {data}: run `keyform keys rotate` first"
+        )));
+    }
+    MasterKeys::forget(&file, id)?;
+    output::line(&format!("Master key {id} is removed from {}.", file.display()))
+}

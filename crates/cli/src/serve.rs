@@ -1,0 +1,108 @@
+//! `keyform serve`: opens the database, serves it, and ends well.
+
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+
+use keyform::server::{Credentials, Limits, Running, Server, Settings, Timeouts};
+use keyform::{Database, Options};
+
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::{logging, output, signals};
+
+/// What the main thread waits for.
+enum Event {
+    Signal,
+    Stopped(usize),
+}
+
+/// The exit code after a second Ctrl-C, as shells expect it.
+const INTERRUPTED: i32 = 130;
+
+/// Serves until a signal comes.
+pub(crate) fn run(config: &Config) -> Result<(), Failure> {
+    logging::start(config);
+    let (sender, events) = mpsc::channel();
+    signals::watch(sender.clone(), || Event::Signal)?;
+    let server = Server::bind(settings(config)?)?;
+    let database = open(config)?;
+    let running = keyform::serve(server, &database)?;
+    output::line(&ready(config, &running))?;
+    tracing::info!(url = running.url(), "ready");
+    wait(&events, running, move |cut_off| sender.send(Event::Stopped(cut_off)).is_ok());
+    database.close()?;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Waits for the first signal, then for the server to end; a second signal ends the process at once.
+fn wait(events: &Receiver<Event>, running: Running, stopped: impl FnOnce(usize) -> bool + Send + 'static) {
+    let mut running = Some((running, stopped));
+    while let Ok(event) = events.recv() {
+        match (event, running.take()) {
+            (Event::Signal, Some((running, stopped))) => {
+                tracing::info!("stopping: running requests are finished first");
+                thread::spawn(move || stopped(running.stop()));
+            }
+            (Event::Signal, None) => std::process::exit(INTERRUPTED),
+            (Event::Stopped(0), _) => return,
+            (Event::Stopped(cut_off), _) => {
+                tracing::warn!(connections = cut_off, "requests did not end in time and were cut off");
+                return;
+            }
+        }
+    }
+}
+
+fn open(config: &Config) -> Result<Database, Failure> {
+    let mut options = Options {
+        durability: config.durability,
+        sweep_interval: Some(config.ttl_sweep_interval),
+        ..Options::default()
+    };
+    options.settings.region = config.region.clone();
+    if config.in_memory {
+        return Ok(Database::in_memory(options));
+    }
+    if config.encryption {
+        options.master_key_file = Some(config.master_key_file()?);
+    }
+    Ok(Database::open(&config.data, options)?)
+}
+
+fn settings(config: &Config) -> Result<Settings, Failure> {
+    Ok(Settings {
+        host: config.host.clone(),
+        port: config.port,
+        region: config.region.clone(),
+        credentials: load_credentials(config)?,
+        workers: config.workers.unwrap_or_else(|| Settings::default().workers),
+        limits: Limits {
+            body_bytes_max: config.body_bytes_max,
+            connections_max: config.connections_max,
+            ..Limits::default()
+        },
+        timeouts: Timeouts {
+            idle: config.idle_timeout,
+            body: config.body_timeout,
+            write: config.write_timeout,
+            drain: config.drain_timeout,
+        },
+        ..Settings::default()
+    })
+}
+
+/// Without a home there is no place for credentials, and there are none.
+fn load_credentials(config: &Config) -> Result<Credentials, Failure> {
+    match config.credentials_file() {
+        Ok(file) => Ok(Credentials::load(&file)?),
+        Err(_) => Ok(Credentials::default()),
+    }
+}
+
+/// The ready line, and a line to paste.
+fn ready(config: &Config, running: &Running) -> String {
+    let url = running.url();
+    let place = if config.in_memory { "in memory".to_owned() } else { format!("data in {}", config.data.display()) };
+    format!("keyform is ready on {url} ({place})\nAWS_ENDPOINT_URL_DYNAMODB={url} aws dynamodb list-tables")
+}

@@ -1,0 +1,260 @@
+//! The real binary: ready line, refusals, signals, keys and credentials.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+/// A folder of its own for each test, which is home and current directory of the command.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_keyform"));
+        command.args(arguments).env_clear().env("HOME", self.path()).current_dir(self.path());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Runs a command that must fail, and gives its message.
+    fn refusal(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(output.stdout.is_empty(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    /// Runs a command that must succeed, and gives what it printed.
+    fn answer(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn serve(&self, arguments: &[&str]) -> Served {
+        Served::start(self.command(&[&["serve", "--port", "0"], arguments].concat()))
+    }
+}
+
+/// A server that runs.
+struct Served {
+    child: Child,
+    out: BufReader<ChildStdout>,
+    url: String,
+    ready: [String; 2],
+}
+
+impl Served {
+    fn start(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let ready = [0, 1].map(|_| {
+            let mut line = String::new();
+            out.read_line(&mut line).unwrap();
+            line.trim_end().to_owned()
+        });
+        let url = ready[0].split(' ').find(|word| word.starts_with("http://"));
+        let Some(url) = url.map(str::to_owned) else {
+            let mut message = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+            panic!("no ready line: {ready:?} {message}");
+        };
+        Self { child, out, url, ready }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.url.strip_prefix("http://").unwrap()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
+    }
+
+    /// Sends an operation and gives status and body.
+    fn operation(&self, name: &str, body: &str) -> String {
+        let mut stream = self.connect();
+        let length = body.len();
+        let request = format!(
+            "POST / HTTP/1.1\r\nhost: localhost\r\nx-amz-target: DynamoDB_20120810.{name}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// Sends a signal, and gives the exit code and what else was printed.
+    fn end(mut self, signal: &str) -> (Option<i32>, String) {
+        let killed = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        let mut rest = String::new();
+        self.out.read_to_string(&mut rest).unwrap();
+        (self.child.wait().unwrap().code(), rest)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // A test that fails must not leave a server behind; one that has ended cannot be killed, which is well.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+const CREATE: &str = r#"{"TableName":"users","AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"}"#;
+
+#[test]
+fn ready_line_has_the_url_and_a_line_to_paste() {
+    let home = Home::new();
+    let server = home.serve(&["--in-memory"]);
+    let url = server.url.clone();
+    assert_eq!(server.ready[0], format!("keyform is ready on {url} (in memory)"));
+    assert_eq!(server.ready[1], format!("AWS_ENDPOINT_URL_DYNAMODB={url} aws dynamodb list-tables"));
+    assert!(server.operation("ListTables", "{}").ends_with(r#"{"TableNames":[]}"#));
+    assert_eq!(server.end("-TERM"), (Some(0), String::new()));
+}
+
+#[test]
+fn both_signals_end_the_server_well_and_data_is_there_again() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    assert!(server.operation("CreateTable", CREATE).starts_with("HTTP/1.1 200"));
+    assert_eq!(server.end("-TERM").0, Some(0));
+    let server = home.serve(&[]);
+    assert!(server.operation("ListTables", "{}").ends_with(r#"{"TableNames":["users"]}"#));
+    assert_eq!(server.end("-INT").0, Some(0));
+    assert!(home.path().join("keyform-data").join("keyring").exists());
+    assert!(home.path().join(".config/keyform/master.key").exists());
+}
+
+#[test]
+fn serving_is_what_happens_without_a_command() {
+    let home = Home::new();
+    let server = Served::start(home.command(&["--port", "0", "--in-memory"]));
+    assert_eq!(server.end("-TERM").0, Some(0));
+}
+
+#[test]
+fn port_and_directory_in_use_are_refused() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    let port = server.url.rsplit(':').next().unwrap().to_owned();
+    let message = home.refusal(&["serve", "--port", &port, "--in-memory"]);
+    assert!(message.starts_with(&format!("error: port {port} of 127.0.0.1 is in use")), "{message}");
+    let message = home.refusal(&["serve", "--port", "0"]);
+    assert!(message.contains("another process has") && message.contains("keyform-data"), "{message}");
+}
+
+#[test]
+fn directory_that_cannot_be_used_is_refused() {
+    let home = Home::new();
+    std::fs::write(home.path().join("file"), "x").unwrap();
+    let message = home.refusal(&["serve", "--port", "0", "--data", "file"]);
+    assert!(message.contains("file") && message.contains("--data"), "{message}");
+    std::fs::create_dir(home.path().join("photos")).unwrap();
+    std::fs::write(home.path().join("photos/holiday.jpg"), "x").unwrap();
+    let message = home.refusal(&["serve", "--port", "0", "--data", "photos"]);
+    assert!(message.contains("holiday.jpg") && message.contains("choose an empty directory"), "{message}");
+}
+
+#[test]
+fn missing_and_wrong_master_keys_are_refused() {
+    let home = Home::new();
+    home.serve(&[]).end("-TERM");
+    let key = home.path().join(".config/keyform/master.key");
+    let kept = home.path().join("kept.key");
+    std::fs::rename(&key, &kept).unwrap();
+    let message = home.refusal(&["serve", "--port", "0"]);
+    assert!(message.contains("was not found at") && message.contains("master.key"), "{message}");
+    home.serve(&["--data", "other"]).end("-TERM");
+    let message = home.refusal(&["serve", "--port", "0"]);
+    assert!(message.contains("is encrypted under master key"), "{message}");
+    let server = home.serve(&["--master-key-file", kept.to_str().unwrap()]);
+    assert_eq!(server.end("-TERM").0, Some(0));
+}
+
+#[test]
+fn keys_are_rotated_and_data_stays_readable() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    server.operation("CreateTable", CREATE);
+    server.end("-TERM");
+    let before = home.answer(&["keys", "show"]);
+    let rotated = home.answer(&["keys", "rotate"]);
+    assert!(rotated.contains("data key 2"), "{rotated}");
+    let after = home.answer(&["keys", "show"]);
+    assert_ne!(before, after);
+    assert!(after.contains("data key         2 (1 older)"), "{after}");
+    let server = home.serve(&[]);
+    assert!(server.operation("ListTables", "{}").ends_with(r#"{"TableNames":["users"]}"#));
+    server.end("-TERM");
+    let old = after.lines().find_map(|line| line.strip_prefix("older            ")).unwrap().to_owned();
+    home.answer(&["keys", "forget", &old]);
+    assert_eq!(home.serve(&[]).end("-TERM").0, Some(0));
+}
+
+#[test]
+fn credentials_open_other_addresses_and_close_the_door_to_unsigned_requests() {
+    let home = Home::new();
+    let message = home.refusal(&["serve", "--port", "0", "--host", "0.0.0.0", "--in-memory"]);
+    assert!(message.contains("keyform credentials add"), "{message}");
+    assert!(home.answer(&["credentials", "list"]).starts_with("There are no credentials"));
+    let added = home.answer(&["credentials", "add"]);
+    let id = added.lines().find_map(|line| line.strip_prefix("AWS_ACCESS_KEY_ID=")).unwrap();
+    assert_eq!((id.len(), added.lines().count()), (20, 2));
+    home.answer(&["credentials", "add", "own", "secret"]);
+    assert_eq!(home.answer(&["credentials", "list"]), format!("{id}\nown\n"));
+    let server = home.serve(&["--host", "0.0.0.0", "--in-memory"]);
+    assert!(server.operation("ListTables", "{}").contains("MissingAuthenticationTokenException"));
+    assert_eq!(server.end("-TERM").0, Some(0));
+    home.answer(&["credentials", "remove", "own"]);
+    assert!(home.refusal(&["credentials", "remove", "own"]).contains("credentials list"));
+}
+
+#[test]
+fn settings_are_refused_with_their_source() {
+    let home = Home::new();
+    let message = home.refusal(&["serve", "--port", "abc"]);
+    assert_eq!(message, "error: --port abc is not a port: a number from 0 to 65535\n");
+    std::fs::write(home.path().join("keyform.toml"), "prot = 1\n").unwrap();
+    assert_eq!(home.refusal(&[]), "error: prot in keyform.toml is not a setting: did you mean port?\n");
+}
+
+#[test]
+fn requests_are_logged_without_their_data() {
+    let home = Home::new();
+    let mut server = home.serve(&["--in-memory", "--log-format", "json"]);
+    server.operation("CreateTable", CREATE);
+    server.operation("PutItem", r#"{"TableName":"users","Item":{"pk":{"S":"top-secret"}}}"#);
+    let mut log = server.child.stderr.take().unwrap();
+    assert_eq!(server.end("-TERM").0, Some(0));
+    let mut text = String::new();
+    log.read_to_string(&mut text).unwrap();
+    let line = text.lines().find(|line| line.contains("PutItem")).unwrap();
+    assert!(line.contains(r#""table":"users""#) && line.contains(r#""status":200"#), "{line}");
+    assert!(line.contains("request_id") && !text.contains("top-secret"), "{text}");
+}
+
+#[test]
+fn help_and_version_are_printed() {
+    let home = Home::new();
+    let help = home.answer(&["--help"]);
+    for word in ["--port", "--data", "--durability", "credentials", "keys", "KEYFORM_PORT", "keyform.toml"] {
+        assert!(help.contains(word), "{word} is not in\n{help}");
+    }
+    assert_eq!(home.answer(&["version"]), format!("keyform {}\n", env!("CARGO_PKG_VERSION")));
+}
