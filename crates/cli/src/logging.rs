@@ -14,7 +14,7 @@ use crate::config::{AccessLog, Config, LogFormat};
 pub(crate) fn start(config: &Config) {
     let terminal = io::stderr().is_terminal();
     let access = if access_wanted(config, terminal) { LevelFilter::INFO } else { LevelFilter::OFF };
-    let filter = Targets::new().with_default(config.log_level).with_target("keyform::access", access);
+    let filter = Targets::new().with_default(config.log_level).with_target("keyform.access", access);
     let layer = tracing_subscriber::fmt::layer().with_writer(io::stderr);
     let registry = tracing_subscriber::registry();
     let started = match config.log_format {

@@ -10,7 +10,7 @@ use crate::metrics::Metrics;
 use crate::request_id::RequestId;
 
 /// The target of the access log, for filters.
-pub(crate) const ACCESS: &str = "keyform::access";
+pub(crate) const ACCESS: &str = "keyform.access";
 
 /// One request as it goes by.
 pub(crate) struct Observation {
