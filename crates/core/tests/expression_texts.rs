@@ -234,8 +234,9 @@ fn limits_of_expressions() {
     assert_eq!(condition(&long[..4096]), "ok");
     let many = |count: usize| vec!["a=:s"; count].join(" OR ");
     assert_eq!(condition(&many(150)), "ok");
+    assert_eq!(condition(&vec!["size(a)=size(b)"; 150].join(" OR ")), "ok");
     assert_eq!(
-        condition(&many(151)),
+        condition(&many(400)),
         "Invalid ConditionExpression: The expression contains too many operators; operator count: 301"
     );
     let candidates = |count: usize| format!("a IN ({})", vec![":s"; count].join(","));
@@ -265,6 +266,7 @@ fn deep_nesting_is_refused_on_a_small_stack() {
             nested("NOT(", "a = :s", ")", 800),
             nested("size(", "a", ")", 600),
             nested("a=:s AND (", "b=:s", ")", 300),
+            nested("a=:s AND f(", "b", ")", 300),
         ] {
             assert_ne!(condition(&text), "ok");
             assert_ne!(update(&format!("SET a = {}", &text[..4000.min(text.len())])), "ok");

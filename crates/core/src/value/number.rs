@@ -157,6 +157,19 @@ impl Number {
         (used == bytes.len()).then_some(number)
     }
 
+    fn signum(&self) -> i8 {
+        match (self.is_zero(), self.negative) {
+            (true, _) => 0,
+            (false, true) => -1,
+            (false, false) => 1,
+        }
+    }
+
+    /// Two parts that order numbers of the same sign: where the leading digit stands, and all digits from there.
+    fn magnitude(&self) -> (i32, u128) {
+        (self.leading_exponent(), self.coefficient * 10u128.pow(DIGITS_MAX - self.significant_digits()))
+    }
+
     fn normalised(negative: bool, mut coefficient: u128, mut exponent: i32) -> Result<Self, NumberError> {
         if coefficient == 0 {
             return Ok(Self::ZERO);
@@ -286,7 +299,11 @@ impl From<i64> for Number {
 
 impl Ord for Number {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.to_ordered().as_bytes().cmp(other.to_ordered().as_bytes())
+        match (self.signum(), other.signum()) {
+            (1, 1) => self.magnitude().cmp(&other.magnitude()),
+            (-1, -1) => other.magnitude().cmp(&self.magnitude()),
+            (one, two) => one.cmp(&two),
+        }
     }
 }
 

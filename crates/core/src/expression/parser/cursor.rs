@@ -26,7 +26,7 @@ pub(crate) struct Cursor<'t> {
     tokens: Vec<Token<'t>>,
     position: usize,
     depth: usize,
-    /// Operators and functions seen so far.
+    /// Operators seen so far.
     operators: usize,
     /// Whether parentheses stood directly inside parentheses.
     pub(crate) redundant_parentheses: bool,
@@ -112,36 +112,38 @@ impl<'t> Cursor<'t> {
             return Err(self.syntax_error());
         }
         if self.operators > EXPRESSION_OPERATORS_MAX {
-            return Err(self.error(&Flaw::TooManyOperators(self.operators)));
+            // The service stops counting at the first that is too many.
+            return Err(self.error(&Flaw::TooManyOperators(EXPRESSION_OPERATORS_MAX + 1)));
         }
         Ok(())
     }
 
-    /// Notes an operator or function.
+    /// Notes an operator.
     pub(crate) fn count_operator(&mut self) {
         self.operators += 1;
+    }
+
+    /// Notes a function. The service counts functions of updates as operators, those of conditions not.
+    pub(crate) fn count_function(&mut self) {
+        self.operators += usize::from(self.kind == ExpressionKind::Update);
     }
 
     /// Runs `inner` one level deeper.
     ///
     /// # Errors
-    /// When that is too deep, or `inner` fails.
-    pub(crate) fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
+    /// When that is too deep, which is reported as `flaw` says, or `inner` fails.
+    pub(crate) fn nested<T>(
+        &mut self,
+        flaw: impl FnOnce() -> Flaw,
+        inner: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         if self.depth == DEPTH_MAX {
-            return Err(self.too_deep());
+            return Err(self.error(&flaw()));
         }
         self.depth += 1;
         let result = inner(self);
         self.depth -= 1;
         result
-    }
-
-    /// Parentheses around an operand are redundant when they are many; functions are counted as operators.
-    fn too_deep(&self) -> Error {
-        if self.redundant_parentheses || self.operators < DEPTH_MAX {
-            return self.error(&Flaw::RedundantParentheses);
-        }
-        self.error(&Flaw::TooManyOperators(self.operators))
     }
 
     /// The expression is refused for that reason.

@@ -3,6 +3,8 @@
 use super::super::lexer::TokenKind;
 use super::cursor::Cursor;
 use crate::error::Error;
+use crate::error::expression::Flaw;
+use crate::limits::EXPRESSION_OPERATORS_MAX;
 
 /// Something that stands for a value.
 #[derive(Debug)]
@@ -89,12 +91,27 @@ pub(crate) fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenOperand<'t>,
 
 /// Reads a function name and its operands in parentheses.
 fn call<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenCall<'t>, Error> {
-    cursor.count_operator();
+    cursor.count_function();
     let name = cursor.expect(TokenKind::Word)?.text;
     cursor.expect(TokenKind::Open)?;
-    let operands = cursor.nested(operand_list)?;
+    let operands = cursor.nested(|| too_deep(name), operand_list)?;
     cursor.expect(TokenKind::Close)?;
     Ok(WrittenCall { name, operands })
+}
+
+/// What is wrong with functions of functions of functions: they are unknown, or too many.
+fn too_deep(name: &str) -> Flaw {
+    match name {
+        "attribute_exists"
+        | "attribute_not_exists"
+        | "attribute_type"
+        | "begins_with"
+        | "contains"
+        | "size"
+        | "if_not_exists"
+        | "list_append" => Flaw::TooManyOperators(EXPRESSION_OPERATORS_MAX + 1),
+        _ => Flaw::UnknownFunction(name.to_owned()),
+    }
 }
 
 /// Reads operands with commas between them.
@@ -112,7 +129,7 @@ pub(crate) fn operand_in_parentheses<'t>(cursor: &mut Cursor<'t>) -> Result<Writ
         return operand(cursor);
     }
     cursor.redundant_parentheses |= cursor.peek_kind() == Some(TokenKind::Open);
-    let mut inner = cursor.nested(operand_in_parentheses)?;
+    let mut inner = cursor.nested(|| Flaw::RedundantParentheses, operand_in_parentheses)?;
     cursor.expect(TokenKind::Close)?;
     if let WrittenOperand::Path(path) = &mut inner {
         path_steps(cursor, path)?;
