@@ -1,0 +1,202 @@
+//! Starting and stopping servers: ours and the two peers, in memory or on disk.
+//!
+//! Every server runs on a free loopback port and is stopped by its own process id, also when the value is dropped.
+//! A server counts as started when it answers ListTables.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::http::Connection;
+
+const START_MAX: Duration = Duration::from_secs(20);
+
+/// Which program answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Engine {
+    /// Ours.
+    Keyform,
+    /// dynoxide, SQLite behind one lock.
+    Dynoxide,
+    /// ExtendDB's SQLite edition.
+    ExtendDb,
+}
+
+/// Where it keeps its data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Storage {
+    /// Nowhere.
+    Memory,
+    /// In a folder.
+    Disk,
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Keyform => "keyform",
+            Self::Dynoxide => "dynoxide",
+            Self::ExtendDb => "extenddb",
+        })
+    }
+}
+
+impl fmt::Display for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Memory => "memory",
+            Self::Disk => "disk",
+        })
+    }
+}
+
+/// How to start a server.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    /// Which program.
+    pub engine: Engine,
+    /// Its binary.
+    pub binary: PathBuf,
+    /// Where it keeps its data.
+    pub storage: Storage,
+    /// A folder of its own for data and logs.
+    pub folder: PathBuf,
+    /// Further arguments.
+    pub arguments: Vec<String>,
+}
+
+impl Launch {
+    /// Starts the server and waits until it answers.
+    ///
+    /// # Errors
+    /// When the program cannot be run, ends, or does not answer in time; its log is in the folder.
+    pub fn start(&self) -> io::Result<Server> {
+        fs::create_dir_all(&self.folder)?;
+        let began = Instant::now();
+        let port = free_port()?;
+        let child = self.command(port)?.spawn()?;
+        let mut server = Server {
+            child,
+            address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+            start: Duration::ZERO,
+            log: self.log_path(),
+        };
+        server.wait_until_ready(began)?;
+        Ok(server)
+    }
+
+    fn log_path(&self) -> PathBuf {
+        self.folder.join("log")
+    }
+
+    fn command(&self, port: u16) -> io::Result<Command> {
+        let mut command = Command::new(&self.binary);
+        match self.engine {
+            Engine::Keyform => keyform(&mut command, port, self.storage, &self.folder),
+            Engine::Dynoxide => dynoxide(&mut command, port, self.storage, &self.folder),
+            Engine::ExtendDb => extenddb(&mut command, port, self.storage, &self.folder),
+        }
+        let log = File::create(self.log_path())?;
+        command.args(&self.arguments).current_dir(&self.folder);
+        command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        Ok(command)
+    }
+}
+
+fn keyform(command: &mut Command, port: u16, storage: Storage, folder: &Path) {
+    command.arg("serve").arg("--port").arg(port.to_string());
+    command.env("KEYFORM_MASTER_KEY_FILE", folder.join("master.key"));
+    match storage {
+        Storage::Memory => command.arg("--in-memory"),
+        Storage::Disk => command.arg("--data").arg(folder.join("data")),
+    };
+}
+
+fn dynoxide(command: &mut Command, port: u16, storage: Storage, folder: &Path) {
+    command.arg("serve").arg("--port").arg(port.to_string());
+    if storage == Storage::Disk {
+        command.arg("--db-path").arg(folder.join("dynoxide.db"));
+    }
+}
+
+fn extenddb(command: &mut Command, port: u16, storage: Storage, folder: &Path) {
+    command.arg("serve").arg("--foreground").env("EXTENDDB__SERVER__PORT", port.to_string());
+    let path = match storage {
+        Storage::Memory => PathBuf::from(":memory:"),
+        Storage::Disk => folder.join("extenddb.db"),
+    };
+    command.env("EXTENDDB__STORAGE__SQLITE__PATH", path).env("RUST_LOG", "error");
+}
+
+fn free_port() -> io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+/// A running server; it is stopped when the value is dropped.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    address: SocketAddr,
+    start: Duration,
+    log: PathBuf,
+}
+
+impl Server {
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Its process id.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The time from the start of the process to its first answer.
+    #[must_use]
+    pub fn start_time(&self) -> Duration {
+        self.start
+    }
+
+    /// Whether the process has ended.
+    #[must_use]
+    pub fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// What the server has written to its log, at most the last 2,000 bytes.
+    #[must_use]
+    pub fn log_tail(&self) -> String {
+        let text = fs::read(&self.log).unwrap_or_default();
+        String::from_utf8_lossy(&text[text.len().saturating_sub(2_000)..]).into_owned()
+    }
+
+    fn wait_until_ready(&mut self, began: Instant) -> io::Result<()> {
+        while began.elapsed() < START_MAX {
+            if self.has_ended() {
+                return Err(io::Error::other(format!("the server ended at once: {}", self.log_tail())));
+            }
+            let answer = Connection::to(self.address).call("DynamoDB_20120810.ListTables", b"{}");
+            if answer.is_ok_and(|answer| answer.status == 200) {
+                self.start = began.elapsed();
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_micros(500));
+        }
+        Err(io::Error::new(ErrorKind::TimedOut, format!("the server did not answer: {}", self.log_tail())))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A process that has already ended cannot be killed, and there is nobody to tell about either outcome.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}

@@ -1,0 +1,43 @@
+//! Random requests, most of them valid, some spoiled on purpose.
+//!
+//! 1. [`items`], [`reads`], [`groups`], [`legacy`], [`partiql`] and [`tables`] each make valid requests of a kind.
+//! 2. [`spoil`] turns a valid request into one that breaks a rule, mostly.
+//!
+//! [`value`] and [`expression`] are what they are made of.
+
+pub mod expression;
+pub mod groups;
+pub mod items;
+pub mod legacy;
+pub mod partiql;
+pub mod reads;
+pub mod spoil;
+pub mod tables;
+pub mod value;
+
+use serde_json::{Value, json};
+
+use crate::random::Random;
+use crate::request::Request;
+use crate::world::Table;
+
+/// The next random request about the tables.
+pub fn request(random: &mut Random, tables: &[Table]) -> Request {
+    let table = random.pick(tables);
+    let request = match random.weighted(&[34, 24, 14, 10, 6, 12]) {
+        0 => items::request(random, table),
+        1 => reads::request(random, table),
+        2 => groups::request(random, tables),
+        3 => legacy::request(random, table),
+        4 => partiql::request(random, table),
+        _ => tables::request(random, table),
+    };
+    if random.percent(35) { spoil::request(random, request) } else { request }
+}
+
+/// Adds members that many operations share, now and then.
+fn decorate(random: &mut Random, body: &mut Value) {
+    if random.percent(8) {
+        body["ReturnConsumedCapacity"] = json!(random.word(&["TOTAL", "INDEXES", "NONE"]));
+    }
+}

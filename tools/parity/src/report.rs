@@ -1,0 +1,170 @@
+//! What a run showed: counts by operation, decisions that were used, and unexplained differences by kind.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::compare::{Class, Verdict};
+use crate::outcome::Outcome;
+use crate::request::Request;
+
+const SHOWN_MAX: usize = 20;
+const TEXT_MAX: usize = 900;
+
+/// The counts of a run.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Requests by operation: equal, we differ, peers differ, unexplained.
+    pub operations: BTreeMap<&'static str, [usize; 4]>,
+    /// How often each decision explained a difference.
+    pub decisions: BTreeMap<String, usize>,
+    /// Unexplained differences, one for each kind, with how often it was seen.
+    pub findings: Vec<(String, Finding, usize)>,
+    /// How often each server had to be started again.
+    pub crashes: Vec<(String, usize)>,
+    /// Requests that ended a server.
+    pub deaths: Vec<(String, String)>,
+}
+
+/// An unexplained difference with all that is needed to repeat it.
+#[derive(Debug)]
+pub struct Finding {
+    /// The operation.
+    pub operation: &'static str,
+    /// The request, made as small as it could be.
+    pub request: Value,
+    /// Who agrees with whom.
+    pub class: Class,
+    /// What each server said.
+    pub answers: BTreeMap<String, Outcome>,
+    /// The CreateTable of the table that it is about.
+    pub table: Option<Value>,
+    /// The item that it writes, as it was before.
+    pub item_before: Option<Value>,
+}
+
+impl Report {
+    /// Counts a request.
+    pub fn count(&mut self, operation: &'static str, verdict: &Verdict) {
+        let row = self.operations.entry(operation).or_default();
+        row[verdict.class as usize] += 1;
+        row[3] += usize::from(!verdict.unexplained.is_empty());
+        for id in &verdict.explained {
+            *self.decisions.entry(id.clone()).or_default() += 1;
+        }
+    }
+
+    /// Remembers a request that ended a server.
+    pub fn died(&mut self, name: &str, request: &Request) {
+        self.deaths.push((name.to_owned(), format!("{} {}", request.operation, shorten(&request.body.to_string()))));
+    }
+
+    /// Remembers an unexplained difference, or counts it if its kind is known.
+    pub fn unexplained(&mut self, finding: Finding) {
+        let kind = kind_of(finding.operation, finding.answers.values());
+        match self.findings.iter_mut().find(|(known, ..)| *known == kind) {
+            Some((_, _, count)) => *count += 1,
+            None => self.findings.push((kind, finding, 1)),
+        }
+    }
+
+    /// Whether a difference of this kind is known.
+    #[must_use]
+    pub fn has_seen(&self, operation: &str, outcomes: &[Outcome]) -> bool {
+        let kind = kind_of(operation, outcomes.iter());
+        self.findings.iter().any(|(known, ..)| *known == kind)
+    }
+
+    /// How many requests showed a difference that nothing explains.
+    #[must_use]
+    pub fn unexplained_count(&self) -> usize {
+        self.operations.values().map(|row| row[3]).sum()
+    }
+
+    /// How many requests were compared.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        self.operations.values().map(|row| row[0] + row[1] + row[2]).sum()
+    }
+
+    /// The report as text.
+    #[must_use]
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        self.render_findings(&mut text);
+        text += "\noperation               equal  we differ  peers differ  unexplained\n";
+        for (operation, [equal, we, peers, unexplained]) in &self.operations {
+            line(&mut text, &format!("{operation:<22} {equal:>6} {we:>10} {peers:>13} {unexplained:>12}"));
+        }
+        if !self.decisions.is_empty() {
+            text += "\nexplained by\n";
+            for (id, count) in &self.decisions {
+                line(&mut text, &format!("{count:>7}  {id}"));
+            }
+        }
+        for (name, count) in self.crashes.iter().filter(|(_, count)| *count > 0) {
+            line(&mut text, &format!("{name} ended {count} times and was started again"));
+        }
+        for (name, request) in &self.deaths {
+            line(&mut text, &format!("{name} ended by: {request}"));
+        }
+        line(&mut text, &format!("\n{} requests compared, {} unexplained", self.total(), self.unexplained_count()));
+        text
+    }
+
+    fn render_findings(&self, text: &mut String) {
+        let mut findings: Vec<_> = self.findings.iter().collect();
+        findings.sort_by_key(|(_, finding, count)| (finding.class, usize::MAX - count));
+        for (number, (_, finding, count)) in findings.iter().take(SHOWN_MAX).enumerate() {
+            line(
+                text,
+                &format!(
+                    "\n[{}] {:?}, {count} ×: {} {}",
+                    number + 1,
+                    finding.class,
+                    finding.operation,
+                    shorten(&finding.request.to_string())
+                ),
+            );
+            for (name, outcome) in &finding.answers {
+                line(text, &format!("    {name:<10} {}", shorten(&outcome.to_string())));
+            }
+            if let Some(item) = &finding.item_before {
+                line(text, &format!("    item before: {}", shorten(&item.to_string())));
+            }
+            if let Some(table) = &finding.table {
+                line(text, &format!("    table: {}", shorten(&table.to_string())));
+            }
+        }
+        if findings.len() > SHOWN_MAX {
+            line(text, &format!("\n… and {} more kinds", findings.len() - SHOWN_MAX));
+        }
+    }
+}
+
+fn line(text: &mut String, line: &str) {
+    writeln!(text, "{line}").expect("writing to a string cannot fail");
+}
+
+fn shorten(text: &str) -> String {
+    let mut shown: String = text.chars().take(TEXT_MAX).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// Differences of one kind share the operation and the shape of the answers: status, type and message without
+/// what stands in quotes, braces, numbers and values.
+fn kind_of<'a>(operation: &str, outcomes: impl Iterator<Item = &'a Outcome>) -> String {
+    let mut shapes: Vec<String> = outcomes.map(shape).collect();
+    shapes.sort_unstable();
+    format!("{operation} {}", shapes.join(" | "))
+}
+
+fn shape(outcome: &Outcome) -> String {
+    let kind = outcome.kind.as_deref().unwrap_or("success");
+    let words = outcome.message.split_whitespace().filter(|word| word.chars().all(|c| c.is_ascii_alphabetic()));
+    format!("{} {kind} {}", outcome.status, words.take(8).collect::<Vec<_>>().join(" "))
+}

@@ -1,0 +1,268 @@
+//! A run: tables are made everywhere, requests sent to every server, outcomes compared, and servers that disagree
+//! about an item brought together again, so that one difference does not cause a hundred.
+
+use std::io;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::compare::{Class, Verdict, compare};
+use crate::decision::Decision;
+use crate::generate;
+use crate::outcome::Outcome;
+use crate::random::Random;
+use crate::report::{Finding, Report};
+use crate::request::{Request, Touched};
+use crate::shrink::shrink;
+use crate::target::Target;
+use crate::world::Table;
+
+const TABLES: usize = 6;
+const REQUESTS_PER_EPOCH: usize = 2_500;
+const SETTLE_MAX: Duration = Duration::from_secs(20);
+const READ_RETRIES: usize = 6;
+const SHRINK_MAX: usize = 12;
+
+/// What a run needs.
+#[derive(Debug)]
+pub struct Run {
+    /// Our server.
+    pub subject: Target,
+    /// The servers it is compared with.
+    pub references: Vec<Target>,
+    /// The reviewed differences.
+    pub decisions: Vec<Decision>,
+    /// The seed of the generator.
+    pub seed: u64,
+    /// How many requests to send.
+    pub requests: usize,
+    /// Whether unexplained requests are made smaller before they are reported.
+    pub minimise: bool,
+}
+
+impl Run {
+    /// Sends the requests and returns what they showed. Progress goes to the callback.
+    ///
+    /// # Errors
+    /// When a server cannot be started again after it died.
+    pub fn execute(mut self, progress: &mut dyn FnMut(&Report, usize)) -> io::Result<Report> {
+        let mut random = Random::seeded(self.seed);
+        let mut report = Report::default();
+        let mut sent = 0;
+        let mut epoch = 0;
+        while sent < self.requests {
+            let tables = self.make_tables(&mut random, epoch);
+            let until = (sent + REQUESTS_PER_EPOCH).min(self.requests);
+            while sent < until {
+                let request = generate::request(&mut random, &tables);
+                sent += 1;
+                if !self.one(&request, &tables, &mut report)? {
+                    break;
+                }
+                if sent.is_multiple_of(500) {
+                    progress(&report, sent);
+                }
+            }
+            self.drop_tables(&tables);
+            epoch += 1;
+        }
+        report.crashes = self.targets().map(|target| (target.name.clone(), target.crashes)).collect();
+        Ok(report)
+    }
+
+    fn targets(&mut self) -> impl Iterator<Item = &mut Target> {
+        std::iter::once(&mut self.subject).chain(&mut self.references)
+    }
+
+    fn make_tables(&mut self, random: &mut Random, epoch: usize) -> Vec<Table> {
+        let seed = self.seed;
+        let tables: Vec<Table> =
+            (0..TABLES).map(|number| Table::random(random, format!("parity-{seed}-{epoch}-{number}"))).collect();
+        for target in self.targets() {
+            for table in &tables {
+                target.simple("CreateTable", &table.create());
+            }
+        }
+        for target in self.targets() {
+            tables.iter().for_each(|table| wait_until_active(target, &table.name));
+        }
+        tables
+    }
+
+    fn drop_tables(&mut self, tables: &[Table]) {
+        for target in self.targets() {
+            for table in tables {
+                target.simple("DeleteTable", &json!({"TableName": table.name}));
+            }
+        }
+    }
+
+    /// Sends one request; false when a server died and the tables are gone.
+    fn one(&mut self, request: &Request, tables: &[Table], report: &mut Report) -> io::Result<bool> {
+        let outcomes = self.settled_outcomes(request);
+        for target in self.targets() {
+            if target.revive()? {
+                report.died(&target.name, request);
+                return Ok(false);
+            }
+        }
+        let verdict = self.judge(request, &outcomes);
+        if verdict.class != Class::Equal {
+            self.repair(&request.touched);
+        }
+        self.tidy(request, &outcomes);
+        if !verdict.unexplained.is_empty() {
+            let finding = match self.smaller(request, &outcomes, report) {
+                Some(smaller) => self.repeated(&smaller, &verdict, tables),
+                None => self.finding(request, &verdict, tables, outcomes),
+            };
+            report.unexplained(finding);
+        }
+        report.count(request.operation, &verdict);
+        Ok(true)
+    }
+
+    fn judge(&self, request: &Request, outcomes: &[Outcome]) -> Verdict {
+        let names = self.references.iter().map(|target| target.name.as_str());
+        let peers: Vec<(&str, &Outcome)> = names.zip(&outcomes[1..]).collect();
+        compare(&self.decisions, request, &outcomes[0], &peers)
+    }
+
+    /// The outcomes of a request. A read that differs is asked again for a while, because a peer's indexes follow
+    /// its tables with a delay.
+    fn settled_outcomes(&mut self, request: &Request) -> Vec<Outcome> {
+        let mut outcomes = self.outcomes(request);
+        for retry in 0..READ_RETRIES {
+            let settled = outcomes.windows(2).all(|pair| pair[0] == pair[1]);
+            if settled || !request.touched.is_empty() || !matches!(request.operation, "Query" | "Scan") {
+                break;
+            }
+            if outcomes.iter().any(|outcome| !outcome.is_success()) {
+                break;
+            }
+            sleep(Duration::from_millis(10 << retry));
+            outcomes = self.outcomes(request);
+        }
+        outcomes
+    }
+
+    fn outcomes(&mut self, request: &Request) -> Vec<Outcome> {
+        self.targets().map(|target| outcome(target, request)).collect()
+    }
+
+    /// Gives every reference our version of the items; an item that one of them refuses is removed everywhere.
+    fn repair(&mut self, touched: &[Touched]) {
+        for item in touched {
+            let key = json!({"TableName": item.table, "Key": item.key});
+            let found = read_item(&mut self.subject, item);
+            let mut refused = false;
+            for reference in &mut self.references {
+                let outcome = match &found {
+                    Some(found) => reference.simple("PutItem", &json!({"TableName": item.table, "Item": found})),
+                    None => reference.simple("DeleteItem", &key),
+                };
+                refused |= !outcome.is_success();
+            }
+            if refused {
+                self.targets().for_each(|target| drop(target.simple("DeleteItem", &key)));
+            }
+        }
+    }
+
+    /// Removes the table that a request made, and waits for the one that it changed.
+    fn tidy(&mut self, request: &Request, outcomes: &[Outcome]) {
+        let Some(table) = &request.table_changed else { return };
+        for (target, outcome) in self.targets().zip(outcomes) {
+            if !outcome.is_success() {
+                continue;
+            }
+            let made = request.body["TableName"].as_str().unwrap_or(table);
+            wait_until_active(target, made);
+            if request.operation == "CreateTable" {
+                target.simple("DeleteTable", &json!({"TableName": made}));
+                wait_until_gone(target, made);
+            }
+        }
+    }
+
+    /// A smaller request that still shows an unexplained difference of a kind that is new.
+    fn smaller(&mut self, request: &Request, outcomes: &[Outcome], report: &Report) -> Option<Request> {
+        let unseen = report.findings.len() < SHRINK_MAX && !report.has_seen(request.operation, outcomes);
+        if !self.minimise || !unseen || request.table_changed.is_some() {
+            return None;
+        }
+        let smaller = shrink(request, &mut |candidate| {
+            let outcomes = self.settled_outcomes(candidate);
+            let verdict = self.judge(candidate, &outcomes);
+            if verdict.class != Class::Equal {
+                self.repair(&candidate.touched);
+            }
+            !verdict.unexplained.is_empty() && outcomes.iter().all(|outcome| outcome.status != 0)
+        });
+        (smaller.body != request.body).then_some(smaller)
+    }
+
+    fn repeated(&mut self, request: &Request, verdict: &Verdict, tables: &[Table]) -> Finding {
+        let item_before = request.touched.first().and_then(|touched| read_item(&mut self.subject, touched));
+        let outcomes = self.settled_outcomes(request);
+        self.repair(&request.touched);
+        Finding { item_before, ..self.finding(request, verdict, tables, outcomes) }
+    }
+
+    fn finding(&mut self, request: &Request, verdict: &Verdict, tables: &[Table], outcomes: Vec<Outcome>) -> Finding {
+        let text = request.body.to_string();
+        let names: Vec<String> = self.targets().map(|target| target.name.clone()).collect();
+        Finding {
+            operation: request.operation,
+            request: request.body.clone(),
+            class: verdict.class,
+            answers: names.into_iter().zip(outcomes).collect(),
+            table: tables.iter().find(|table| text.contains(table.name.as_str())).map(Table::create),
+            item_before: None,
+        }
+    }
+}
+
+/// The outcome of a request on a server, with the items it may have written as they are afterwards.
+fn outcome(target: &mut Target, request: &Request) -> Outcome {
+    let mut outcome = target.ask(request);
+    if request.operation == "Scan" && request.body.get("TotalSegments").is_some() && outcome.is_success() {
+        // Which items a segment holds is each server's own affair.
+        outcome.body = json!({});
+    }
+    if outcome.is_success() && request.touched.len() == 1 {
+        let after = read_item(target, &request.touched[0]);
+        outcome.body["after"] = after.unwrap_or_default();
+    }
+    outcome
+}
+
+fn read_item(target: &mut Target, item: &Touched) -> Option<Value> {
+    let body = json!({"TableName": item.table, "Key": item.key, "ConsistentRead": true});
+    let mut outcome = target.simple("GetItem", &body);
+    outcome.body.get_mut("Item").map(Value::take)
+}
+
+fn wait_until_active(target: &mut Target, table: &str) {
+    let body = json!({"TableName": table});
+    wait(|| {
+        let outcome = target.call("DynamoDB_20120810.DescribeTable", "raw", &body);
+        let status = &outcome.body["Table"]["TableStatus"];
+        let indexes = outcome.body["Table"]["GlobalSecondaryIndexes"].as_array();
+        let built = indexes.is_none_or(|all| all.iter().all(|index| index["IndexStatus"] == "ACTIVE"));
+        !outcome.is_success() || (status == "ACTIVE" && built)
+    });
+}
+
+fn wait_until_gone(target: &mut Target, table: &str) {
+    let body = json!({"TableName": table});
+    wait(|| !target.simple("DescribeTable", &body).is_success());
+}
+
+fn wait(mut done: impl FnMut() -> bool) {
+    let end = Instant::now() + SETTLE_MAX;
+    while !done() && Instant::now() < end {
+        sleep(Duration::from_millis(20));
+    }
+}

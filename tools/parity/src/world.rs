@@ -1,0 +1,206 @@
+//! The tables that requests are made for: random key schemas and indexes over a small pool of attributes.
+//!
+//! Names and values come from small pools on purpose, so that requests meet each other's items.
+
+use serde_json::{Map, Value, json};
+
+use crate::random::Random;
+
+/// The scalar type of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A string.
+    S,
+    /// A number.
+    N,
+    /// Binary.
+    B,
+}
+
+impl Kind {
+    /// The letter in an attribute definition.
+    #[must_use]
+    pub fn letter(self) -> &'static str {
+        match self {
+            Self::S => "S",
+            Self::N => "N",
+            Self::B => "B",
+        }
+    }
+}
+
+/// A key attribute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyAttribute {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub kind: Kind,
+}
+
+/// A secondary index.
+#[derive(Debug, Clone)]
+pub struct Index {
+    /// Its name.
+    pub name: String,
+    /// Whether it is a global one.
+    pub global: bool,
+    /// Its partition key.
+    pub hash: KeyAttribute,
+    /// Its sort key.
+    pub range: Option<KeyAttribute>,
+    /// The projection, as CreateTable takes it.
+    pub projection: Value,
+}
+
+/// A table.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// Its partition key.
+    pub hash: KeyAttribute,
+    /// Its sort key.
+    pub range: Option<KeyAttribute>,
+    /// Its indexes.
+    pub indexes: Vec<Index>,
+    stream: bool,
+}
+
+impl Table {
+    /// A random table of this name.
+    pub fn random(random: &mut Random, name: String) -> Self {
+        let hash = KeyAttribute { name: "pk".to_owned(), kind: random_kind(random) };
+        let range = random.percent(70).then(|| KeyAttribute { name: "sk".to_owned(), kind: random_kind(random) });
+        let mut table = Self { name, hash, range, indexes: Vec::new(), stream: random.percent(30) };
+        for number in 0..random.below(3) {
+            let index = random_global(random, &table, number);
+            table.indexes.push(index);
+        }
+        if table.range.is_some() && random.percent(40) {
+            let index = random_local(random, &table);
+            table.indexes.push(index);
+        }
+        table
+    }
+
+    /// The body of the CreateTable that makes it.
+    #[must_use]
+    pub fn create(&self) -> Value {
+        let mut body = json!({
+            "TableName": self.name,
+            "AttributeDefinitions": self.definitions(),
+            "KeySchema": key_schema(&self.hash, self.range.as_ref()),
+            "BillingMode": "PAY_PER_REQUEST",
+        });
+        for (member, global) in [("GlobalSecondaryIndexes", true), ("LocalSecondaryIndexes", false)] {
+            let indexes: Vec<Value> = self.indexes.iter().filter(|i| i.global == global).map(Index::create).collect();
+            if !indexes.is_empty() {
+                body[member] = indexes.into();
+            }
+        }
+        if self.stream {
+            body["StreamSpecification"] = json!({"StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES"});
+        }
+        body
+    }
+
+    fn definitions(&self) -> Vec<Value> {
+        let mut seen: Vec<&KeyAttribute> = Vec::new();
+        for key in self.all_key_attributes() {
+            if !seen.iter().any(|known| known.name == key.name) {
+                seen.push(key);
+            }
+        }
+        seen.iter().map(|key| json!({"AttributeName": key.name, "AttributeType": key.kind.letter()})).collect()
+    }
+
+    fn all_key_attributes(&self) -> impl Iterator<Item = &KeyAttribute> {
+        let indexes = self.indexes.iter().flat_map(|index| std::iter::once(&index.hash).chain(&index.range));
+        self.key_attributes().chain(indexes)
+    }
+
+    /// The table's own key attributes.
+    pub fn key_attributes(&self) -> impl Iterator<Item = &KeyAttribute> {
+        std::iter::once(&self.hash).chain(&self.range)
+    }
+
+    /// The key attributes of its indexes that are not keys of the table.
+    #[must_use]
+    pub fn index_attributes(&self) -> Vec<KeyAttribute> {
+        let own: Vec<&str> = self.key_attributes().map(|key| key.name.as_str()).collect();
+        let mut found: Vec<KeyAttribute> = Vec::new();
+        for key in self.all_key_attributes() {
+            if !own.contains(&key.name.as_str()) && !found.contains(key) {
+                found.push(key.clone());
+            }
+        }
+        found
+    }
+
+    /// A random key of the table, out of a small pool.
+    pub fn random_key(&self, random: &mut Random) -> Value {
+        let mut key = Map::new();
+        key.insert(self.hash.name.clone(), key_value(random, self.hash.kind, 5));
+        if let Some(range) = &self.range {
+            key.insert(range.name.clone(), key_value(random, range.kind, 8));
+        }
+        Value::Object(key)
+    }
+}
+
+impl Index {
+    fn create(&self) -> Value {
+        json!({
+            "IndexName": self.name,
+            "KeySchema": key_schema(&self.hash, self.range.as_ref()),
+            "Projection": self.projection,
+        })
+    }
+}
+
+fn random_kind(random: &mut Random) -> Kind {
+    [Kind::S, Kind::N, Kind::B][random.weighted(&[5, 3, 1])]
+}
+
+fn random_projection(random: &mut Random) -> Value {
+    match random.below(3) {
+        0 => json!({"ProjectionType": "ALL"}),
+        1 => json!({"ProjectionType": "KEYS_ONLY"}),
+        _ => json!({"ProjectionType": "INCLUDE", "NonKeyAttributes": ["a", "doc"]}),
+    }
+}
+
+/// Each index has key attributes of its own, so that no attribute is defined with two types.
+fn random_global(random: &mut Random, table: &Table, number: usize) -> Index {
+    let hash = match random.below(4) {
+        0 if table.range.is_some() => table.range.clone().unwrap_or_else(|| table.hash.clone()),
+        _ => KeyAttribute { name: format!("g{number}"), kind: random_kind(random) },
+    };
+    let range = random.percent(60).then(|| KeyAttribute { name: format!("r{number}"), kind: random_kind(random) });
+    Index { name: format!("gsi{number}"), global: true, hash, range, projection: random_projection(random) }
+}
+
+fn random_local(random: &mut Random, table: &Table) -> Index {
+    let range = KeyAttribute { name: "loc".to_owned(), kind: random_kind(random) };
+    let projection = random_projection(random);
+    Index { name: "lsi".to_owned(), global: false, hash: table.hash.clone(), range: Some(range), projection }
+}
+
+/// A key schema of one or two elements.
+#[must_use]
+pub fn key_schema(hash: &KeyAttribute, range: Option<&KeyAttribute>) -> Value {
+    let hash = json!({"AttributeName": hash.name, "KeyType": "HASH"});
+    let range = range.map(|range| json!({"AttributeName": range.name, "KeyType": "RANGE"}));
+    std::iter::once(hash).chain(range).collect()
+}
+
+/// A value for a key, out of a pool of so many.
+pub fn key_value(random: &mut Random, kind: Kind, pool: usize) -> Value {
+    let choices = match kind {
+        Kind::S => ["a", "ab", "abc", "b", "B", "ü", "a#1", "a#2"],
+        Kind::N => ["0", "1", "-1", "10", "2.5", "-10", "100", "1e20"],
+        Kind::B => ["AA==", "AAE=", "/w==", "gA==", "AAEC", "/wA=", "YWJj", "Yg=="],
+    };
+    json!({ kind.letter(): choices[random.below(pool.min(choices.len()))] })
+}
