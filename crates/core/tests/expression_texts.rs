@@ -470,3 +470,204 @@ fn placeholders_are_checked_and_must_be_used() {
         "Invalid FilterExpression: An expression attribute name used in the document path is not defined; attribute name: #a"
     );
 }
+#[test]
+fn conditions_as_the_service_was_seen_to_refuse_them() {
+    // Expressions that the service was asked about, with nothing defined but `#a`, which stands for `a`.
+    let said = |text: &str, values: &str| {
+        let names = text.contains("#a").then(|| BTreeMap::from([("#a".to_owned(), "a".to_owned())]));
+        let values: BTreeMap<_, _> =
+            support::attributes(values).into_iter().map(|(name, value)| (format!(":{name}"), value)).collect();
+        let mut substitutions =
+            Substitutions::new(names, Some(values).filter(|map| !map.is_empty())).expect("placeholders are valid");
+        match parse_condition(text, ConditionKind::Filter, &mut substitutions) {
+            Ok(_) => "ok".to_owned(),
+            Err(error) => error.message().trim_start_matches("Invalid FilterExpression: ").to_owned(),
+        }
+    };
+    for text in [
+        "four words and more",
+        "a > 4",
+        "attribute_exists(photos-front)",
+        "attribute_exists(\"photos.front\")",
+        "attribute_exists(photos..front)",
+        "attribute_exists(pho#tos.front)",
+        "attribute_exists(list[x])",
+        "a in b, c",
+        "a > between",
+        "a in b",
+        "a in (b,c,)",
+        "(a)between(b.(c.d))and(c)",
+        "(a)between(b.c.d)and((c)",
+        "#$.b > a",
+        "a > :stuff.stuff",
+        "b[:a] > a",
+        "b[#_] > a",
+        "ñ > a",
+        "(a)between(b.c[4.5].#d)and(:a)",
+        "size(a).b > a",
+        "(size(a)).b > a",
+        "size(a)[0] > a",
+    ] {
+        assert!(said(text, "").starts_with("Syntax error; "), "{text}: {}", said(text, ""));
+    }
+    for text in [
+        "a=a and a > ((users))",
+        "(a)between(((b.c)).d)and(c)",
+        "a > frob((:stuff), ((a)))",
+        "a=a AND ((a=a AND a=a)) AND a=a",
+        "a=a OR ((a=a OR a=a)) OR a=a",
+        "a=a AND ((a=a AND (a=a AND a=a)))",
+    ] {
+        assert_eq!(said(text, ""), "The expression has redundant parentheses;", "{text}");
+    }
+    let misused = "The function is not allowed to be used this way in an expression; function: ";
+    let name = "An expression attribute name used in the document path is not defined; attribute name: ";
+    let value = "An expression attribute value used in expression is not defined; attribute value: ";
+    let count = "Incorrect number of operands for operator or function; operator or function: ";
+    let kind = "Incorrect operand type for operator or function; operator or function: ";
+    let same =
+        "The first operand must be distinct from the remaining operands for this operator or function; operator: ";
+    for (text, values, start, rest) in [
+        ("a=a and frob((:stuff)) > a", "", "Invalid function name; function: ", "frob"),
+        ("Attribute_Exists((users), #a)", "", "Invalid function name; function: ", "Attribute_Exists"),
+        ("a=a and attribute_exists((users), (#a)) > b", "", misused, "attribute_exists"),
+        ("attribute_type(parts, :a) > b", "", misused, "attribute_type"),
+        ("contains(:stuff, c) > b", "", misused, "contains"),
+        ("size(contains(a, b)) > a", "", misused, "contains"),
+        ("a between b and attribute_exists(parts)", "", misused, "attribute_exists"),
+        ("a in (b, attribute_exists(parts))", "", misused, "attribute_exists"),
+        ("attribute_exists(users, #b)", "", "Attribute name is a reserved keyword; reserved keyword: ", "users"),
+        (":a < staTus", "", "Attribute name is a reserved keyword; reserved keyword: ", "staTus"),
+        ("attribute_exists(#photos.front, :a) and a=a", "", name, "#photos"),
+        ("begins_with(photos.#front)", "", name, "#front"),
+        ("(#P between :lo and :hi) and (#PC in (:one, :two))", "", name, "#P"),
+        ("#1x > a", "", name, "#1x"),
+        ("(a)between(b.c[45].#d)and(:a)", "", name, "#d"),
+        ("begins_with(:text, #b, #c)", "", value, ":text"),
+        (":a < :b", "", value, ":a"),
+        (":_ > a", "", value, ":_"),
+        ("attribute_exists(parts, a) and a=a", "", count, "attribute_exists, number of operands: 2"),
+        ("begins_with(parts, size(a), b)", "", count, "begins_with, number of operands: 3"),
+        ("attribute_type(a, size(a)) and a=a and a=:a", "a: 1", kind, "attribute_type, operand type: N"),
+        ("begins_with(a, size(a)) and a=:a", "a: 1", kind, "begins_with, operand type: N"),
+        ("attribute_not_exists(size(:a))", "a: 1", kind, "size, operand type: N"),
+        (
+            "attribute_not_exists(size(:a))",
+            "a: \"1\"",
+            "Operator or function requires a document path; operator or function: ",
+            "attribute_not_exists",
+        ),
+        ("a = a AND #a = b AND :users > a", "", same, "=, first operand: [a]"),
+        ("#a <> a", "", same, "<>, first operand: [a]"),
+        ("((a=a) OR (a=a))", "", same, "=, first operand: [a]"),
+        (
+            "attribute_type(docs.page[1].#a, docs.page[1].a)",
+            "",
+            same,
+            "attribute_type, first operand: [docs, page, [1], a]",
+        ),
+        ("begins_with(docs.page[1].a, docs.page[1].#a)", "", same, "begins_with, first operand: [docs, page, [1], a]"),
+        (":a > :a", "a: 1", "ok", ""),
+    ] {
+        assert_eq!(said(text, values), format!("{start}{rest}"), "{text}");
+    }
+}
+
+#[test]
+fn updates_as_the_service_was_seen_to_refuse_them() {
+    // Expressions that the service was asked about, with `#c` for `c`, `#d` for `[3]`, and one value.
+    let said = |text: &str, value: &str| {
+        let names = BTreeMap::from([("#c".to_owned(), "c".to_owned()), ("#d".to_owned(), "[3]".to_owned())]);
+        let values = BTreeMap::from([(":a".to_owned(), support::value(value))]);
+        let mut substitutions = Substitutions::new(Some(names), Some(values)).expect("placeholders are valid");
+        match parse_update(text, &mut substitutions) {
+            Ok(_) => "ok".to_owned(),
+            Err(error) => error.message().trim_start_matches("Invalid UpdateExpression: ").to_owned(),
+        }
+    };
+    for text in [
+        "frob",
+        "set a",
+        "add a",
+        "set a=set",
+        "remove a = b",
+        "delete a b",
+        "delete a if_missing(b)",
+        "add status b",
+        "remove a b",
+        "set a b",
+        "set :a = b",
+        "remove :a",
+        "set a = b / c",
+        "set a[1] = \"text\"",
+        "set a[1] = 1",
+        "SET a = if_missing(a, 100)",
+        "SET if_missing(a, b) = a",
+        "set (a = (b + c))",
+        "set a = (b.c).d + e",
+        "set a = (b.c)[0] + e",
+        "set a = b + c + d",
+    ] {
+        assert!(said(text, "1").starts_with("Syntax error; "), "{text}: {}", said(text, "1"));
+    }
+    for text in [
+        "set a[1] = b, c.b = b",
+        "SET a = if_not_exists(a, b) + b",
+        "SET a = if_not_exists(a, if_not_exists(a, b))",
+        "set a = (b + c)",
+        "set a = ((b.c.d)+(e))",
+    ] {
+        assert_eq!(said(text, "1"), "ok", "{text}");
+    }
+    let overlap = "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: ";
+    let conflict = "Two document paths conflict with each other; must remove or rewrite one of these paths; path one: ";
+    let reserved = "Attribute name is a reserved keyword; reserved keyword: ";
+    let section = "section can only be used once in an update expression;";
+    for (text, value, expected) in [
+        (" set #e = :c set staTus = true ", "1", format!("{reserved}staTus")),
+        (" remove Action ", "1", format!("{reserved}Action")),
+        ("set #e = if_missing(:c) set c = d", "1", "Invalid function name; function: if_missing".to_owned()),
+        ("set a = #e set c = :d", "1", format!("The \"SET\" {section}")),
+        ("remove #e set a = b remove e", "1", format!("The \"REMOVE\" {section}")),
+        ("delete #e :e set a = b delete #e :f", "1", format!("The \"DELETE\" {section}")),
+        (
+            "SET #e = if_not_exists(:c)",
+            "1",
+            "An expression attribute name used in the document path is not defined; attribute name: #e".to_owned(),
+        ),
+        (
+            "SET #c = if_not_exists(:c)",
+            "1",
+            "An expression attribute value used in expression is not defined; attribute value: :c".to_owned(),
+        ),
+        (
+            "set d[1] = a, d.b = a, c[1].a = a, #c = if_not_exists(a)",
+            "1",
+            format!("{overlap}[c, [1], a], path two: [c]"),
+        ),
+        ("set #c[3].#d = a, #c[3] = a", "1", format!("{overlap}[c, [3], [3]], path two: [c, [3]]")),
+        (
+            "set #c[3].#d = a, #c.#d[3] = if_not_exists(a)",
+            "1",
+            format!("{conflict}[c, [3], [3]], path two: [c, [3], [3]]"),
+        ),
+        ("remove a.#c set a[1] = #d", "1", format!("{conflict}[a, c], path two: [a, [1]]")),
+        (
+            "set b = list_append(:a, a), c = if_not_exists(a) add a.b :a",
+            "\"a\"",
+            "Incorrect operand type for operator or function; operator: ADD, operand type: STRING, typeSet: ALLOWED_FOR_ADD_OPERAND".to_owned(),
+        ),
+        (
+            "set a = if_not_exists(if_not_exists(a, b), c)",
+            "1",
+            "Operator or function requires a document path; operator or function: if_not_exists".to_owned(),
+        ),
+        (
+            "set a = :a - b",
+            "b\"x\"",
+            "Incorrect operand type for operator or function; operator or function: -, operand type: B".to_owned(),
+        ),
+    ] {
+        assert_eq!(said(text, value), expected, "{text}");
+    }
+}

@@ -202,7 +202,7 @@ impl<'t> Reader<'t> {
         inner.in_parentheses = true;
         if let Part::Operand(WrittenOperand::Path(path)) = &mut inner.part {
             let steps = path.elements.len();
-            written::path_steps(&mut self.cursor, path)?;
+            written::path_steps_after_parenthesis(&mut self.cursor, path)?;
             inner.in_parentheses = steps == path.elements.len();
         }
         Ok(inner)

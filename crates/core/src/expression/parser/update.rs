@@ -125,11 +125,8 @@ fn first_of_sum<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenSum<'t>, Error> {
     if cursor.take(TokenKind::Open).is_none() {
         return written::operand(cursor).map(WrittenSum::Operand);
     }
-    let mut inner = cursor.nested(|| Flaw::RedundantParentheses, sum)?;
+    let inner = cursor.nested(|| Flaw::RedundantParentheses, sum)?;
     cursor.expect(TokenKind::Close)?;
-    if let WrittenSum::Operand(WrittenOperand::Path(path)) = &mut inner {
-        written::path_steps(cursor, path)?;
-    }
     Ok(inner)
 }
 

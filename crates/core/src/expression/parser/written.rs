@@ -3,7 +3,7 @@
 use super::super::lexer::TokenKind;
 use super::cursor::Cursor;
 use crate::error::Error;
-use crate::error::expression::Flaw;
+use crate::error::expression::{ExpressionKind, Flaw};
 use crate::limits::EXPRESSION_OPERATORS_MAX;
 
 /// Something that stands for a value.
@@ -47,7 +47,7 @@ pub(crate) fn path<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenPath<'t>, Error
 }
 
 /// Reads the steps that follow the start of a path.
-pub(crate) fn path_steps<'t>(cursor: &mut Cursor<'t>, path: &mut WrittenPath<'t>) -> Result<(), Error> {
+fn path_steps<'t>(cursor: &mut Cursor<'t>, path: &mut WrittenPath<'t>) -> Result<(), Error> {
     loop {
         if cursor.take(TokenKind::Dot).is_some() {
             path.elements.push(path_name(cursor)?);
@@ -132,7 +132,15 @@ pub(crate) fn operand_in_parentheses<'t>(cursor: &mut Cursor<'t>) -> Result<Writ
     let mut inner = cursor.nested(|| Flaw::RedundantParentheses, operand_in_parentheses)?;
     cursor.expect(TokenKind::Close)?;
     if let WrittenOperand::Path(path) = &mut inner {
-        path_steps(cursor, path)?;
+        path_steps_after_parenthesis(cursor, path)?;
     }
     Ok(inner)
+}
+
+/// Reads the steps after a path in parentheses, `(a.b).c`, which conditions know and updates do not.
+pub(crate) fn path_steps_after_parenthesis<'t>(
+    cursor: &mut Cursor<'t>,
+    path: &mut WrittenPath<'t>,
+) -> Result<(), Error> {
+    if cursor.kind == ExpressionKind::Update { Ok(()) } else { path_steps(cursor, path) }
 }
