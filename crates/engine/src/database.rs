@@ -195,7 +195,7 @@ impl Database {
     /// # Errors
     /// The failure that came first.
     pub fn health(&self) -> Result<(), StoreError> {
-        self.inner.engine.store.health()
+        self.inner.engine.health()
     }
 
     /// Ends background work, makes everything durable and lets go of the directory.
@@ -203,8 +203,21 @@ impl Database {
     /// # Errors
     /// When the last sync fails.
     pub fn close(&self) -> Result<(), StoreError> {
-        self.inner.background.stop();
-        self.inner.engine.close()
+        self.inner.close()
+    }
+}
+
+impl Inner {
+    fn close(&self) -> Result<(), StoreError> {
+        self.background.stop();
+        self.engine.close()
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Whoever cares about the outcome calls `close`; here is nobody to tell.
+        drop(self.close());
     }
 }
 

@@ -5,10 +5,15 @@ use std::sync::Arc;
 use keyform_core::{Error, Operation, Output};
 use parking_lot::RwLock;
 
+use crate::background::Work;
 use crate::catalog::Catalog;
+use crate::catalog::load::{self, Loaded};
 use crate::env::Env;
+use crate::layout::IndexId;
 use crate::lock::{InFlight, InFlightMarks, KeyLocks};
 use crate::store::{Batch, Commit, Snapshot, Store, StoreError};
+use crate::stream::ShardLimits;
+use crate::table::table_arn_prefix;
 
 /// The database without its background work.
 pub struct Engine {
@@ -16,22 +21,25 @@ pub struct Engine {
     pub(crate) catalog: RwLock<Catalog>,
     pub(crate) locks: KeyLocks,
     pub(crate) in_flight: InFlight,
+    pub(crate) work: Work,
     pub(crate) env: Arc<dyn Env>,
     pub(crate) settings: Settings,
 }
 
-/// What the engine says of itself in ARNs.
+/// What the engine says of itself in ARNs, and its limits.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The region in ARNs.
     pub region: String,
     /// The account in ARNs.
     pub account: String,
+    /// When shards of streams are closed.
+    pub shards: ShardLimits,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { region: "us-east-1".to_owned(), account: "000000000000".to_owned() }
+        Self { region: "us-east-1".to_owned(), account: "000000000000".to_owned(), shards: ShardLimits::default() }
     }
 }
 
@@ -78,7 +86,30 @@ impl Engine {
             Operation::TransactGetItems(request) => {
                 self.transact_get_items(&request).map(Output::TransactGetItems).map(Step::Done)
             }
-            other => self.begin_other(other),
+            other => self.begin_control(other),
+        }
+    }
+
+    /// The operations on tables and streams, and PartiQL.
+    fn begin_control(&self, operation: Operation) -> Result<Step, Error> {
+        match operation {
+            Operation::CreateTable(request) => self.create_table(request),
+            Operation::DescribeTable { table } => self.describe_table(&table),
+            Operation::UpdateTable(request) => self.update_table(request),
+            Operation::DeleteTable { table } => self.delete_table(&table),
+            Operation::ListTables(request) => Ok(self.list_tables(&request)),
+            Operation::UpdateTimeToLive(request) => self.update_time_to_live(request),
+            Operation::DescribeTimeToLive { table } => self.describe_time_to_live(&table),
+            Operation::DescribeContinuousBackups { table } => self.describe_continuous_backups(&table),
+            Operation::DescribeLimits => Ok(self.describe_limits()),
+            Operation::TagResource(request) => self.tag_resource(&request),
+            Operation::UntagResource(request) => self.untag_resource(&request),
+            Operation::ListTagsOfResource(request) => self.list_tags_of_resource(&request),
+            Operation::ListStreams(request) => Ok(self.list_streams(&request)),
+            Operation::DescribeStream(request) => self.describe_stream(&request),
+            Operation::GetShardIterator(request) => self.get_shard_iterator(&request),
+            Operation::GetRecords(request) => self.get_records(&request),
+            _ => Err(Error::internal("the engine does not run this operation yet")),
         }
     }
 
@@ -87,14 +118,33 @@ impl Engine {
     /// # Errors
     /// When the store's catalog cannot be read.
     pub fn open(store: Store, env: Arc<dyn Env>, settings: Settings) -> Result<Self, Error> {
-        Ok(Self {
+        let Loaded { catalog, counted } = load::load(&store.snapshot(), table_arn_prefix(&settings))?;
+        let engine = Self {
             store,
-            catalog: RwLock::default(),
+            catalog: RwLock::new(catalog),
             locks: KeyLocks::default(),
             in_flight: InFlight::default(),
+            work: Work::default(),
             env,
             settings,
-        })
+        };
+        engine.note_statistics(counted);
+        Ok(engine)
+    }
+
+    /// Statistics are trusted once: whoever ends without writing them anew counts when it starts again.
+    fn note_statistics(&self, counted: bool) {
+        if counted {
+            let mut batch = Batch::new();
+            load::stage_statistics_removal(&mut batch);
+            // Nothing is acknowledged by this commit; all later ones come after it.
+            drop(self.store.commit(batch));
+            return;
+        }
+        for table in self.catalog.read().iter() {
+            self.work.add_uncounted(table.id, IndexId::BASE);
+            table.indexes.iter().for_each(|index| self.work.add_uncounted(table.id, index.id));
+        }
     }
 
     /// Makes everything durable and lets go of the store.
@@ -102,11 +152,25 @@ impl Engine {
     /// # Errors
     /// When the last sync fails.
     pub fn close(&self) -> Result<(), StoreError> {
+        let catalog = self.catalog.write();
+        if self.work.close() && self.work.next_uncounted().is_none() && self.store.health().is_ok() {
+            let mut batch = Batch::new();
+            load::stage_statistics(&mut batch, &catalog);
+            self.store.commit(batch).wait()?;
+        }
         self.store.close()
     }
 
-    fn begin_other(&self, _operation: Operation) -> Result<Step, Error> {
-        Err(keyform_core::error::table::resource_not_found())
+    /// Whether the engine can still do all of its work.
+    ///
+    /// # Errors
+    /// The failure that came first.
+    pub fn health(&self) -> Result<(), StoreError> {
+        self.store.health()?;
+        match self.work.failure() {
+            Some(cause) => Err(StoreError::Poisoned { cause: format!("background work failed: {cause}").into() }),
+            None => Ok(()),
+        }
     }
 
     /// What readers see.

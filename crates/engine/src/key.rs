@@ -19,6 +19,13 @@ pub struct ItemKey {
 }
 
 impl ItemKey {
+    /// The place of an item of the table.
+    pub fn of_stored(table: &Table, item: &Item) -> Self {
+        let store_key = of_stored_item(table, item);
+        let values_start = store_key.len() - values_of_item(&table.key, item).len();
+        Self { store_key, values_start }
+    }
+
     /// The encoded values of partition and sort key, without table and hash.
     pub fn values(&self) -> &[u8] {
         &self.store_key[self.values_start..]

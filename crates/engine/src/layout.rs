@@ -3,7 +3,7 @@
 //! ```text
 //! 00 …                                             the engine's own: catalog, idempotency tokens, statistics
 //! 01 table index hash partition sort [table key]   items (index 0) and copies of them in indexes
-//! 01 table fffe  seconds  table key                when items expire
+//! 01 table fffe  number seconds  table key         when items expire; another number each time it is switched on
 //! 01 table ffff  stream shard  sequence            changes
 //! ```
 //!
@@ -73,6 +73,12 @@ pub fn partition_prefix(table: TableId, index: IndexId, partition: &[u8]) -> Vec
 /// The hash by which partitions are spread.
 pub fn partition_hash(partition: &[u8]) -> u64 {
     twox_hash::XxHash3_64::oneshot(partition)
+}
+
+/// The partition hash in a key of an item or an index entry.
+pub fn hash_of_key(key: &[u8]) -> Option<u64> {
+    const START: usize = 1 + 4 + 2;
+    key.get(START..)?.first_chunk().map(|hash| u64::from_be_bytes(*hash))
 }
 
 /// Appends a key value; strings, numbers and binaries are the only ones.

@@ -23,6 +23,7 @@ pub mod lock;
 mod read;
 pub mod store;
 pub mod stream;
+mod table;
 mod write;
 
 pub use database::{Database, OpenError, Options};

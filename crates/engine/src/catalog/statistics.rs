@@ -26,6 +26,11 @@ impl Statistics {
         u64::try_from(self.bytes.load(Ordering::Relaxed)).unwrap_or(0)
     }
 
+    /// Both counters as they are; they may be below zero while they are not known.
+    pub fn counters(&self) -> (i64, i64) {
+        (self.items.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
+    }
+
     /// Counts what a write took away and what it brought, as sizes.
     pub fn count(&self, old_bytes: Option<usize>, new_bytes: Option<usize>) {
         let items = i64::from(new_bytes.is_some()) - i64::from(old_bytes.is_some());

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use keyform_core::table::{
-    AttributeDefinitions, BillingMode, KeySchema, OnDemandThroughput, ScalarType, SseSpecification, StreamView,
-    TableClass, Tag, ThroughputDescription, WarmThroughput,
+    AttributeDefinitions, BillingMode, KeySchema, OnDemandThroughput, ScalarType, SseSpecification, TableClass, Tag,
+    ThroughputDescription, WarmThroughput,
 };
 
-use super::{Index, Statistics};
-use crate::layout::TableId;
+use super::{Index, Statistics, Stream};
+use crate::layout::{IndexId, TableId};
 
 /// A table as it is at one moment.
 #[derive(Clone, Debug)]
@@ -25,10 +25,14 @@ pub struct Table {
     pub indexes: Vec<Index>,
     /// The number that the next index gets.
     pub next_index: u16,
-    /// The attribute that tells when an item expires, while expiry is on.
-    pub expiry: Option<String>,
-    /// Its newest stream, if it ever had one.
-    pub stream: Option<Stream>,
+    /// How items expire, while expiry is on.
+    pub expiry: Option<Expiry>,
+    /// The number that the expiry gets when it is switched on next.
+    pub next_expiry: u32,
+    /// Its newest stream, if it had one of late.
+    pub stream: Option<Arc<Stream>>,
+    /// The number that the next stream gets.
+    pub next_stream: u32,
     /// What the service keeps and tells, without effect on items.
     pub settings: TableSettings,
     /// Its items, counted. Shared by all states of the table.
@@ -64,17 +68,15 @@ pub struct TableSettings {
     pub tags: Vec<Tag>,
 }
 
-/// A stream of a table's changes.
+/// How items of a table expire.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stream {
-    /// Its number within the table; a stream that is switched on anew gets a new one.
+pub struct Expiry {
+    /// The attribute that tells when.
+    pub attribute: String,
+    /// Where its entries are; another place each time it is switched on.
     pub number: u32,
-    /// Whether changes are being recorded.
-    pub enabled: bool,
-    /// What a record carries.
-    pub view: StreamView,
-    /// When it began; its label.
-    pub created_ms: u64,
+    /// Whether the items that were there before have their entries.
+    pub filled: bool,
 }
 
 /// A key attribute and its type.
@@ -126,6 +128,24 @@ impl Table {
     /// The index of that name.
     pub fn index(&self, name: &str) -> Option<&Index> {
         self.indexes.iter().find(|index| index.name == name)
+    }
+
+    /// The index of that number.
+    pub fn index_by_id(&self, id: IndexId) -> Option<&Index> {
+        self.indexes.iter().find(|index| index.id == id)
+    }
+
+    /// A number that no index of the table has had.
+    pub fn take_index_id(&mut self) -> IndexId {
+        let id = IndexId(self.next_index);
+        self.next_index += 1;
+        id
+    }
+
+    /// Forgets the types of attributes that are in no key any more.
+    pub fn drop_unused_attributes(&mut self) {
+        let Self { attributes, key, indexes, .. } = self;
+        attributes.retain(|name, _| key.contains(name) || indexes.iter().any(|index| index.key.contains(name)));
     }
 
     /// Whether there is a local index, so that item collections have a size.

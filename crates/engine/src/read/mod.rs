@@ -13,4 +13,4 @@ mod scan;
 mod source;
 mod start;
 
-pub(crate) use get::transactional_report;
+pub(crate) use get::{decoded, transactional_report};

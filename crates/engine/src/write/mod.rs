@@ -8,5 +8,5 @@
 mod action;
 mod batch;
 mod item;
-mod token;
+pub(crate) mod token;
 mod transaction;

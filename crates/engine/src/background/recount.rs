@@ -1,0 +1,53 @@
+//! Statistics that are not known, after an unclean end or of an index just filled: counted while writes go on.
+//!
+//! At one moment, with all writers kept out, the counters are noted and a snapshot is taken. What the snapshot holds is what
+//! the counters should have been then; the difference is added to what they are by now.
+
+use std::sync::Arc;
+
+use keyform_core::{Error, Item};
+
+use crate::catalog::{Statistics, load};
+use crate::engine::{Engine, store_failed};
+use crate::layout::{self, IndexId, TableId};
+use crate::read::decoded;
+use crate::store::Snapshot;
+
+impl Engine {
+    pub(super) fn recount(&self) -> Result<(), Error> {
+        while let Some(which) = self.work.next_uncounted() {
+            if !self.recount_one(which)? {
+                return Ok(());
+            }
+            self.work.remove_uncounted(which);
+        }
+        Ok(())
+    }
+
+    /// Counts one table or index; tells whether it came to the end.
+    fn recount_one(&self, (table, index): (TableId, IndexId)) -> Result<bool, Error> {
+        let Some((statistics, snapshot, noted)) = self.note(table, index) else { return Ok(true) };
+        let (mut items, mut bytes) = (0, 0);
+        for entry in load::prefixed(&snapshot, &layout::index_prefix(table, index)) {
+            let (_, value) = entry.map_err(|error| store_failed(&error))?;
+            items += 1;
+            bytes += decoded(value).as_ref().map(Item::size).map_err(Clone::clone)? as i64;
+            if items % 1024 == 0 && self.work.is_stopping() {
+                return Ok(false);
+            }
+        }
+        statistics.add(items - noted.0, bytes - noted.1);
+        Ok(true)
+    }
+
+    fn note(&self, table: TableId, index: IndexId) -> Option<(Arc<Statistics>, Snapshot, (i64, i64))> {
+        let catalog = self.catalog.read();
+        let table = catalog.iter().find(|one| one.id == table)?;
+        let statistics = match index {
+            IndexId::BASE => &table.statistics,
+            index => &table.index_by_id(index)?.statistics,
+        };
+        let _everything = self.locks.lock_everything();
+        Some((Arc::clone(statistics), self.store.latest(), statistics.counters()))
+    }
+}

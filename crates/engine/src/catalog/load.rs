@@ -1,0 +1,175 @@
+//! Where the catalog stands in the store, and how it is read when the database is opened.
+//!
+//! ```text
+//! c name                 a table
+//! s table number         a stream
+//! h table number shard   up to where a shard is trimmed
+//! n                      the number that the next table gets
+//! z                      all statistics; only while the database is closed, and closed well
+//! g prefix               keys that nobody needs any more
+//! ```
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use keyform_core::Error;
+
+use super::fields::wrong;
+use super::{Catalog, Position, Shard, ShardMeter, Stream, Table, statistics_record, stream_record, table_record};
+use crate::engine::store_failed;
+use crate::layout;
+use crate::store::{Batch, Snapshot};
+
+const TABLES: u8 = b'c';
+const STREAMS: u8 = b's';
+const TRIMMED: u8 = b'h';
+const NEXT_ID: u8 = b'n';
+const STATISTICS: u8 = b'z';
+const GARBAGE: u8 = b'g';
+
+/// Puts a table's record into the batch, and that of its stream.
+pub fn stage_table(batch: &mut Batch, table: &Table) {
+    batch.put(layout::system_key(TABLES, table.name.as_bytes()), table_record::encode(table));
+    if let Some(stream) = &table.stream {
+        stage_stream(batch, stream);
+    }
+}
+
+/// Takes a table's record away.
+pub fn stage_table_removal(batch: &mut Batch, table: &Table) {
+    batch.delete(layout::system_key(TABLES, table.name.as_bytes()));
+}
+
+/// Notes the number that the next table gets.
+pub fn stage_next_id(batch: &mut Batch, next_id: u32) {
+    batch.put(layout::system_key(NEXT_ID, b""), next_id.to_be_bytes().to_vec());
+}
+
+/// Puts a stream's record into the batch.
+pub fn stage_stream(batch: &mut Batch, stream: &Stream) {
+    batch.put(stream_key(stream), stream_record::encode(stream));
+}
+
+/// Takes a stream's record away.
+pub fn stage_stream_removal(batch: &mut Batch, stream: &Stream) {
+    batch.delete(stream_key(stream));
+}
+
+/// Notes up to where a shard is trimmed.
+pub fn stage_trimmed(batch: &mut Batch, stream: &Stream, shard: u32, position: Position) {
+    batch.put(trimmed_key(stream, shard), position.to_bytes().to_vec());
+}
+
+/// Forgets up to where a shard was trimmed.
+pub fn stage_trimmed_removal(batch: &mut Batch, stream: &Stream, shard: u32) {
+    batch.delete(trimmed_key(stream, shard));
+}
+
+/// Notes that all keys with the prefix are to be dropped.
+pub fn stage_garbage(batch: &mut Batch, prefix: &[u8]) {
+    batch.put(layout::system_key(GARBAGE, prefix), Bytes::new());
+}
+
+/// Notes that all keys with the prefix are dropped.
+pub fn stage_garbage_removal(batch: &mut Batch, prefix: &[u8]) {
+    batch.delete(layout::system_key(GARBAGE, prefix));
+}
+
+/// The prefixes whose keys are to be dropped.
+pub fn garbage(snapshot: &Snapshot) -> Result<Vec<Vec<u8>>, Error> {
+    Ok(records(snapshot, GARBAGE)?.into_iter().map(|(prefix, _)| prefix).collect())
+}
+
+/// Puts all statistics into the batch.
+pub fn stage_statistics(batch: &mut Batch, catalog: &Catalog) {
+    batch.put(layout::system_key(STATISTICS, b""), statistics_record::encode(catalog));
+}
+
+/// Takes the statistics away: from now on they are in memory only.
+pub fn stage_statistics_removal(batch: &mut Batch) {
+    batch.delete(layout::system_key(STATISTICS, b""));
+}
+
+/// A catalog as it was read.
+pub struct Loaded {
+    /// The catalog.
+    pub catalog: Catalog,
+    /// Whether the statistics are what they were; they are not after an unclean end.
+    pub counted: bool,
+}
+
+/// Reads the catalog.
+///
+/// # Errors
+/// When the store fails or a record cannot be read.
+pub fn load(snapshot: &Snapshot, arn_prefix: String) -> Result<Loaded, Error> {
+    let mut catalog = Catalog::new(arn_prefix);
+    for (_, bytes) in records(snapshot, STREAMS)? {
+        catalog.insert_stream(measured(snapshot, stream_record::decode(bytes)?)?);
+    }
+    for (_, bytes) in records(snapshot, TABLES)? {
+        let (table, stream) = table_record::decode(bytes)?;
+        let stream = stream.and_then(|number| catalog.stream(table.id, number)).cloned();
+        catalog.insert(Table { stream, ..table });
+    }
+    if let Some(bytes) = get(snapshot, &layout::system_key(NEXT_ID, b""))? {
+        catalog.reserve_ids(bytes.as_ref().try_into().map(u32::from_be_bytes).map_err(|_| wrong("next table"))?);
+    }
+    let statistics = get(snapshot, &layout::system_key(STATISTICS, b""))?;
+    let counted = statistics.is_some() || catalog.iter().next().is_none();
+    if let Some(bytes) = statistics {
+        statistics_record::restore(bytes, &catalog)?;
+    }
+    Ok(Loaded { catalog, counted })
+}
+
+/// The stream with meters that know what is in its shards.
+fn measured(snapshot: &Snapshot, mut stream: Stream) -> Result<Stream, Error> {
+    let meters = stream.shards.iter().map(|shard| meter(snapshot, &stream, shard)).collect::<Result<Vec<_>, _>>()?;
+    for (shard, meter) in stream.shards.iter_mut().zip(meters) {
+        shard.meter = Arc::new(meter);
+    }
+    Ok(stream)
+}
+
+/// Records are not counted anew: that there are some is all that an old shard has to know.
+fn meter(snapshot: &Snapshot, stream: &Stream, shard: &Shard) -> Result<ShardMeter, Error> {
+    let trimmed = get(snapshot, &trimmed_key(stream, shard.number))?.and_then(|bytes| Position::of_key(&bytes));
+    let first = prefixed(snapshot, &stream.shard_prefix(shard.number)).next().transpose();
+    let first = first.map_err(|error| store_failed(&error))?;
+    Ok(ShardMeter::continuing(first.is_some().into(), trimmed))
+}
+
+fn stream_key(stream: &Stream) -> Vec<u8> {
+    let mut key = layout::system_key(STREAMS, &stream.table_id.0.to_be_bytes());
+    key.extend_from_slice(&stream.number.to_be_bytes());
+    key
+}
+
+fn trimmed_key(stream: &Stream, shard: u32) -> Vec<u8> {
+    let mut key = layout::system_key(TRIMMED, &stream.table_id.0.to_be_bytes());
+    key.extend_from_slice(&stream.number.to_be_bytes());
+    key.extend_from_slice(&shard.to_be_bytes());
+    key
+}
+
+fn get(snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>, Error> {
+    snapshot.get(key).map_err(|error| store_failed(&error))
+}
+
+/// All records of a kind, by what follows the kind in their keys.
+fn records(snapshot: &Snapshot, kind: u8) -> Result<Vec<(Vec<u8>, Bytes)>, Error> {
+    let prefix = layout::system_key(kind, b"");
+    let entries = prefixed(snapshot, &prefix).map(|entry| {
+        let (key, value) = entry.map_err(|error| store_failed(&error))?;
+        Ok((key[prefix.len()..].to_vec(), value))
+    });
+    entries.collect()
+}
+
+/// All keys that start with a prefix, with their values.
+pub fn prefixed(snapshot: &Snapshot, prefix: &[u8]) -> crate::store::Range {
+    let upper = layout::after_prefix(prefix);
+    snapshot.range(Bound::Included(prefix), upper.as_deref().map_or(Bound::Unbounded, Bound::Excluded))
+}

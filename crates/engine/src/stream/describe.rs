@@ -1,0 +1,90 @@
+//! ListStreams and DescribeStream.
+
+use std::sync::Arc;
+
+use keyform_core::error::stream as texts;
+use keyform_core::operation::{
+    DescribeStream, ListStreams, ListStreamsOutput, Shard as ShardDescription, StreamDescription, StreamListing,
+};
+use keyform_core::table::Status;
+use keyform_core::{Error, Output};
+
+use crate::catalog::{Position, Shard, Stream};
+use crate::engine::{Engine, Step};
+use crate::table::{stream_arn, stream_label};
+
+/// How many streams or shards a page has if the request does not say.
+const PAGE_MAX: usize = 100;
+
+impl Engine {
+    pub(crate) fn list_streams(&self, request: &ListStreams) -> Step {
+        let limit = request.limit.unwrap_or(PAGE_MAX);
+        let mut streams = self.listings(request.table.as_deref());
+        streams.sort_by(|a, b| a.arn.cmp(&b.arn));
+        let is_after = |stream: &StreamListing| request.start.as_ref().is_none_or(|start| stream.arn > *start);
+        streams.retain(is_after);
+        let more = streams.len() > limit;
+        streams.truncate(limit);
+        let last = streams.last().filter(|_| more).map(|stream| stream.arn.clone());
+        Step::Done(Output::ListStreams(ListStreamsOutput { streams, last }))
+    }
+
+    fn listings(&self, table: Option<&str>) -> Vec<StreamListing> {
+        let catalog = self.catalog.read();
+        let wanted = catalog.streams().filter(|stream| table.is_none_or(|table| stream.table == table));
+        let listing = |stream: &Arc<Stream>| StreamListing {
+            arn: stream_arn(&self.settings, stream),
+            table: stream.table.clone(),
+            label: stream_label(stream.created_ms),
+        };
+        wanted.map(listing).collect()
+    }
+
+    pub(crate) fn describe_stream(&self, request: &DescribeStream) -> Result<Step, Error> {
+        let stream = self.stream_of_arn(&request.arn)?;
+        let mut shards = shards_after(&stream, request.start_shard.as_deref());
+        if let Some(parent) = &request.children_of {
+            shards.retain(|shard| shard.parent.as_ref() == Some(parent));
+        }
+        let limit = request.limit.unwrap_or(PAGE_MAX);
+        let more = shards.len() > limit;
+        shards.truncate(limit);
+        let last_shard = shards.last().filter(|_| more).map(|shard| shard.id());
+        Ok(Step::Done(Output::DescribeStream(StreamDescription {
+            arn: request.arn.clone(),
+            label: stream_label(stream.created_ms),
+            status: if stream.is_enabled() { Status::Active } else { Status::Deleting },
+            view: stream.view,
+            created_ms: stream.created_ms,
+            table: stream.table.clone(),
+            key: stream.key.clone(),
+            shards: shards.into_iter().map(shard_description).collect(),
+            last_shard,
+        })))
+    }
+
+    /// The stream with that ARN.
+    pub(super) fn stream_of_arn(&self, arn: &str) -> Result<Arc<Stream>, Error> {
+        let catalog = self.catalog.read();
+        let found = catalog.streams().find(|stream| stream_arn(&self.settings, stream) == arn).cloned();
+        found.ok_or_else(|| texts::stream_not_found(arn))
+    }
+}
+
+/// The shards after one that may be forgotten by now.
+fn shards_after<'a>(stream: &'a Stream, start: Option<&str>) -> Vec<&'a Shard> {
+    let Some(start) = start else { return stream.shards.iter().collect() };
+    match stream.shards.iter().position(|shard| shard.id() == start) {
+        Some(place) => stream.shards[place + 1..].iter().collect(),
+        None => stream.shards.iter().filter(|shard| shard.id().as_str() > start).collect(),
+    }
+}
+
+fn shard_description(shard: &Shard) -> ShardDescription {
+    ShardDescription {
+        id: shard.id(),
+        parent: shard.parent.clone(),
+        start: Position::before(shard.start + 1).sequence(),
+        end: shard.end.map(|end| Position::last_of(end.seqno).sequence()),
+    }
+}

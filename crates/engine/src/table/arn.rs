@@ -1,0 +1,83 @@
+//! ARNs of tables, indexes, streams and keys, and the labels of streams.
+
+use twox_hash::XxHash3_64;
+
+use crate::catalog::Stream;
+use crate::engine::Settings;
+
+/// What the ARNs of all tables start with.
+pub(crate) fn table_arn_prefix(settings: &Settings) -> String {
+    format!("arn:aws:dynamodb:{}:{}:table/", settings.region, settings.account)
+}
+
+pub(crate) fn table_arn(settings: &Settings, table: &str) -> String {
+    format!("{}{table}", table_arn_prefix(settings))
+}
+
+pub(crate) fn index_arn(settings: &Settings, table: &str, index: &str) -> String {
+    format!("{}{table}/index/{index}", table_arn_prefix(settings))
+}
+
+pub(crate) fn stream_arn(settings: &Settings, stream: &Stream) -> String {
+    format!("{}{}/stream/{}", table_arn_prefix(settings), stream.table, stream_label(stream.created_ms))
+}
+
+/// The ARN of a key: the one stated, or the account's own.
+pub(crate) fn kms_key_arn(settings: &Settings, stated: Option<&str>) -> String {
+    let Settings { region, account, .. } = settings;
+    match stated {
+        Some(arn) if arn.starts_with("arn:") => arn.to_owned(),
+        Some(alias) if alias.starts_with("alias/") => format!("arn:aws:kms:{region}:{account}:{alias}"),
+        Some(id) => format!("arn:aws:kms:{region}:{account}:key/{id}"),
+        None => format!("arn:aws:kms:{region}:{account}:key/{}", account_key_id(account)),
+    }
+}
+
+/// The id of an account's own key: always the same one.
+fn account_key_id(account: &str) -> String {
+    let high = XxHash3_64::oneshot_with_seed(1, account.as_bytes());
+    let low = XxHash3_64::oneshot_with_seed(2, account.as_bytes());
+    let (a, b, c) = (high >> 32, high >> 16 & 0xffff, high & 0x0fff);
+    format!("{a:08x}-{b:04x}-4{c:03x}-8{:03x}-{:012x}", low >> 48 & 0x0fff, low & 0xffff_ffff_ffff)
+}
+
+/// The label of a stream that began then: `2026-11-15T12:00:00.000`.
+pub(crate) fn stream_label(created_ms: u64) -> String {
+    let (days, ms) = (created_ms / 86_400_000, created_ms % 86_400_000);
+    let (year, month, day) = civil_date(days);
+    let (hour, minute, second) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}", ms % 1000)
+}
+
+/// The date of a day after 1970-01-01. Years are counted from March, so that the leap day is the last of one.
+fn civil_date(days: u64) -> (u64, u64, u64) {
+    const DAYS_OF_400_YEARS: u64 = 146_097;
+    let days = days + 719_468;
+    let (era, day_of_era) = (days / DAYS_OF_400_YEARS, days % DAYS_OF_400_YEARS);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_dates() {
+        assert_eq!(stream_label(0), "1970-01-01T00:00:00.000");
+        assert_eq!(stream_label(951_782_400_000 + 3_723_004), "2000-02-29T01:02:03.004");
+        assert_eq!(stream_label(1_794_743_096_608), "2026-11-15T11:44:56.608");
+    }
+
+    #[test]
+    fn an_account_has_one_key_in_the_form_of_a_uuid() {
+        let settings = Settings::default();
+        let arn = kms_key_arn(&settings, None);
+        assert_eq!(arn, kms_key_arn(&settings, None));
+        assert_eq!(arn.rsplit('/').next().map(str::len), Some(36));
+    }
+}

@@ -1,0 +1,152 @@
+//! CreateTable. The table can be used at once, though the answer says that it is being made, as the service's does.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use keyform_core::Error;
+use keyform_core::error::table as texts;
+use keyform_core::operation::CreateTable;
+use keyform_core::table::{
+    AttributeDefinitions, BillingMode, GlobalIndex, LocalIndex, Status, StreamView, Tag, Throughput,
+    ThroughputDescription,
+};
+
+use crate::catalog::{Index, IndexKind, KeyLayout, Projected, Statistics, Stream, Table, TableSettings, load};
+use crate::engine::{Engine, Step};
+use crate::env;
+use crate::layout::TableId;
+use crate::store::{Batch, SeqNo};
+
+impl Engine {
+    pub(crate) fn create_table(&self, request: CreateTable) -> Result<Step, Error> {
+        let mut catalog = self.catalog.write();
+        if catalog.find(&request.table).is_some() {
+            return Err(texts::already_exists(&request.table));
+        }
+        let id = catalog.take_id();
+        let table = self.new_table(id, request);
+        let mut output = self.table_output(&table, Status::Creating);
+        if let keyform_core::Output::Table(description) = &mut output {
+            description.global_indexes.iter_mut().for_each(|index| index.status = Status::Creating);
+        }
+        let mut batch = Batch::new();
+        load::stage_next_id(&mut batch, catalog.next_id());
+        let commit = self.save_table(&mut catalog, table, batch)?;
+        Ok(Step::after(commit, output))
+    }
+
+    fn new_table(&self, id: TableId, request: CreateTable) -> Table {
+        let now_ms = self.env.now_ms();
+        let settings = self.new_settings(&request, now_ms);
+        let key = KeyLayout::new(&request.key, &request.attributes);
+        let mut table = Table {
+            id,
+            name: request.table,
+            key,
+            attributes: request.attributes,
+            indexes: Vec::new(),
+            next_index: 1,
+            expiry: None,
+            next_expiry: 1,
+            stream: None,
+            next_stream: 1,
+            settings,
+            statistics: Arc::new(Statistics::default()),
+        };
+        for index in request.local_indexes {
+            add_local_index(&mut table, index);
+        }
+        for index in request.global_indexes {
+            add_global_index(&mut table, index, Status::Active);
+        }
+        if let Some(view) = request.stream {
+            begin_stream(&mut table, view, self.store.stats().latest_seqno, now_ms);
+        }
+        table
+    }
+
+    fn new_settings(&self, request: &CreateTable, now_ms: u64) -> TableSettings {
+        TableSettings {
+            uuid: env::uuid(self.env.as_ref()),
+            created_ms: now_ms,
+            billing: request.billing,
+            on_demand_since_ms: (request.billing == BillingMode::PayPerRequest).then_some(now_ms),
+            throughput: described(request.throughput),
+            on_demand: request.on_demand,
+            warm: request.warm,
+            sse: request.sse.clone(),
+            class: request.class,
+            class_since_ms: None,
+            deletion_protected: request.deletion_protected,
+            tags: merged_tags(&[], &request.tags),
+        }
+    }
+}
+
+fn described(throughput: Option<Throughput>) -> ThroughputDescription {
+    ThroughputDescription { units: throughput.unwrap_or_default(), ..Default::default() }
+}
+
+/// Tags in the order of their keys; a later one takes the place of an earlier one with its key.
+pub(super) fn merged_tags(old: &[Tag], new: &[Tag]) -> Vec<Tag> {
+    let by_key: BTreeMap<&str, &Tag> = old.iter().chain(new).map(|tag| (tag.key.as_str(), tag)).collect();
+    by_key.into_values().cloned().collect()
+}
+
+fn add_local_index(table: &mut Table, index: LocalIndex) {
+    let key = KeyLayout::new(&index.key, &table.attributes);
+    let index = Index {
+        id: table.take_index_id(),
+        name: index.name,
+        kind: IndexKind::Local,
+        projected: Projected::new(&index.projection, &table.key, &key),
+        key,
+        projection: index.projection,
+        statistics: Arc::new(Statistics::default()),
+    };
+    table.indexes.push(index);
+}
+
+/// Adds a global index whose key attributes are all defined.
+pub(super) fn add_global_index(table: &mut Table, index: GlobalIndex, status: Status) {
+    let attributes: &AttributeDefinitions = &table.attributes;
+    let key = KeyLayout::new(&index.key, attributes);
+    let kind = IndexKind::Global {
+        status,
+        backfilling: status == Status::Creating,
+        throughput: described(index.throughput),
+        on_demand: index.on_demand,
+        warm: index.warm,
+    };
+    let index = Index {
+        id: table.take_index_id(),
+        name: index.name,
+        kind,
+        projected: Projected::new(&index.projection, &table.key, &key),
+        key,
+        projection: index.projection,
+        statistics: Arc::new(Statistics::default()),
+    };
+    table.indexes.push(index);
+}
+
+/// Gives a table a new stream with one shard.
+pub(super) fn begin_stream(table: &mut Table, view: StreamView, after: SeqNo, now_ms: u64) {
+    let earlier_ms = table.stream.as_ref().map_or(0, |stream| stream.created_ms);
+    // The time is the stream's label, so two streams of a table must not begin at the same one.
+    let created_ms = now_ms.max(earlier_ms + 1);
+    let mut stream = Stream {
+        table: table.name.clone(),
+        table_id: table.id,
+        number: table.next_stream,
+        key: table.key.schema(),
+        view,
+        created_ms,
+        ended_ms: None,
+        shards: Vec::new(),
+        next_shard: 0,
+    };
+    stream.add_shard(None, 0..=u64::MAX, after, created_ms);
+    table.next_stream += 1;
+    table.stream = Some(Arc::new(stream));
+}

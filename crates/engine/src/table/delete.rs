@@ -1,0 +1,46 @@
+//! DeleteTable. Items go at once; the stream stays until its records are trimmed.
+
+use keyform_core::Error;
+use keyform_core::error::table as texts;
+use keyform_core::table::Status;
+
+use crate::catalog::{Table, load};
+use crate::engine::{Engine, Step};
+use crate::layout::{self, IndexId};
+use crate::store::Batch;
+use crate::stream;
+
+impl Engine {
+    pub(crate) fn delete_table(&self, name: &str) -> Result<Step, Error> {
+        let mut catalog = self.catalog.write();
+        let table = catalog.find(name).cloned().ok_or_else(|| texts::table_not_found(name))?;
+        if table.settings.deletion_protected {
+            return Err(texts::deletion_protected());
+        }
+        let mut batch = Batch::new();
+        load::stage_table_removal(&mut batch, &table);
+        for prefix in prefixes(&table) {
+            load::stage_garbage(&mut batch, &prefix);
+        }
+        let ended = table.stream.as_deref().filter(|stream| stream.is_enabled());
+        let ended = ended.map(|stream| stream::ended(stream, self.stream_end()));
+        if let Some(stream) = &ended {
+            load::stage_stream(&mut batch, stream);
+        }
+        let commit = self.accepted(batch)?;
+        catalog.remove(&table.name);
+        if let Some(stream) = ended {
+            catalog.insert_stream(stream);
+        }
+        drop(catalog);
+        self.work.wake();
+        Ok(Step::after(commit, self.table_output(&table, Status::Deleting)))
+    }
+}
+
+/// Where a table has its items, index entries and times of expiry.
+fn prefixes(table: &Table) -> impl Iterator<Item = Vec<u8>> {
+    let indexes = table.indexes.iter().map(|index| index.id);
+    let all = [IndexId::BASE, IndexId::EXPIRY].into_iter().chain(indexes);
+    all.map(|index| layout::index_prefix(table.id, index))
+}

@@ -1,0 +1,46 @@
+//! Operations on tables. Each changes the catalog under its write lock, puts the new record into the store's order, and is
+//! answered when that is durable.
+
+mod arn;
+mod create;
+mod delete;
+mod describe;
+mod limits;
+mod list;
+mod tags;
+mod time_to_live;
+mod update;
+
+pub(crate) use arn::{stream_arn, stream_label, table_arn_prefix};
+
+use keyform_core::Error;
+
+use crate::catalog::{Catalog, Table, load};
+use crate::engine::{Engine, store_failed};
+use crate::store::{Batch, Commit};
+
+impl Engine {
+    /// Writes a table's record and puts the table into the catalog.
+    ///
+    /// # Errors
+    /// When the store refuses the record; the catalog is as before then.
+    pub(crate) fn save_table(&self, catalog: &mut Catalog, table: Table, mut batch: Batch) -> Result<Commit, Error> {
+        load::stage_table(&mut batch, &table);
+        let commit = self.accepted(batch)?;
+        catalog.insert(table);
+        Ok(commit)
+    }
+
+    /// Commits a change of the catalog, which must be in the store's order before it is in memory.
+    pub(crate) fn accepted(&self, batch: Batch) -> Result<Commit, Error> {
+        let commit = self.store.commit(batch);
+        match commit.seqno() {
+            Some(_) => Ok(commit),
+            None => commit.wait().map_err(|error| store_failed(&error)).and(Err(refused())),
+        }
+    }
+}
+
+fn refused() -> Error {
+    Error::internal("the store refused a change of the catalog: look at its health and open it anew")
+}

@@ -1,0 +1,236 @@
+//! A database in memory or on a simulated disk, with a clock that tests move, and short ways to ask it things.
+
+#![allow(dead_code, reason = "each test file uses a part of this")]
+#![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use keyform_core::operation::{
+    ChangeRecord, CreateTable, DeleteItem, DescribeStream, GetRecords, GetShardIterator, PutItem, Scan, Shard,
+    ShardPosition, StreamDescription, UpdateTable,
+};
+use keyform_core::table::{
+    BillingMode, GlobalIndex, GlobalIndexDescription, KeySchema, Projection, ScalarType, TableDescription,
+};
+use keyform_core::{AttributeValue, Attributes, Error, Operation, Output};
+use keyform_engine::engine::Settings;
+use keyform_engine::env::ManualEnv;
+use keyform_engine::store::{DataKeys, PowerCut, SimDisk, Store, StoreOptions};
+use keyform_engine::{Database, Options};
+
+/// The time at which tests begin.
+pub const START_MS: u64 = 1_794_700_000_000;
+/// The table that tests use.
+pub const TABLE: &str = "things";
+
+/// A database that can be asked, and opened anew where it is on a disk.
+pub struct World {
+    pub database: Database,
+    pub env: ManualEnv,
+    disk: Option<SimDisk>,
+    settings: Settings,
+}
+
+/// Runs a test in memory and on disk; what it returns must be the same.
+pub fn on_both<T: PartialEq + Debug>(test: impl Fn(&mut World) -> T) {
+    let in_memory = test(&mut World::in_memory());
+    let on_disk = test(&mut World::on_disk());
+    assert_eq!(in_memory, on_disk, "the answers in memory and on disk differ");
+}
+
+impl World {
+    pub fn in_memory() -> Self {
+        Self::new(None, Settings::default())
+    }
+
+    pub fn on_disk() -> Self {
+        Self::new(Some(SimDisk::new()), Settings::default())
+    }
+
+    pub fn with_settings(&self, settings: Settings) -> Self {
+        Self::new(self.disk.as_ref().map(|_| SimDisk::new()), settings)
+    }
+
+    fn new(disk: Option<SimDisk>, settings: Settings) -> Self {
+        let env = ManualEnv::at_ms(START_MS);
+        Self { database: open(disk.as_ref(), &env, &settings), env, disk, settings }
+    }
+
+    /// Closes the database and opens it again; one in memory goes on as it is.
+    pub fn reopen(&mut self) {
+        if let Some(disk) = &self.disk {
+            self.database.close().unwrap();
+            self.database = open(Some(disk), &self.env, &self.settings);
+        }
+    }
+
+    /// Cuts the power and opens what is left; one in memory goes on as it is.
+    pub fn cut_power(&mut self) {
+        if let Some(disk) = &mut self.disk {
+            let left = disk.cut_power(PowerCut::DropAll);
+            *disk = left;
+            self.database = open(Some(disk), &self.env, &self.settings);
+        }
+    }
+
+    pub fn run(&self, operation: Operation) -> Result<Output, Error> {
+        self.database.execute_blocking(operation)
+    }
+
+    pub fn sweep(&self) {
+        self.database.sweep().unwrap();
+    }
+
+    pub fn create(&self, request: CreateTable) -> TableDescription {
+        table(self.run(Operation::CreateTable(request)))
+    }
+
+    pub fn describe(&self) -> TableDescription {
+        table(self.run(Operation::DescribeTable { table: TABLE.to_owned() }))
+    }
+
+    pub fn update(&self, request: UpdateTable) -> Result<TableDescription, Error> {
+        self.run(Operation::UpdateTable(UpdateTable { table: TABLE.to_owned(), ..request }))
+            .map(|output| table(Ok(output)))
+    }
+
+    pub fn index(&self, name: &str) -> Option<GlobalIndexDescription> {
+        self.describe().global_indexes.into_iter().find(|index| index.index.name == name)
+    }
+
+    pub fn put(&self, item: Attributes) {
+        let request = PutItem { table: TABLE.to_owned(), item, ..PutItem::default() };
+        self.run(Operation::PutItem(request)).unwrap();
+    }
+
+    pub fn delete(&self, key: Attributes) {
+        let request = DeleteItem { table: TABLE.to_owned(), key, ..DeleteItem::default() };
+        self.run(Operation::DeleteItem(request)).unwrap();
+    }
+
+    /// All items of the table or an index, by their partition keys.
+    pub fn scan(&self, index: Option<&str>) -> Vec<Attributes> {
+        let request = Scan {
+            table: TABLE.to_owned(),
+            index: index.map(str::to_owned),
+            filter: None,
+            projection: None,
+            select: None,
+            limit: None,
+            consistent: false,
+            segment: None,
+            start: None,
+            return_capacity: Default::default(),
+        };
+        let Output::Page(page) = self.run(Operation::Scan(request)).unwrap() else { panic!("no page") };
+        let mut items: Vec<Attributes> = page.items.unwrap().iter().map(|item| item.to_attributes()).collect();
+        items.sort_by_key(|item| format!("{item:?}"));
+        items
+    }
+
+    pub fn stream(&self) -> StreamDescription {
+        let arn = self.describe().stream.unwrap().arn;
+        self.stream_of(&arn)
+    }
+
+    pub fn stream_of(&self, arn: &str) -> StreamDescription {
+        let request = DescribeStream { arn: arn.to_owned(), ..DescribeStream::default() };
+        match self.run(Operation::DescribeStream(request)) {
+            Ok(Output::DescribeStream(description)) => description,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub fn iterator(&self, shard: &Shard, position: ShardPosition) -> Result<String, Error> {
+        let request = GetShardIterator { arn: self.stream().arn, shard: shard.id.clone(), position };
+        match self.run(Operation::GetShardIterator(request))? {
+            Output::GetShardIterator(iterator) => Ok(iterator),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub fn records(
+        &self,
+        iterator: String,
+        limit: Option<usize>,
+    ) -> Result<(Vec<ChangeRecord>, Option<String>), Error> {
+        match self.run(Operation::GetRecords(GetRecords { iterator, limit }))? {
+            Output::GetRecords(output) => Ok((output.records, output.next)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// All records of all shards, parents before children.
+    pub fn all_records(&self) -> Vec<ChangeRecord> {
+        let mut all = Vec::new();
+        for shard in self.stream().shards {
+            let mut iterator = Some(self.iterator(&shard, ShardPosition::TrimHorizon).unwrap());
+            while let Some(next) = iterator {
+                let (records, next) = self.records(next, None).unwrap();
+                iterator = next.filter(|_| !records.is_empty());
+                all.extend(records);
+            }
+        }
+        all
+    }
+}
+
+fn open(disk: Option<&SimDisk>, env: &ManualEnv, settings: &Settings) -> Database {
+    let keys = Some(DataKeys::new(1, [7; 32]));
+    let store = match disk {
+        None => Store::in_memory(),
+        Some(disk) => Store::open(Arc::new(disk.clone()), keys, StoreOptions::default()).unwrap(),
+    };
+    let options =
+        Options { env: Arc::new(env.clone()), settings: settings.clone(), sweep_interval: None, ..Options::default() };
+    Database::on(store, options).unwrap()
+}
+
+pub fn table(output: Result<Output, Error>) -> TableDescription {
+    match output {
+        Ok(Output::Table(description)) => *description,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Items by name and value.
+pub fn item<const N: usize>(attributes: [(&str, AttributeValue); N]) -> Attributes {
+    attributes.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// A table with a string partition key `pk`.
+pub fn simple_table() -> CreateTable {
+    CreateTable {
+        table: TABLE.to_owned(),
+        attributes: [("pk".to_owned(), ScalarType::S)].into(),
+        key: KeySchema { partition: vec!["pk".to_owned()], sort: Vec::new() },
+        global_indexes: Vec::new(),
+        local_indexes: Vec::new(),
+        billing: BillingMode::PayPerRequest,
+        throughput: None,
+        on_demand: None,
+        warm: None,
+        stream: None,
+        sse: None,
+        class: None,
+        deletion_protected: false,
+        tags: Vec::new(),
+    }
+}
+
+/// A global index on one attribute.
+pub fn global_index(name: &str, attribute: &str) -> GlobalIndex {
+    GlobalIndex {
+        name: name.to_owned(),
+        key: KeySchema { partition: vec![attribute.to_owned()], sort: Vec::new() },
+        projection: Projection::All,
+        throughput: None,
+        on_demand: None,
+        warm: None,
+    }
+}
+
+pub fn message<T: Debug>(result: Result<T, Error>) -> String {
+    result.unwrap_err().to_string()
+}
