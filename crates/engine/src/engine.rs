@@ -86,11 +86,14 @@ impl Engine {
             Operation::TransactGetItems(request) => {
                 self.transact_get_items(&request).map(Output::TransactGetItems).map(Step::Done)
             }
+            Operation::ExecuteStatement(request) => self.execute_statement(request),
+            Operation::BatchExecuteStatement(request) => self.batch_execute_statement(request),
+            Operation::ExecuteTransaction(request) => self.execute_transaction(request),
             other => self.begin_control(other),
         }
     }
 
-    /// The operations on tables and streams, and PartiQL.
+    /// The operations on tables and streams.
     fn begin_control(&self, operation: Operation) -> Result<Step, Error> {
         match operation {
             Operation::CreateTable(request) => self.create_table(request),

@@ -21,6 +21,7 @@ pub mod keys;
 pub mod layout;
 pub mod lock;
 mod read;
+pub mod statement;
 pub mod store;
 pub mod stream;
 mod table;

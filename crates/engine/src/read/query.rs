@@ -12,14 +12,23 @@ use crate::engine::Engine;
 
 impl Engine {
     pub(crate) fn query(&self, request: &Query) -> Result<PageOutput, Error> {
+        self.query_checked(request, check_filter)
+    }
+
+    /// A query whose filter may be about the key: statements have no key conditions of their own.
+    pub(crate) fn query_filtering_keys(&self, request: &Query) -> Result<PageOutput, Error> {
+        self.query_checked(request, |_, _| Ok(()))
+    }
+
+    fn query_checked(
+        &self,
+        request: &Query,
+        check: impl FnOnce(&Source, &Query) -> Result<(), Error>,
+    ) -> Result<PageOutput, Error> {
         let source =
             Source::new(self.catalog.read().table(&request.table)?, request.index.as_deref(), request.consistent)?;
         let range = bounds::of_condition(&source, &request.key)?;
-        if let Some(name) =
-            request.filter.as_ref().and_then(|filter| filter.roots().into_iter().find(|name| source.has_key(name)))
-        {
-            return Err(texts::filter_on_key(name));
-        }
+        check(&source, request)?;
         let after = request.start.as_ref().map(|key| start::store_key(&source, key)).transpose()?;
         if let Some(after) = after.as_ref().filter(|after| !range.contains(after)) {
             return Err(outside(&source, &request.key, after)?);
@@ -37,6 +46,14 @@ impl Engine {
             source: &source,
         };
         page.read(&self.snapshot())
+    }
+}
+
+fn check_filter(source: &Source, request: &Query) -> Result<(), Error> {
+    let roots = request.filter.as_ref().map_or_else(Vec::new, |filter| filter.roots());
+    match roots.into_iter().find(|name| source.has_key(name)) {
+        Some(name) => Err(texts::filter_on_key(name)),
+        None => Ok(()),
     }
 }
 

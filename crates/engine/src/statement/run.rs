@@ -1,0 +1,413 @@
+//! ExecuteStatement, BatchExecuteStatement and ExecuteTransaction.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use keyform_core::capacity::{ConsumedCapacity, ReturnConsumedCapacity};
+use keyform_core::error::{CancellationCause, CancellationReason, Detail, partiql, transaction};
+use keyform_core::limits::PAGE_BYTES_MAX;
+use keyform_core::operation::{
+    BatchExecuteStatement, BatchExecuteStatementOutput, BatchedStatement, ExecuteStatement, ExecuteStatementOutput,
+    ExecuteTransaction, ExecuteTransactionOutput, GetItem, PageOutput, ReturnValues, StatementResponse, TransactAction,
+    TransactGet, TransactGetItems, TransactWriteItems,
+};
+use keyform_core::statement::{SelectStatement, Statement};
+use keyform_core::{Error, ErrorCode, Item, Output};
+
+use super::schema::Schema;
+use super::select::{self, Read, ReadOptions, SelectPlan};
+use super::shape::{self, Shape};
+use super::token::NextToken;
+use super::write;
+use crate::catalog::Table;
+use crate::engine::{Engine, Step, Waiting};
+use crate::store::Commit;
+
+/// What a statement wants beside what it says.
+#[derive(Clone, Copy)]
+struct Wanted {
+    consistent: bool,
+    return_item_on_failure: bool,
+    return_capacity: ReturnConsumedCapacity,
+}
+
+/// What became of one statement.
+struct Outcome {
+    item: Option<Item>,
+    capacity: Option<ConsumedCapacity>,
+}
+
+impl Engine {
+    pub(crate) fn execute_statement(&self, request: ExecuteStatement) -> Result<Step, Error> {
+        if let Statement::Select(statement) = &request.statement {
+            return self.select(&request, statement).map(Output::ExecuteStatement).map(Step::Done);
+        }
+        if request.next.is_some() {
+            return Err(partiql::next_token_mismatch());
+        }
+        let wanted = Wanted {
+            consistent: request.consistent,
+            return_item_on_failure: request.return_item_on_failure,
+            return_capacity: request.return_capacity,
+        };
+        let step = self.write_statement(request.statement, wanted)?;
+        Ok(mapped(step, |outcome| {
+            Output::ExecuteStatement(ExecuteStatementOutput {
+                items: outcome.item.into_iter().collect(),
+                capacity: outcome.capacity,
+                ..ExecuteStatementOutput::default()
+            })
+        }))
+    }
+
+    fn table(&self, name: &str) -> Result<Arc<Table>, Error> {
+        self.catalog.read().table(name).cloned()
+    }
+
+    fn select(&self, request: &ExecuteStatement, statement: &SelectStatement) -> Result<ExecuteStatementOutput, Error> {
+        let table = self.table(&statement.table)?;
+        let options = ReadOptions { consistent: request.consistent, return_capacity: request.return_capacity };
+        let plan = select::select(&Schema::from(&*table), statement, options)?;
+        let start = request.next.as_deref().map(|token| NextToken::decode(token, &request.statement)).transpose()?;
+        let mut pages = Pages::new(request.limit, start);
+        self.read_all(plan, &mut pages)?;
+        let next = pages.next.map(|next| (next.encode(&request.statement), next.last_key));
+        let (next, last_key) = next.unzip();
+        Ok(ExecuteStatementOutput { items: pages.items, next, last_key: last_key.flatten(), capacity: pages.capacity })
+    }
+
+    /// Reads one after the other until the page is full.
+    fn read_all(&self, plan: SelectPlan, pages: &mut Pages) -> Result<(), Error> {
+        let count = plan.reads.len();
+        let skipped = pages.start.read as usize;
+        for (place, read) in plan.reads.into_iter().enumerate().skip(skipped) {
+            let page = self.read_one(read, pages)?;
+            pages.add(page, place, count, plan.shape.as_ref());
+            if pages.next.is_some() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn read_one(&self, read: Read, pages: &mut Pages) -> Result<PageOutput, Error> {
+        let start = pages.start.last_key.take().map(|key| key.to_attributes());
+        match read {
+            Read::Query(mut query) => {
+                (query.limit, query.start) = (pages.limit, start);
+                self.query_filtering_keys(&query)
+            }
+            Read::Scan(mut scan) => {
+                (scan.limit, scan.start) = (pages.limit, start);
+                self.scan(&scan)
+            }
+        }
+    }
+
+    /// Runs a statement that is not a SELECT.
+    fn write_statement(&self, statement: Statement, wanted: Wanted) -> Result<Step, Error> {
+        let Wanted { return_item_on_failure, return_capacity, .. } = wanted;
+        let table = self.table(statement.table())?;
+        let schema = Schema::from(&*table);
+        match statement {
+            Statement::Insert { table, item } => {
+                let mut put = write::insert(&schema, &table, item)?;
+                put.return_capacity = return_capacity;
+                self.put_item(put).map_err(write::duplicate).map(as_insert)
+            }
+            Statement::Update { table, update, condition, returning } => {
+                let mut update = write::update(&schema, &table, update, &condition, returning)?;
+                update.return_item_on_failure = return_item_on_failure;
+                update.return_capacity = return_capacity;
+                self.update_item(update)
+            }
+            Statement::Delete { table, condition, returning } => {
+                let mut delete = write::delete(&schema, &table, &condition, returning)?;
+                delete.return_item_on_failure = return_item_on_failure;
+                delete.return_capacity = return_capacity;
+                self.delete_item(delete)
+            }
+            Statement::Select(_) | Statement::Exists(_) => Err(partiql::exists_outside_transaction()),
+        }
+    }
+
+    pub(crate) fn batch_execute_statement(&self, request: BatchExecuteStatement) -> Result<Step, Error> {
+        if mixes(&request.statements) {
+            return Err(partiql::mixed_batch());
+        }
+        let mut output = BatchExecuteStatementOutput::default();
+        let mut last: Option<Commit> = None;
+        for statement in request.statements {
+            let table = statement.statement.as_ref().ok().map(|statement| statement.table().to_owned());
+            let (result, commit) = match self.batched_statement(statement, request.return_capacity) {
+                Ok(Step::Done(done)) => (Ok(done), None),
+                Ok(Step::Waiting(Waiting { commit, answer, .. })) => (answer, Some(commit)),
+                Err(error) => (Err(error), None),
+            };
+            last = commit.or(last);
+            let result = result.map(outcome).map(|outcome| {
+                add_capacity(&mut output.capacity, outcome.capacity);
+                outcome.item
+            });
+            output.responses.push(StatementResponse { table, result });
+        }
+        let output = Output::BatchExecuteStatement(output);
+        // Commits become durable in their order, so the last one stands for all.
+        Ok(match last {
+            Some(commit) => Step::after(commit, output),
+            None => Step::Done(output),
+        })
+    }
+
+    fn batched_statement(&self, batched: BatchedStatement, capacity: ReturnConsumedCapacity) -> Result<Step, Error> {
+        let wanted = Wanted {
+            consistent: batched.consistent,
+            return_item_on_failure: batched.return_item_on_failure,
+            return_capacity: capacity,
+        };
+        match batched.statement? {
+            Statement::Select(statement) => self.batched_select(&statement, wanted).map(Step::Done),
+            statement => self.write_statement(statement, wanted),
+        }
+    }
+
+    fn batched_select(&self, statement: &SelectStatement, wanted: Wanted) -> Result<Output, Error> {
+        let table = self.table(&statement.table)?;
+        let key = select::single(&Schema::from(&*table), statement, "BatchExecuteStatement")?;
+        let mut output = self.get_item(&GetItem {
+            table: statement.table.clone(),
+            key,
+            projection: statement.columns.as_deref().map(shape::projection),
+            consistent: wanted.consistent,
+            return_capacity: wanted.return_capacity,
+        })?;
+        if let Some(shape) = statement.columns.as_deref().and_then(Shape::of) {
+            output.item = output.item.map(|item| shape.apply(&item));
+        }
+        Ok(Output::GetItem(output))
+    }
+
+    pub(crate) fn execute_transaction(&self, request: ExecuteTransaction) -> Result<Step, Error> {
+        let statements = transaction_statements(&request.statements)?;
+        if statements.iter().all(|statement| matches!(statement, Statement::Select(_))) {
+            return self.read_transaction(&statements, request.return_capacity).map(Step::Done);
+        }
+        let inserts: Vec<bool> =
+            statements.iter().map(|statement| matches!(statement, Statement::Insert { .. })).collect();
+        let mut actions = Vec::with_capacity(statements.len());
+        for (place, (statement, batched)) in statements.into_iter().zip(&request.statements).enumerate() {
+            let action = self.action(statement, batched.return_item_on_failure);
+            actions.push(action.map_err(|error| at_place(place, error))?);
+        }
+        let step = self.transact_write_items(TransactWriteItems {
+            actions,
+            token: request.token,
+            return_capacity: request.return_capacity,
+            ..TransactWriteItems::default()
+        });
+        let output = |output: Output| match output {
+            Output::TransactWriteItems(written) => Output::ExecuteTransaction(ExecuteTransactionOutput {
+                responses: Vec::new(),
+                capacity: written.capacity,
+            }),
+            other => other,
+        };
+        match step? {
+            Step::Done(done) => Ok(Step::Done(output(done))),
+            Step::Waiting(Waiting { commit, answer, marks }) => {
+                let answer = answer.map(output).map_err(|error| with_duplicates(error, &inserts));
+                Ok(Step::Waiting(Waiting { commit, answer, marks }))
+            }
+        }
+    }
+
+    fn action(&self, statement: Statement, return_item_on_failure: bool) -> Result<TransactAction, Error> {
+        let table = self.table(statement.table())?;
+        let schema = Schema::from(&*table);
+        Ok(match statement {
+            Statement::Insert { table, item } => {
+                let put = write::insert(&schema, &table, item)?;
+                TransactAction::Put { table, item: put.item, condition: put.condition, return_item_on_failure: false }
+            }
+            Statement::Update { table, update, condition, .. } => {
+                let request = write::update(&schema, &table, update, &condition, ReturnValues::None)?;
+                TransactAction::Update {
+                    table,
+                    key: request.key,
+                    update: request.update.unwrap_or_default(),
+                    condition: request.condition,
+                    return_item_on_failure,
+                }
+            }
+            Statement::Delete { table, condition, .. } => {
+                let request = write::delete(&schema, &table, &condition, ReturnValues::None)?;
+                TransactAction::Delete { table, key: request.key, condition: request.condition, return_item_on_failure }
+            }
+            Statement::Exists(select) | Statement::Select(select) => {
+                let (key, condition) = write::exists(&schema, &select)?;
+                TransactAction::Check { table: select.table, key, condition, return_item_on_failure }
+            }
+        })
+    }
+
+    fn read_transaction(
+        &self,
+        statements: &[Statement],
+        return_capacity: ReturnConsumedCapacity,
+    ) -> Result<Output, Error> {
+        let mut gets = Vec::with_capacity(statements.len());
+        let mut shapes = Vec::with_capacity(statements.len());
+        for (place, statement) in statements.iter().enumerate() {
+            let Statement::Select(select) = statement else { return Err(partiql::mixed_transaction()) };
+            gets.push(self.transact_get(select).map_err(|error| at_place(place, error))?);
+            shapes.push(select.columns.as_deref().and_then(Shape::of));
+        }
+        let output = self.transact_get_items(&TransactGetItems { gets, return_capacity })?;
+        let shaped = |(item, shape): (Option<Item>, Option<Shape>)| match (item, shape) {
+            (Some(item), Some(shape)) => Some(shape.apply(&item)),
+            (item, _) => item,
+        };
+        let responses = output.responses.into_iter().zip(shapes).map(shaped).collect();
+        Ok(Output::ExecuteTransaction(ExecuteTransactionOutput { responses, capacity: output.capacity }))
+    }
+
+    fn transact_get(&self, statement: &SelectStatement) -> Result<TransactGet, Error> {
+        if statement.index.is_some() {
+            return Err(partiql::index_in_transaction());
+        }
+        let table = self.table(&statement.table)?;
+        let key = select::single(&Schema::from(&*table), statement, "ExecuteTransaction")?;
+        let projection = statement.columns.as_deref().map(shape::projection);
+        Ok(TransactGet { table: statement.table.clone(), key, projection })
+    }
+}
+
+/// A page as it fills.
+struct Pages {
+    start: NextToken,
+    limit: Option<usize>,
+    bytes: usize,
+    items: Vec<Item>,
+    capacity: Option<ConsumedCapacity>,
+    next: Option<NextToken>,
+}
+
+impl Pages {
+    fn new(limit: Option<usize>, start: Option<NextToken>) -> Self {
+        let start = start.unwrap_or(NextToken { read: 0, last_key: None });
+        Self { start, limit, bytes: 0, items: Vec::new(), capacity: None, next: None }
+    }
+
+    /// Adds what the read at `place` of `count` found, and decides whether there is a next page.
+    fn add(&mut self, page: PageOutput, place: usize, count: usize, shape: Option<&Shape>) {
+        let items = page.items.unwrap_or_default();
+        self.bytes += items.iter().map(Item::size).sum::<usize>();
+        self.items.extend(items.into_iter().map(|item| shape.map_or_else(|| item.clone(), |shape| shape.apply(&item))));
+        self.limit = self.limit.map(|limit| limit.saturating_sub(page.scanned));
+        let mut capacity: Vec<ConsumedCapacity> = self.capacity.take().into_iter().collect();
+        add_capacity(&mut capacity, page.capacity);
+        self.capacity = capacity.pop();
+        let is_full = self.limit == Some(0) || self.bytes >= PAGE_BYTES_MAX;
+        let next = u32::try_from(place).unwrap_or(u32::MAX);
+        if page.last_key.is_some() {
+            self.next = Some(NextToken { read: next, last_key: page.last_key });
+        } else if is_full && place + 1 < count {
+            self.next = Some(NextToken { read: next.saturating_add(1), last_key: None });
+        }
+    }
+}
+
+/// The item and the price in the answer of one read or write.
+fn outcome(output: Output) -> Outcome {
+    match output {
+        Output::WriteItem(written) => Outcome { item: written.attributes, capacity: written.capacity },
+        Output::GetItem(read) => Outcome { item: read.item, capacity: read.capacity },
+        _ => Outcome { item: None, capacity: None },
+    }
+}
+
+fn mapped(step: Step, map: impl Fn(Outcome) -> Output) -> Step {
+    match step {
+        Step::Done(output) => Step::Done(map(outcome(output))),
+        Step::Waiting(Waiting { commit, answer, marks }) => {
+            Step::Waiting(Waiting { commit, answer: answer.map(|output| map(outcome(output))), marks })
+        }
+    }
+}
+
+/// An INSERT whose condition failed found a duplicate.
+fn as_insert(step: Step) -> Step {
+    match step {
+        Step::Waiting(Waiting { commit, answer, marks }) => {
+            Step::Waiting(Waiting { commit, answer: answer.map_err(write::duplicate), marks })
+        }
+        done @ Step::Done(_) => done,
+    }
+}
+
+/// Whether some statements read and others write; those that cannot be read count for neither.
+fn mixes(statements: &[BatchedStatement]) -> bool {
+    let is_read = |batched: &BatchedStatement| match &batched.statement {
+        Ok(statement) => Some(matches!(statement, Statement::Select(_))),
+        Err(_) => None,
+    };
+    let mut kinds = statements.iter().filter_map(is_read);
+    let first = kinds.next();
+    kinds.any(|kind| Some(kind) != first)
+}
+
+/// The statements of a transaction, if all of them may be in one.
+fn transaction_statements(batched: &[BatchedStatement]) -> Result<Vec<Statement>, Error> {
+    let mut statements = Vec::with_capacity(batched.len());
+    for (place, one) in batched.iter().enumerate() {
+        let statement = one.statement.clone().map_err(|error| at_place(place, error))?;
+        let returns = match &statement {
+            Statement::Update { returning, .. } | Statement::Delete { returning, .. } => *returning,
+            Statement::Select(_) | Statement::Insert { .. } | Statement::Exists(_) => ReturnValues::None,
+        };
+        if returns != ReturnValues::None {
+            return Err(partiql::in_transaction(place, &partiql::returning_in_transaction()));
+        }
+        statements.push(statement);
+    }
+    if mixes(batched) { Err(partiql::mixed_transaction()) } else { Ok(statements) }
+}
+
+/// A refusal of one statement of a transaction names the statement; other errors are the request's.
+fn at_place(place: usize, error: Error) -> Error {
+    if error.code() == ErrorCode::Validation { partiql::in_transaction(place, &error) } else { error }
+}
+
+/// A cancelled transaction, in which an INSERT whose condition failed is a duplicate.
+fn with_duplicates(error: Error, inserts: &[bool]) -> Error {
+    let Detail::Cancellation(reasons) = error.detail() else { return error };
+    let reason = |(reason, is_insert): (&CancellationReason, &bool)| match &reason.cause {
+        Some(cause) if *is_insert && cause.code == "ConditionalCheckFailed" => {
+            let message = partiql::duplicate_item().message().to_owned();
+            CancellationReason { cause: Some(CancellationCause { code: "DuplicateItem", message }), item: None }
+        }
+        _ => reason.clone(),
+    };
+    transaction::cancelled(reasons.iter().zip(inserts).map(reason).collect())
+}
+
+/// Adds what one read or write consumed to its table's sum.
+fn add_capacity(sums: &mut Vec<ConsumedCapacity>, consumed: Option<ConsumedCapacity>) {
+    let Some(consumed) = consumed else { return };
+    let Some(sum) = sums.iter_mut().find(|sum| sum.table == consumed.table) else {
+        sums.push(consumed);
+        return;
+    };
+    sum.total += consumed.total;
+    if let (Some(sum), Some(part)) = (&mut sum.detail, consumed.detail) {
+        sum.table += part.table;
+        add_parts(&mut sum.local, part.local);
+        add_parts(&mut sum.global, part.global);
+    }
+}
+
+fn add_parts(sums: &mut BTreeMap<String, f64>, parts: BTreeMap<String, f64>) {
+    for (name, units) in parts {
+        *sums.entry(name).or_default() += units;
+    }
+}
