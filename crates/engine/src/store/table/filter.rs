@@ -54,7 +54,7 @@ impl Filter {
 }
 
 fn line_of(hash: u64, count: usize) -> usize {
-    ((hash >> 32) * count as u64 >> 32) as usize * LINE_BYTES
+    (((hash >> 32) * count as u64) >> 32) as usize * LINE_BYTES
 }
 
 fn bits_of(hash: u64) -> impl Iterator<Item = usize> {

@@ -1,0 +1,187 @@
+//! Measures the store: synced and unsynced commits, cached reads, short ranges.
+//!
+//! `cargo run --release -p keyform-engine --example store_bench -- [items] [directory]`
+
+#![expect(clippy::print_stdout, reason = "a measurement is there to be read")]
+
+use std::error::Error;
+use std::ops::Bound;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use keyform_engine::store::{Batch, DataKeys, Durability, RealDisk, Store, StoreOptions};
+
+type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+
+/// A small repeatable generator: the workload is the same in each run.
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}
+
+fn main() -> Outcome<()> {
+    let mut arguments = std::env::args().skip(1);
+    let items: u64 = arguments.next().map_or(Ok(1_000_000), |text| text.parse())?;
+    let folder = arguments.next().map_or_else(|| std::env::temp_dir().join("store-bench"), PathBuf::from);
+    commits(&folder, "memory", None)?;
+    commits(&folder, "os", Some(Durability::Os))?;
+    commits(&folder, "sync", Some(Durability::Sync))?;
+    reads(&folder, items)
+}
+
+fn open(folder: &PathBuf, durability: Durability) -> Outcome<Store> {
+    let options = StoreOptions { durability, ..StoreOptions::default() };
+    Ok(Store::open(Arc::new(RealDisk::new(folder)?), Some(DataKeys::new(1, [7; 32])), options)?)
+}
+
+fn clear(folder: &PathBuf) {
+    if let Err(error) = std::fs::remove_dir_all(folder) {
+        println!("({}: {error})", folder.display());
+    }
+}
+
+/// Three writes of 1 KB in one batch, as an item with an index entry and a stream record.
+fn batch(dice: &mut Dice) -> Batch {
+    let mut batch = Batch::new();
+    let key = format!("table-1/partition-{:012}/sort-key-0000000000000000000000", dice.next() % 10_000_000);
+    let value = |seed: u64| -> Vec<u8> {
+        let mut dice = Dice(seed | 1);
+        (0..128).flat_map(|_| dice.next().to_le_bytes()).collect()
+    };
+    let seed = dice.next();
+    batch.put(format!("index/{key}"), value(seed));
+    batch.put(key, value(seed));
+    batch.append("stream/", value(seed));
+    batch
+}
+
+fn commits(folder: &PathBuf, name: &str, durability: Option<Durability>) -> Outcome<()> {
+    for writers in [1u64, 16, 64] {
+        clear(folder);
+        let store = match durability {
+            Some(durability) => open(folder, durability)?,
+            None => Store::in_memory(),
+        };
+        let spent = commit_for(&store, writers, Duration::from_secs(2))?;
+        let stats = store.stats();
+        println!(
+            "put {name} ×{writers}: {:.0}/s, {:.1} µs in commit(), {:.1} commits a frame",
+            stats.commits as f64 / 2.0,
+            spent.as_secs_f64() * 1e6 / stats.commits as f64,
+            stats.commits as f64 / stats.frames.max(1) as f64,
+        );
+    }
+    Ok(())
+}
+
+fn commit_for(store: &Store, writers: u64, time: Duration) -> Outcome<Duration> {
+    let end = Instant::now() + time;
+    std::thread::scope(|scope| {
+        let write = |writer: u64| {
+            move || -> Outcome<Duration> {
+                let mut dice = Dice(writer + 1);
+                let mut spent = Duration::ZERO;
+                while Instant::now() < end {
+                    let batch = batch(&mut dice);
+                    let start = Instant::now();
+                    let commit = store.commit(batch);
+                    spent += start.elapsed();
+                    commit.wait()?;
+                }
+                Ok(spent)
+            }
+        };
+        let threads: Vec<_> = (0..writers).map(|writer| scope.spawn(write(writer))).collect();
+        let mut total = Duration::ZERO;
+        for thread in threads {
+            total += thread.join().map_err(|_| "a writer panicked")??;
+        }
+        Ok(total)
+    })
+}
+
+fn key(number: u64) -> String {
+    format!("table-1/partition-{:08}/sort-key-{:08}", number / 50, number % 50)
+}
+
+fn reads(folder: &PathBuf, items: u64) -> Outcome<()> {
+    clear(folder);
+    let store = open(folder, Durability::Os)?;
+    let start = Instant::now();
+    let mut dice = Dice(42);
+    for chunk in 0..items / 100 {
+        let mut batch = Batch::new();
+        for _ in 0..100 {
+            // An odd multiplier visits every number once, in scattered order.
+            let number = (chunk * 100 + batch.len() as u64).wrapping_mul(7_368_787) % items;
+            let value: Vec<u8> = (0..25).flat_map(|_| dice.next().to_le_bytes()).collect();
+            batch.put(key(number), value);
+        }
+        store.commit(batch).wait()?;
+    }
+    println!("load {items} items of 200 B: {:.1} s", start.elapsed().as_secs_f64());
+    measure_reads(&store, items, "fresh")?;
+    store.compact()?;
+    println!("{:?}", store.stats());
+    measure_reads(&store, items, "compacted")?;
+    let start = Instant::now();
+    let count = store.snapshot().range(Bound::Unbounded, Bound::Unbounded).count();
+    println!("scan: {:.0} items/s", count as f64 / start.elapsed().as_secs_f64());
+    drop(store);
+    let start = Instant::now();
+    let store = open(folder, Durability::Os)?;
+    println!("reopen: {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
+    drop(store);
+    clear(folder);
+    Ok(())
+}
+
+fn measure_reads(store: &Store, items: u64, state: &str) -> Outcome<()> {
+    for (name, spread) in [("cached", items / 50), ("spread", items)] {
+        let mut dice = Dice(9);
+        let get = |number: u64| -> Outcome<()> {
+            let found = store.snapshot().get(key(number).as_bytes())?;
+            found.map(drop).ok_or_else(|| "an item is missing".into())
+        };
+        println!("{state} get {name}: {:.2} µs", per_call(50_000, || get(dice.next() % spread))?);
+        let missing = |number: u64| -> Outcome<()> {
+            store.snapshot().get(format!("{}x", key(number)).as_bytes())?;
+            Ok(())
+        };
+        println!("{state} get missing {name}: {:.2} µs", per_call(50_000, || missing(dice.next() % spread))?);
+        for reverse in [false, true] {
+            let range = |number: u64| -> Outcome<()> {
+                let lower = key(number - number % 50);
+                let upper = format!("{}~", &lower[..27]);
+                let bounds = (Bound::Included(lower.as_bytes()), Bound::Excluded(upper.as_bytes()));
+                let snapshot = store.snapshot();
+                let entries =
+                    if reverse { snapshot.range_rev(bounds.0, bounds.1) } else { snapshot.range(bounds.0, bounds.1) };
+                let count = entries.take(50).count();
+                if count == 50 { Ok(()) } else { Err(format!("{count} items").into()) }
+            };
+            let cost = per_call(20_000, || range(dice.next() % spread))?;
+            println!("{state} range of 50 {name} reverse={reverse}: {cost:.2} µs");
+        }
+    }
+    Ok(())
+}
+
+/// Microseconds a call, after a first round that warms the cache.
+fn per_call(calls: u32, mut call: impl FnMut() -> Outcome<()>) -> Outcome<f64> {
+    for _ in 0..calls {
+        call()?;
+    }
+    let start = Instant::now();
+    for _ in 0..calls {
+        call()?;
+    }
+    Ok(start.elapsed().as_secs_f64() * 1e6 / f64::from(calls))
+}
