@@ -5,7 +5,8 @@
 //! ```
 
 use super::ast::{PathElement, Projection};
-use crate::value::{AttributeValue, Attributes, Item, MapRef, ValueRef};
+use crate::value::encoding::{tag, write_chunk, write_nested};
+use crate::value::{AttributeType, Item, ListRef, MapRef, ValueRef};
 
 impl Projection {
     /// The item with only what stands at the paths.
@@ -15,41 +16,63 @@ impl Projection {
         }
         let mut paths: Vec<&[PathElement]> = self.paths.iter().map(|path| path.elements.as_slice()).collect();
         paths.sort_unstable();
-        Item::from(&project_map(item.as_map(), &paths))
+        Item::written(item.as_bytes().len(), |out| {
+            write_entries(out, item.as_map(), &paths);
+        })
     }
 }
 
-/// The entries of a map that sorted paths lead to or through.
-fn project_map(map: MapRef<'_>, paths: &[&[PathElement]]) -> Attributes {
-    let mut found = Attributes::new();
+/// Appends the entries of a map that sorted paths lead to or through; tells whether there is any.
+fn write_entries(out: &mut Vec<u8>, map: MapRef<'_>, paths: &[&[PathElement]]) -> bool {
+    let before = out.len();
     for group in groups(paths) {
         let PathElement::Attribute(name) = &group[0][0] else { continue };
-        if let Some(value) = map.get(name).and_then(|value| project_value(value, group)) {
-            found.insert(name.clone(), value);
+        let Some(value) = map.get_raw(name) else { continue };
+        let start = out.len();
+        write_chunk(out, name.as_bytes());
+        if !write_part(out, value, group) {
+            out.truncate(start);
         }
     }
-    found
+    out.len() > before
 }
 
-/// The part of a value that paths lead to, after their first step; nothing if none leads anywhere.
-fn project_value(value: ValueRef<'_>, group: &[&[PathElement]]) -> Option<AttributeValue> {
+/// Appends the values of a list that sorted paths lead to or through; tells whether there is any.
+fn write_values(out: &mut Vec<u8>, list: ListRef<'_>, paths: &[&[PathElement]]) -> bool {
+    let before = out.len();
+    for group in groups(paths) {
+        let PathElement::Index(index) = &group[0][0] else { continue };
+        let Some(value) = list.get_raw(*index) else { continue };
+        write_part(out, value, group);
+    }
+    out.len() > before
+}
+
+/// Appends the part of an encoded value that paths lead to after their first step. Appends nothing, and says so, if none leads
+/// anywhere.
+fn write_part(out: &mut Vec<u8>, value: &[u8], group: &[&[PathElement]]) -> bool {
     if group.iter().any(|path| path.len() == 1) {
-        return Some(value.to_tree());
+        out.extend_from_slice(value);
+        return true;
     }
     let paths: Vec<&[PathElement]> = group.iter().map(|path| &path[1..]).collect();
-    match value {
-        ValueRef::M(map) => Some(project_map(map, &paths)).filter(|map| !map.is_empty()).map(AttributeValue::M),
-        ValueRef::L(list) => {
-            let values: Vec<AttributeValue> = groups(&paths)
-                .filter_map(|group| match &group[0][0] {
-                    PathElement::Index(index) => project_value(list.get(*index)?, group),
-                    PathElement::Attribute(_) => None,
-                })
-                .collect();
-            Some(values).filter(|values| !values.is_empty()).map(AttributeValue::L)
+    let start = out.len();
+    let mut found = false;
+    match ValueRef::from_raw(value) {
+        ValueRef::M(map) => {
+            out.push(tag(AttributeType::M));
+            write_nested(out, |out| found = write_entries(out, map, &paths));
         }
-        _ => None,
+        ValueRef::L(list) => {
+            out.push(tag(AttributeType::L));
+            write_nested(out, |out| found = write_values(out, list, &paths));
+        }
+        _ => {}
     }
+    if !found {
+        out.truncate(start);
+    }
+    found
 }
 
 /// Sorted paths, cut where their first step changes.

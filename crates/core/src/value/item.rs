@@ -68,17 +68,24 @@ impl Item {
         super::size::of_map_entries(self.as_map())
     }
 
+    /// The item whose entries `write` appends, in order of their names.
+    pub(crate) fn written(capacity: usize, write: impl FnOnce(&mut Vec<u8>)) -> Self {
+        let mut out = Vec::with_capacity(capacity);
+        out.push(ITEM_VERSION);
+        write(&mut out);
+        Self { bytes: out.into() }
+    }
+
     /// The item with only the top-level attributes that `keep` accepts.
     pub fn filtered(&self, keep: impl Fn(&str) -> bool) -> Self {
-        let mut out = Vec::with_capacity(self.bytes.len());
-        out.push(ITEM_VERSION);
-        let mut entries = self.iter();
-        while let Some((name, value)) = entries.next_raw() {
-            if keep(name) {
-                encoding::write_raw_entry(&mut out, name, value);
+        Self::written(self.bytes.len(), |out| {
+            let mut entries = self.iter();
+            while let Some((name, value)) = entries.next_raw() {
+                if keep(name) {
+                    encoding::write_raw_entry(out, name, value);
+                }
             }
-        }
-        Self { bytes: out.into() }
+        })
     }
 }
 
@@ -105,9 +112,7 @@ pub struct Value {
 impl Value {
     /// A view of the value.
     pub fn view(&self) -> ValueRef<'_> {
-        let mut reader = Reader::new(&self.bytes);
-        let (tag, payload) = reader.value().expect("encoded values are checked when they are made");
-        ValueRef::from_parts(tag, payload)
+        ValueRef::from_raw(&self.bytes)
     }
 
     /// The value's type.

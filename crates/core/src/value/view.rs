@@ -51,6 +51,12 @@ impl<'a> ValueRef<'a> {
         }
     }
 
+    /// The value that checked bytes encode.
+    pub(crate) fn from_raw(raw: &'a [u8]) -> Self {
+        let (tag, payload) = Reader::new(raw).value().expect(CHECKED);
+        Self::from_parts(tag, payload)
+    }
+
     /// The value's type.
     pub fn kind(&self) -> AttributeType {
         match self {
@@ -138,6 +144,21 @@ impl<'a> MapRef<'a> {
         None
     }
 
+    /// The value of that name as the bytes it is encoded in.
+    pub(crate) fn get_raw(&self, name: &str) -> Option<&'a [u8]> {
+        let mut reader = Reader::new(self.entries);
+        while !reader.is_empty() {
+            let entry = reader.chunk().expect(CHECKED);
+            let value = reader.raw_value().expect(CHECKED);
+            match entry.cmp(name.as_bytes()) {
+                Ordering::Less => {}
+                Ordering::Equal => return Some(value),
+                Ordering::Greater => return None,
+            }
+        }
+        None
+    }
+
     /// The entries in order of their names.
     pub fn iter(&self) -> Entries<'a> {
         Entries { reader: Reader::new(self.entries) }
@@ -199,6 +220,18 @@ impl<'a> ListRef<'a> {
     /// The value at that place.
     pub fn get(&self, index: usize) -> Option<ValueRef<'a>> {
         self.iter().nth(index)
+    }
+
+    /// The value at that place as the bytes it is encoded in.
+    pub(crate) fn get_raw(&self, index: usize) -> Option<&'a [u8]> {
+        let mut reader = Reader::new(self.values);
+        for _ in 0..index {
+            if reader.is_empty() {
+                return None;
+            }
+            reader.value().expect(CHECKED);
+        }
+        if reader.is_empty() { None } else { reader.raw_value() }
     }
 
     /// How many values there are.
