@@ -193,7 +193,11 @@ fn comparison(attribute: String, operator: &str, values: Vec<AttributeValue>) ->
         "NOT_NULL" => Condition::AttributeExists(path),
         "BEGINS_WITH" => Condition::BeginsWith(operand, next()?),
         "CONTAINS" => Condition::Contains(operand, next()?),
-        "NOT_CONTAINS" => Condition::Not(Box::new(Condition::Contains(operand, next()?))),
+        // Unlike NE, this does not hold for an attribute that is not there.
+        "NOT_CONTAINS" => Condition::And(vec![
+            Condition::AttributeExists(path),
+            Condition::Not(Box::new(Condition::Contains(operand, next()?))),
+        ]),
         "BETWEEN" => Condition::Between { operand, low: next()?, high: next()? },
         "IN" => Condition::In { operand, candidates: values.collect() },
         _ => Condition::Compare { left: operand, comparator: comparator(operator)?, right: next()? },
@@ -210,4 +214,22 @@ fn comparator(operator: &str) -> Result<Comparator, Error> {
         "GT" => Comparator::Greater,
         _ => return Err(legacy::unknown_operator()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use keyform_core::{Attributes, Item};
+
+    #[test]
+    fn not_contains_does_not_hold_for_a_missing_attribute() {
+        let holds = |attribute: &str, operator: &str| {
+            let condition =
+                comparison(attribute.to_owned(), operator, vec!["x".into()]).expect("the operator is known");
+            condition.holds(Some(&Item::from(&Attributes::from([("a".to_owned(), "bc".into())]))))
+        };
+        assert!(holds("a", "NOT_CONTAINS"));
+        assert!(!holds("missing", "NOT_CONTAINS") && !holds("missing", "CONTAINS"));
+        assert!(holds("missing", "NE"));
+    }
 }
