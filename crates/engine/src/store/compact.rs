@@ -2,8 +2,8 @@
 //! or deleted goes away.
 //!
 //! Due is, in this order: level 0 with too many tables (all of them go down); a deeper level beyond its size (the table
-//! that overlaps least with the level below goes down); a table with keys of a retired prefix (it is rewritten where it
-//! is). A version goes when nobody can read it any more; a deletion goes when nothing older is left below it.
+//! that overlaps least with the level below goes down); a table of mostly deletions above others; a table with keys of a
+//! retired prefix (it is rewritten where it is). A version goes when nobody can read it any more; a deletion goes when nothing older is left below it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -76,6 +76,9 @@ impl Shared {
         let due = (1..levels.depth()).find(|depth| levels.bytes(*depth) > target_bytes(files, *depth));
         if let Some(depth) = due {
             return Ok(level_job(levels, depth));
+        }
+        if let Some(depth) = (0..levels.depth()).find(|depth| is_mostly_deletions(levels, *depth)) {
+            return Ok(if depth == 0 { Some(level0_job(levels)) } else { deletions_job(levels, depth) });
         }
         for prefix in &view.retired {
             if let Some(job) = retired_job(levels, prefix)? {
@@ -175,6 +178,23 @@ fn level_job(levels: &Levels, depth: usize) -> Option<Job> {
     };
     let table = levels.level(depth).iter().min_by_key(cost)?;
     Some(Job { runs: vec![vec![table.clone()], below(table)], output: depth + 1 })
+}
+
+/// Whether a level has a table of which more than half are deletions, and something below that they delete.
+fn is_mostly_deletions(levels: &Levels, depth: usize) -> bool {
+    let below = (depth + 1..levels.depth()).any(|deeper| !levels.level(deeper).is_empty());
+    below && levels.level(depth).iter().any(has_mostly_deletions)
+}
+
+fn has_mostly_deletions(table: &Arc<Table>) -> bool {
+    table.meta.tombstones * 2 > table.meta.entries
+}
+
+/// Moves a table of deletions towards what they delete, so that ranges do not have to pass over both.
+fn deletions_job(levels: &Levels, depth: usize) -> Option<Job> {
+    let table = levels.level(depth).iter().find(|table| has_mostly_deletions(table))?;
+    let below = levels.overlapping(depth + 1, &table.meta.smallest, &table.meta.largest);
+    Some(Job { runs: vec![vec![table.clone()], below], output: depth + 1 })
 }
 
 /// The rewriting of a table that holds keys of a retired prefix.

@@ -217,7 +217,7 @@ impl Store {
 
     /// The failure that made the store refuse writes, if there was one.
     pub fn health(&self) -> Result<(), StoreError> {
-        self.shared.gate.failure().map_or(Ok(()), Err)
+        self.shared.gate.check()
     }
 
     /// What the store has done and holds.
@@ -288,7 +288,7 @@ impl Shared {
     }
 
     fn retire(&self, files: &Files, prefix: &[u8], segment: u64) -> Result<(), StoreError> {
-        self.gate.failure().map_or(Ok(()), Err)?;
+        self.gate.check()?;
         let retired = Retired { prefix: bytes::Bytes::copy_from_slice(prefix), segment };
         let without = |levels: &Levels| levels.replace(&compact::tables_within(levels, prefix), 0, Vec::new());
         let outcome = self.install(files, without, |manifest| manifest.retired.push(retired), None);
