@@ -19,6 +19,7 @@ mod batch;
 mod codec;
 mod commit;
 mod compact;
+pub mod decode;
 mod disk;
 mod error;
 mod flush;
