@@ -1,5 +1,7 @@
 //! Items that expire: within seconds, by ordinary deletes that indexes and streams follow, and marked as nobody's.
 
+#![expect(clippy::unwrap_used, reason = "the helpers of a test may panic")]
+
 mod support;
 
 use keyform_core::operation::{

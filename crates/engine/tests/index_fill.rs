@@ -114,6 +114,27 @@ fn writes_go_on_while_an_index_is_filled() {
     assert_eq!(world.describe().item_count, world.scan(None).len() as u64);
 }
 
+#[test]
+fn statistics_are_counted_anew_while_writes_go_on() {
+    const ITEMS: usize = 97;
+    let mut world = World::on_disk();
+    world.create(simple_table());
+    (0..ITEMS).for_each(|number| world.put(thing(number, Some("x".into()))));
+    world.update(create_index()).unwrap();
+    world.sweep();
+    world.cut_power();
+    assert_eq!(world.describe().item_count, 0, "not known yet");
+    std::thread::scope(|scope| {
+        let world = &world;
+        (0..4).for_each(|writer| drop(scope.spawn(move || write_here_and_there(world, writer, ITEMS))));
+        world.sweep();
+    });
+    let (items, entries) = (world.scan(None), world.scan(Some("index")));
+    let (table, index) = (world.describe(), world.index("index").unwrap());
+    assert_eq!((table.item_count, table.size_bytes), (items.len() as u64, size(&items)));
+    assert_eq!((index.item_count, index.size_bytes), (entries.len() as u64, size(&entries)));
+}
+
 fn write_here_and_there(world: &World, writer: usize, items: usize) {
     for step in 0..300 {
         let number = (step * 31 + writer * 17) % items;

@@ -1,5 +1,7 @@
 //! Streams: what they record, how shards follow each other, where readers stand, and what is forgotten.
 
+#![expect(clippy::unwrap_used, reason = "the helpers of a test may panic")]
+
 mod support;
 
 use std::collections::BTreeMap;
@@ -232,6 +234,17 @@ fn records_are_kept_for_a_day() {
         world.sweep();
         assert_eq!(world.all_records(), []);
         assert_eq!(world.stream().shards.len(), 1, "only the open shard is left");
+    });
+}
+
+#[test]
+fn streams_of_tables_that_follow_each_other_at_one_moment_have_their_own_names() {
+    on_both(|world| {
+        create(world, StreamView::NewImage);
+        world.run(Operation::DeleteTable { table: TABLE.to_owned() }).unwrap();
+        create(world, StreamView::NewImage);
+        assert_eq!(listed(world).len(), 2);
+        assert_ne!(listed(world)[0], listed(world)[1]);
     });
 }
 
