@@ -201,13 +201,18 @@ impl Writing<'_> {
         self.account(0, freed);
     }
 
-    /// Removes every key that begins with `prefix`.
-    pub(super) fn remove_prefix(&mut self, prefix: &[u8]) {
+    /// Removes some of the keys that begin with `prefix`; returns whether there may be more.
+    pub(super) fn remove_prefix(&mut self, prefix: &[u8]) -> bool {
         let from = Bytes::copy_from_slice(prefix);
         let upto = prefix_end(prefix).map_or(Bound::Unbounded, Bound::Excluded);
-        let gone = self.map.extract_if((Bound::Included(from), upto), |_, _| true);
-        let freed = gone.map(|(key, version)| version.cost(key.len())).sum();
+        let mut removed = 0;
+        let mut freed = 0;
+        for (key, version) in self.map.extract_if((Bound::Included(from), upto), |_, _| true).take(EXAMINED_MAX) {
+            removed += 1;
+            freed += version.cost(key.len());
+        }
         self.account(0, freed);
+        removed == EXAMINED_MAX
     }
 
     fn account(&self, added: usize, freed: usize) {

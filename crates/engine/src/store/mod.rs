@@ -164,14 +164,14 @@ impl Store {
     /// # Errors
     /// When the manifest cannot be written; the store is poisoned then.
     pub fn retire_prefix(&self, prefix: &[u8]) -> Result<(), StoreError> {
-        let state = self.shared.pipeline.lock();
-        let segment = state.segment;
-        state.memtable.write().remove_prefix(prefix);
-        drop(state);
-        match &self.shared.files {
-            None => Ok(()),
-            Some(files) => self.shared.retire(files, prefix, segment),
+        let segment = self.shared.pipeline.lock().segment;
+        if let Some(files) = &self.shared.files {
+            self.shared.retire(files, prefix, segment)?;
         }
+        // Nobody sees the keys any more; this gives their memory back, a few at a time.
+        let memtable = self.shared.pipeline.lock().memtable.clone();
+        while memtable.write().remove_prefix(prefix) {}
+        Ok(())
     }
 
     /// Writes everything in memory to tables. Commits need not wait for this; it is for tests and for maintenance.
@@ -279,6 +279,14 @@ impl Drop for Store {
 }
 
 impl Shared {
+    /// Ends everything because of `error`: commits are refused and nobody waits for the threads any more.
+    fn stop(&self, error: &StoreError) {
+        self.poison(error);
+        if let Some(files) = &self.files {
+            files.update_work(|work| work.failed = true);
+        }
+    }
+
     /// Refuses all further commits because of `error`.
     fn poison(&self, error: &StoreError) {
         let cause = match error {

@@ -113,10 +113,28 @@ fn with_files(shared: &Shared, body: impl Fn(&Shared, &Files)) {
 
 impl Store {
     fn spawn(&self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), StoreError> {
-        let thread = thread::Builder::new().name(name.to_owned()).spawn(body);
+        let guard = PanicGuard { shared: self.shared.clone() };
+        let guarded = move || {
+            let _guard = guard;
+            body();
+        };
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(guarded);
         let thread = thread.map_err(|error| StoreError::io("start a thread for", "the store", error))?;
         self.threads.lock().push(thread);
         Ok(())
+    }
+}
+
+/// Refuses commits when a thread of the store panics, so that nobody waits for it for ever.
+struct PanicGuard {
+    shared: Arc<Shared>,
+}
+
+impl Drop for PanicGuard {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.shared.stop(&StoreError::Poisoned { cause: Arc::from("a thread of the store has panicked") });
+        }
     }
 }
 
@@ -124,8 +142,7 @@ impl Store {
 fn write_journal(shared: &Shared, journal: &mut JournalWriter) {
     while let Some(mut frame) = shared.pipeline.next_frame() {
         if let Err(error) = journal.write(&mut frame) {
-            shared.poison(&error);
-            return with_files(shared, |_, files| files.update_work(|work| work.failed = true));
+            return shared.stop(&error);
         }
         shared.counters.frames.fetch_add(1, Ordering::Relaxed);
         shared.counters.syncs.fetch_add(u64::from(journal.is_synced()), Ordering::Relaxed);
