@@ -5,10 +5,11 @@ mod checks;
 
 fn replay(target: &str, check: fn(&[u8])) {
     let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
-    let files: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let entries = std::fs::read_dir(directory).expect("the corpus is part of the repository");
+    let files: Vec<_> = entries.map(|entry| entry.expect("the directory can be read").path()).collect();
     assert!(!files.is_empty(), "{target} has no saved inputs");
     for file in files {
-        check(&std::fs::read(file).unwrap());
+        check(&std::fs::read(file).expect("the file can be read"));
     }
 }
 
