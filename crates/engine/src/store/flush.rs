@@ -36,7 +36,8 @@ impl Shared {
     pub(super) fn flush_loop(&self, files: &Files) {
         while let Some(frozen) = files.background.wait_for(|work| work.frozen.front().cloned()) {
             if let Err(error) = self.flush(files, &frozen) {
-                return self.stop(&error);
+                self.poison(&error);
+                return files.update_work(|work| work.failed = true);
             }
             self.counters.flushes.fetch_add(1, Ordering::Relaxed);
             files.update_work(|work| {

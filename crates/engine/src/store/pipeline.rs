@@ -81,8 +81,13 @@ impl Pipeline {
         let mut writing = memtable.write();
         let horizon = readers.publish(seqno);
         for (key, value) in batch.into_changes(seqno) {
-            let kept = writing.insert_alone(key, seqno, value, &horizon);
-            state.garbage.extend(kept.map(|key| (seqno, key)));
+            let deleted = value.is_none();
+            let older_stay = writing.insert(key.clone(), seqno, value, &horizon);
+            if older_stay {
+                state.garbage.push_back((seqno, key));
+            } else if deleted {
+                writing.collect(&key, &horizon);
+            }
         }
         let floor = horizon.floor();
         for _ in 0..changes * COLLECTED_PER_CHANGE {
@@ -106,7 +111,7 @@ impl Pipeline {
         full: impl FnOnce(&mut PipelineState),
     ) -> Commit {
         let mut state = self.state.lock();
-        if let Err(refused) = state.admit(&batch).and_then(|()| gate.check()) {
+        if let Err(refused) = state.admit(&batch).and_then(|()| gate.failure().map_or(Ok(()), Err)) {
             return Commit::decided(Err(refused));
         }
         state.seqno += 1;

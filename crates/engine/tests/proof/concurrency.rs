@@ -1,0 +1,127 @@
+//! Many threads at once: counters lose nothing, transactions exclude each other, readers see whole and durable states only.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use keyform_core::{Error, ErrorCode};
+use keyform_engine::Database;
+use keyform_engine::env::ManualEnv;
+use keyform_engine::store::{PowerCut, SimDisk};
+
+use crate::bank::{self, Unknown, Writer, add_one, transfer};
+use crate::subject::{self, Subject};
+
+const NOW_MS: u64 = 1_700_000_000_500;
+const THREADS: u64 = 6;
+
+fn on_both(check: impl Fn(&Subject)) {
+    for subject in [Subject::in_memory(NOW_MS), Subject::on_disk(NOW_MS)] {
+        bank::found(&subject.database).unwrap();
+        check(&subject);
+    }
+}
+
+#[test]
+fn a_hot_counter_gives_every_number_once() {
+    on_both(|subject| {
+        let database = &subject.database;
+        let counted: Vec<Vec<i64>> = std::thread::scope(|scope| {
+            let count = || (0..100).map(|_| add_one(database, "counter#hot").unwrap()).collect();
+            let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(count)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(counted.iter().all(|own| own.is_sorted()), "each thread sees the counter rise");
+        let all: BTreeSet<i64> = counted.into_iter().flatten().collect();
+        assert_eq!(all, (1..=THREADS as i64 * 100).collect());
+    });
+}
+
+#[test]
+fn readers_see_transfers_as_a_whole() {
+    on_both(|subject| {
+        let database = &subject.database;
+        let done = AtomicBool::new(false);
+        let acks = std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !done.load(Ordering::SeqCst) {
+                        assert_eq!(bank::sum_at_one_moment(database), bank::SUM);
+                    }
+                });
+            }
+            let work = |number: u64| {
+                let mut writer = Writer::new(format!("w{number}"), number);
+                (0..150).filter_map(|_| writer.step(database).unwrap()).collect::<Vec<_>>()
+            };
+            let writers: Vec<_> = (0..THREADS).map(|number| scope.spawn(move || work(number))).collect();
+            let acks: Vec<_> = writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect();
+            done.store(true, Ordering::SeqCst);
+            acks
+        });
+        bank::audit(database, &acks, Unknown::default());
+    });
+}
+
+#[test]
+fn a_transaction_under_way_keeps_others_off_its_items() {
+    on_both(|subject| {
+        let database = &subject.database;
+        let first = database.execute(transfer("first", 1, (0, 1, 10)));
+        let refused = database.execute_blocking(transfer("second", 1, (1, 2, 10))).unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::TransactionCanceled);
+        assert!(refused.message().contains("[TransactionConflict, None, None]"), "{refused}");
+        let elsewhere = database.execute_blocking(transfer("second", 2, (3, 4, 10)));
+        assert!(elsewhere.is_ok(), "other items are free: {elsewhere:?}");
+        block_on(first).unwrap();
+        database.execute_blocking(transfer("second", 1, (1, 2, 10))).unwrap();
+        assert_eq!(bank::sum_at_one_moment(database), bank::SUM);
+    });
+}
+
+/// Polls a future on this thread, which sleeps while there is nothing to do.
+fn block_on<T>(future: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    struct Unpark(std::thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: std::sync::Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = std::sync::Arc::new(Unpark(std::thread::current())).into();
+    let mut context = std::task::Context::from_waker(&waker);
+    let mut future = std::pin::pin!(future);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            std::task::Poll::Ready(outcome) => return outcome,
+            std::task::Poll::Pending => std::thread::park(),
+        }
+    }
+}
+
+#[test]
+fn readers_see_only_what_a_power_cut_cannot_take() {
+    let (disk, env) = (SimDisk::new(), ManualEnv::at_ms(NOW_MS));
+    let database = subject::open(&disk, &env).unwrap();
+    bank::found(&database).unwrap();
+    add_one(&database, "counter#hot").unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !done.load(Ordering::SeqCst) {
+                    add_one(&database, "counter#hot").unwrap();
+                }
+            });
+        }
+        for _ in 0..40 {
+            let seen = count(&database);
+            let after = subject::open(&disk.cut_power(PowerCut::DropAll), &env).unwrap();
+            let kept = count(&after);
+            assert!(kept >= seen, "a reader saw {seen}, the disk kept {kept}");
+        }
+        done.store(true, Ordering::SeqCst);
+    });
+}
+
+fn count(database: &Database) -> i64 {
+    bank::count(database, "counter#hot")
+}

@@ -1,0 +1,129 @@
+//! For each operation of the disk: it and all later ones fail. No acknowledgement after a failure, no panic, a clear error, and
+//! whatever the disk kept, a database with all that was acknowledged and nothing by halves.
+
+use keyform_core::{Error, ErrorCode};
+use keyform_engine::env::ManualEnv;
+use keyform_engine::store::{PowerCut, SimDisk};
+use keyform_engine::{Database, OpenError};
+
+use crate::compare::{self, Mismatch};
+use crate::generate::{Plan, Step};
+use crate::naive::Service;
+use crate::subject::{self, Subject};
+
+const NOW_MS: u64 = 1_700_000_000_500;
+const STEPS: usize = 60;
+/// Failures are tried at every operation of the disk up to so many, spread evenly over the run beyond.
+const POINTS_MAX: u64 = 150;
+
+#[test]
+fn after_any_failure_of_the_disk_nothing_acknowledged_is_lost() {
+    for seed in 0..3 {
+        let plan = Plan::random_writes(seed, STEPS);
+        let states = states(&plan);
+        let whole = SimDisk::new();
+        assert_eq!(run(&whole, &plan).acknowledged, plan.steps.len(), "without a failure everything is done");
+        let operations = whole.operations();
+        for point in (0..operations).step_by((operations / POINTS_MAX).max(1) as usize) {
+            fail_at(&plan, &states, point);
+        }
+    }
+}
+
+/// The naive service before the first step, after it, after the second and so on.
+fn states(plan: &Plan) -> Vec<Service> {
+    let mut states = vec![Service::new(NOW_MS)];
+    for step in &plan.steps {
+        let mut next = states[states.len() - 1].clone();
+        // The answer does not matter here, only what the step leaves behind.
+        drop(compare::advance(&mut next, step));
+        states.push(next);
+    }
+    states
+}
+
+/// How far a run came.
+struct Run {
+    acknowledged: usize,
+    database: Option<Database>,
+}
+
+fn run(disk: &SimDisk, plan: &Plan) -> Run {
+    let env = ManualEnv::at_ms(NOW_MS);
+    let database = match subject::open(disk, &env) {
+        Ok(database) => database,
+        Err(error) => {
+            assert_clear_open(&error);
+            return Run { acknowledged: 0, database: None };
+        }
+    };
+    let mut failed = false;
+    let mut acknowledged = 0;
+    for step in &plan.steps {
+        match answered(&database, &env, step) {
+            Ok(done) => {
+                assert!(!failed || !done, "acknowledged after a failure: {step:?}");
+                acknowledged += usize::from(!failed);
+            }
+            Err(error) => {
+                assert!(error.message().contains("store"), "the failure says what failed: {error}");
+                failed = true;
+            }
+        }
+    }
+    Run { acknowledged, database: Some(database) }
+}
+
+/// Whether a write was done: a refusal by the service's rules is an answer too, and a sweep may have nothing to do. The error is
+/// the store's.
+fn answered(database: &Database, env: &ManualEnv, step: &Step) -> Result<bool, Error> {
+    let outcome = match step {
+        Step::Run(operation) => database.execute_blocking(operation.clone()).map(|_| true),
+        Step::Sweep => database.sweep().map(|()| false),
+        Step::Wait { ms } => {
+            env.advance_ms(*ms);
+            Ok(false)
+        }
+        other => panic!("a run of writes has no {other:?}"),
+    };
+    match outcome {
+        Err(error) if error.code() != ErrorCode::InternalServer => Ok(false),
+        outcome => outcome,
+    }
+}
+
+fn fail_at(plan: &Plan, states: &[Service], point: u64) {
+    let disk = SimDisk::new();
+    disk.fail_at(point);
+    let Run { acknowledged, database } = run(&disk, plan);
+    let cuts = [PowerCut::DropAll, PowerCut::KeepAll, PowerCut::Tear(point), PowerCut::Tear(point + 1_000_000)];
+    for cut in cuts {
+        let mut found = reopened(&disk.cut_power(cut));
+        // The step that failed may have been done, for nobody knows.
+        let candidates = &states[acknowledged..states.len().min(acknowledged + 2)];
+        let mismatches: Vec<Mismatch> =
+            candidates.iter().map_while(|state| compare::everything(&found, state).err()).collect();
+        let Some(state) = candidates.get(mismatches.len()) else {
+            panic!("operation {point}, then {cut:?}, seed {}: {mismatches:#?}", plan.seed);
+        };
+        found.sweep().unwrap();
+        let mut swept = state.clone();
+        swept.sweep();
+        compare::everything(&found, &swept)
+            .unwrap_or_else(|mismatch| panic!("operation {point}, swept: {mismatch:#?}"));
+    }
+    if let Some(database) = database {
+        let closed = database.close();
+        assert_eq!(disk.has_failed(), closed.is_err(), "a failed store says so when it is closed: {closed:?}");
+    }
+}
+
+fn reopened(disk: &SimDisk) -> Subject {
+    let env = ManualEnv::at_ms(NOW_MS);
+    let database = subject::open(disk, &env).unwrap_or_else(|error| panic!("the disk cannot be opened again: {error}"));
+    Subject { name: "after the failure", database, disk: Some(disk.clone()), env, counted: false }
+}
+
+fn assert_clear_open(error: &OpenError) {
+    assert!(error.to_string().contains("simulated failure"), "the failure says what failed: {error}");
+}

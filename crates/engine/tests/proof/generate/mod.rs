@@ -1,0 +1,11 @@
+//! Random tables, items, expressions and operations. Values come from small pools, so that operations meet each other.
+
+pub mod expression;
+pub mod item;
+mod read;
+mod step;
+mod table;
+mod write;
+
+pub use step::{Plan, Step};
+pub use table::Design;

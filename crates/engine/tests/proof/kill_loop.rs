@@ -1,0 +1,114 @@
+//! A process under load is killed at random moments; its directory is opened again and compared with what it acknowledged.
+//!
+//! The process is this test binary run anew with the test [`child`] alone. It writes a line for each acknowledged write; the
+//! parent kills it after a random number of lines. `KEYFORM_KILL_ROUNDS` says how many rounds.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use keyform_engine::keys::{self, KEY_RING_FILES};
+use keyform_engine::store::{Durability, RealDisk, Store, StoreOptions};
+use keyform_engine::{Database, Options};
+
+use crate::bank::{self, Ack, Unknown, Writer};
+use crate::random::Random;
+
+const ROUNDS: u64 = 5;
+const WRITERS: u64 = 4;
+const DIRECTORY: &str = "KEYFORM_KILL_DIRECTORY";
+const ROUND: &str = "KEYFORM_KILL_ROUND";
+
+#[test]
+fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
+    let rounds = std::env::var("KEYFORM_KILL_ROUNDS").map_or(ROUNDS, |text| text.parse().expect("a number of rounds"));
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = Random::new(std::process::id().into());
+    let mut acks = Vec::new();
+    for round in 0..rounds {
+        let lines = random.between(1, 400);
+        acks.extend(killed_after(folder.path(), round, lines));
+        let database = open(folder.path(), Durability::Sync);
+        bank::audit(&database, &acks, Unknown { total: (round + 1) * WRITERS, each: 1 });
+        database.close().unwrap();
+    }
+    assert!(acks.len() as u64 > rounds, "the writers were at work");
+}
+
+/// Runs the child and kills it when it has acknowledged so many writes; all that it told.
+fn killed_after(folder: &Path, round: u64, lines: usize) -> Vec<Ack> {
+    let mut child = start(folder, round);
+    let output = BufReader::new(child.stdout.take().expect("the child's output is a pipe"));
+    let mut acks = Vec::new();
+    // What stands in the pipe when the child is killed was acknowledged too; a line that was cut off was not told.
+    for line in output.lines() {
+        let Ok(line) = line else { break };
+        acks.extend(Ack::from_line(line.strip_suffix('.').unwrap_or_default()));
+        if acks.len() == lines {
+            child.kill().expect("the child runs until it is killed");
+        }
+    }
+    let status = child.wait().expect("the child ends");
+    assert!(
+        !status.success() && acks.len() >= lines,
+        "the child ended by itself after {} writes: {status}",
+        acks.len()
+    );
+    acks
+}
+
+fn start(folder: &Path, round: u64) -> Child {
+    let binary = std::env::current_exe().expect("a test knows its own binary");
+    let mut command = Command::new(binary);
+    command.args(["kill_loop::child", "--exact", "--nocapture", "--test-threads=1"]);
+    command.env(DIRECTORY, folder).env(ROUND, round.to_string());
+    command.stdout(Stdio::piped()).spawn().expect("the test binary runs again")
+}
+
+/// The process that is killed. By itself, without a directory to work in, it does nothing.
+#[test]
+fn child() {
+    let Some(folder) = std::env::var_os(DIRECTORY) else { return };
+    let round: u64 = std::env::var(ROUND).unwrap().parse().unwrap();
+    // Killing a process does not need the disk; rounds in which the disk is not waited for have more writes under way.
+    let durability = if round.is_multiple_of(2) { Durability::Sync } else { Durability::Os };
+    let database = open(Path::new(&folder), durability);
+    bank::found(&database).unwrap();
+    std::thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let database = database.clone();
+            scope.spawn(move || work(&database, round, writer));
+        }
+    });
+}
+
+fn work(database: &Database, round: u64, number: u64) {
+    let mut writer = Writer::new(format!("r{round}w{number}"), round * WRITERS + number);
+    let mut log = std::io::stdout();
+    loop {
+        if let Some(ack) = writer.step(database).unwrap() {
+            // The dot tells a whole line from one that was cut off.
+            writeln!(log, "{}.", ack.to_line()).unwrap();
+        }
+    }
+}
+
+/// The database in the folder, encrypted, with files so small that they are flushed and merged all the time.
+fn open(folder: &Path, durability: Durability) -> Database {
+    let data = folder.join("data");
+    std::fs::create_dir_all(&data).unwrap();
+    let disk = Arc::new(RealDisk::new(&data).unwrap());
+    let ring = keys::open(&data, &folder.join("master.key")).unwrap();
+    let options = StoreOptions {
+        durability,
+        memtable_bytes: 64 << 10,
+        block_bytes: 2 << 10,
+        table_bytes: 32 << 10,
+        level0_files: 2,
+        level1_bytes: 128 << 10,
+        neighbours: KEY_RING_FILES.iter().map(|name| (*name).to_owned()).collect(),
+        ..StoreOptions::default()
+    };
+    Database::on(Store::open(disk, Some(ring.data_keys()), options).unwrap(), Options::default()).unwrap()
+}

@@ -1,0 +1,188 @@
+//! The service written the dumbest possible way: tables are lists of trees, every answer is computed from scratch.
+//!
+//! It shares the vocabulary of `keyform_core` (values, operations, texts of errors) with the engine and nothing else: it has
+//! its own conditions ([`condition`]), updates ([`update`]) and projections ([`project`]), finds items by looking at all of
+//! them, makes indexes by filtering and sorting ([`read`]), and streams by writing down differences ([`table`]).
+
+mod condition;
+mod project;
+mod read;
+mod table;
+mod update;
+mod write;
+
+use std::collections::BTreeMap;
+
+use keyform_core::error::{self, CancellationReason, Detail};
+use keyform_core::operation::{
+    GlobalIndexChange, StreamChange, TransactWriteItems, UpdateTable, UpdateTimeToLive, UserIdentity,
+};
+use keyform_core::{Attributes, Error, ErrorCode, Operation, Output};
+
+pub use condition::holds;
+pub use project::project;
+pub use table::{Difference, Stream, Table};
+pub use update::{apply, touched};
+
+/// All tables and the time.
+#[derive(Clone, Debug)]
+pub struct Service {
+    /// The tables by name.
+    pub tables: BTreeMap<String, Table>,
+    /// The time, in milliseconds of the Unix epoch.
+    pub now_ms: u64,
+    /// Transactions with a token: the token, the request, the time.
+    applied: Vec<(String, TransactWriteItems, u64)>,
+}
+
+/// Why the service refuses: the whole error, or as much of it as a naive reading of the documentation tells.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Refusal {
+    /// This error.
+    Exactly(Error),
+    /// A ValidationException of some text.
+    Validation,
+    /// The same, told of a transaction: of the whole or of one of its actions.
+    ValidationOfTransaction,
+    /// A cancelled transaction; `None` as a reason stands for a ValidationError of some text.
+    Cancelled(Vec<Option<CancellationReason>>),
+}
+
+/// What the service answers.
+pub type Answer<T> = Result<T, Refusal>;
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Exactly(error)
+    }
+}
+
+impl Refusal {
+    /// Whether an error is this refusal.
+    pub fn is(&self, error: &Error) -> bool {
+        match self {
+            Self::Exactly(expected) => expected == error,
+            Self::Validation => error.code() == ErrorCode::Validation,
+            Self::ValidationOfTransaction => {
+                let of_action = error.message().contains("ValidationError");
+                error.code() == ErrorCode::Validation || error.code() == ErrorCode::TransactionCanceled && of_action
+            }
+            Self::Cancelled(expected) => match error.detail() {
+                Detail::Cancellation(reasons) => {
+                    reasons.len() == expected.len()
+                        && reasons.iter().zip(expected).all(|(a, b)| reason_is(a, b.as_ref()))
+                }
+                _ => false,
+            },
+        }
+    }
+}
+
+fn reason_is(actual: &CancellationReason, expected: Option<&CancellationReason>) -> bool {
+    match expected {
+        Some(expected) => actual == expected,
+        None => actual.cause.as_ref().is_some_and(|cause| cause.code == "ValidationError"),
+    }
+}
+
+impl Service {
+    /// A service without tables.
+    pub fn new(now_ms: u64) -> Self {
+        Self { tables: BTreeMap::new(), now_ms, applied: Vec::new() }
+    }
+
+    /// Runs an operation whose answer is wholly determined; a Scan has no order of its own and is asked with
+    /// [`Service::scanned`].
+    pub fn run(&mut self, operation: &Operation) -> Answer<Option<Output>> {
+        let output = match operation {
+            Operation::PutItem(request) => Output::WriteItem(self.put_item(request)?),
+            Operation::UpdateItem(request) => Output::WriteItem(self.update_item(request)?),
+            Operation::DeleteItem(request) => Output::WriteItem(self.delete_item(request)?),
+            Operation::BatchWriteItem(request) => Output::BatchWriteItem(self.batch_write_item(request)?),
+            Operation::TransactWriteItems(request) => Output::TransactWriteItems(self.transact_write_items(request)?),
+            Operation::GetItem(request) => Output::GetItem(self.get_item(request)?),
+            Operation::BatchGetItem(request) => Output::BatchGetItem(self.batch_get_item(request)?),
+            Operation::TransactGetItems(request) => Output::TransactGetItems(self.transact_get_items(request)?),
+            Operation::Query(request) => Output::Page(self.query(request)?),
+            Operation::UpdateTimeToLive(request) => {
+                self.update_time_to_live(request)?;
+                Output::UpdateTimeToLive(request.setting.clone())
+            }
+            Operation::CreateTable(request) => {
+                self.tables.insert(request.table.clone(), Table::new(request.clone(), self.now_ms));
+                return Ok(None);
+            }
+            Operation::UpdateTable(request) => {
+                self.update_table(request)?;
+                return Ok(None);
+            }
+            Operation::DeleteTable { table } => {
+                self.table(table)?;
+                self.tables.remove(table);
+                return Ok(None);
+            }
+            other => panic!("the naive service does not know {other:?}"),
+        };
+        Ok(Some(output))
+    }
+
+    /// Does what the service does in the background: expired items and removed indexes go, new indexes become readable.
+    pub fn sweep(&mut self) {
+        let now_ms = self.now_ms;
+        for table in self.tables.values_mut() {
+            table.filling.clear();
+            let leaving = std::mem::take(&mut table.leaving);
+            table.definition.global_indexes.retain(|index| !leaving.contains(&index.name));
+            let expired: Vec<Attributes> =
+                table.items.iter().filter(|item| table.is_expired(item, now_ms)).cloned().collect();
+            let group = expired.into_iter().filter_map(|item| {
+                table.items.retain(|other| *other != item);
+                table.difference(Some(&item), None, now_ms, Some(UserIdentity::TimeToLive))
+            });
+            let group: Vec<Difference> = group.collect();
+            table.record(group);
+        }
+    }
+
+    fn table(&self, name: &str) -> Answer<&Table> {
+        Ok(self.tables.get(name).ok_or_else(error::table::resource_not_found)?)
+    }
+
+    fn table_mut(&mut self, name: &str) -> Answer<&mut Table> {
+        Ok(self.tables.get_mut(name).ok_or_else(error::table::resource_not_found)?)
+    }
+
+    fn update_time_to_live(&mut self, request: &UpdateTimeToLive) -> Answer<()> {
+        let setting = &request.setting;
+        let table = self.table_mut(&request.table)?;
+        if table.expiry.is_some() == setting.enabled {
+            return Err(Refusal::Validation);
+        }
+        table.expiry = setting.enabled.then(|| setting.attribute.clone());
+        Ok(())
+    }
+
+    fn update_table(&mut self, request: &UpdateTable) -> Answer<()> {
+        let now_ms = self.now_ms;
+        let table = self.table_mut(&request.table)?;
+        for change in &request.indexes {
+            match change {
+                GlobalIndexChange::Create(index) => {
+                    table.definition.attributes.extend(request.attributes.clone());
+                    table.definition.global_indexes.push(index.clone());
+                    table.filling.insert(index.name.clone());
+                }
+                GlobalIndexChange::Delete { name } => {
+                    table.leaving.insert(name.clone());
+                }
+                GlobalIndexChange::Update { .. } => {}
+            }
+        }
+        match request.stream {
+            Some(StreamChange::Enable(view)) => table.streams.push(Stream::new(view, now_ms)),
+            Some(StreamChange::Disable) => table.streams.iter_mut().for_each(|stream| stream.enabled = false),
+            None => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! The engine under test: in memory, or on a simulated disk whose power can be cut.
+
+use std::sync::Arc;
+
+use keyform_core::{Error, Operation, Output};
+use keyform_engine::env::ManualEnv;
+use keyform_engine::store::{DataKeys, PowerCut, SimDisk, Store, StoreOptions};
+use keyform_engine::{Database, OpenError, Options};
+
+/// A database that a test owns, with its disk and its clock.
+pub struct Subject {
+    /// What it is called in reports.
+    pub name: &'static str,
+    /// The handle.
+    pub database: Database,
+    /// Its disk; nothing when it lives in memory.
+    pub disk: Option<SimDisk>,
+    /// Its clock.
+    pub env: ManualEnv,
+    /// Whether its counts are exact: after a crash they are so when the background has counted anew.
+    pub counted: bool,
+}
+
+impl Subject {
+    /// A database in memory.
+    pub fn in_memory(now_ms: u64) -> Self {
+        let env = ManualEnv::at_ms(now_ms);
+        Self { name: "memory", database: Database::in_memory(options(&env)), disk: None, env, counted: true }
+    }
+
+    /// A database on a new simulated disk.
+    pub fn on_disk(now_ms: u64) -> Self {
+        let (env, disk) = (ManualEnv::at_ms(now_ms), SimDisk::new());
+        let database = open(&disk, &env).unwrap();
+        Self { name: "disk", database, disk: Some(disk), env, counted: true }
+    }
+
+    /// Runs an operation to its end.
+    pub fn run(&self, operation: &Operation) -> Result<Output, Error> {
+        self.database.execute_blocking(operation.clone())
+    }
+
+    /// Does what the background does.
+    pub fn sweep(&mut self) -> Result<(), Error> {
+        self.counted = true;
+        self.database.sweep()
+    }
+
+    /// Closes and opens it again; in memory there is nothing to open.
+    pub fn reopen(&mut self) {
+        if let Some(disk) = self.disk.clone() {
+            self.database.close().unwrap();
+            self.database = open(&disk, &self.env).unwrap();
+        }
+    }
+
+    /// Opens it from what the disk kept when the power went.
+    pub fn cut_power(&mut self, cut: PowerCut) {
+        if let Some(disk) = self.disk.take() {
+            let after = disk.cut_power(cut);
+            self.database = open(&after, &self.env).unwrap();
+            self.disk = Some(after);
+            self.counted = false;
+        }
+    }
+}
+
+/// Opens the database on a disk. Its files are small, so that there are many of them.
+pub fn open(disk: &SimDisk, env: &ManualEnv) -> Result<Database, OpenError> {
+    let store_options = StoreOptions {
+        memtable_bytes: 8 << 10,
+        block_bytes: 1 << 10,
+        table_bytes: 8 << 10,
+        level0_files: 2,
+        level1_bytes: 16 << 10,
+        block_cache_bytes: 64 << 10,
+        ..StoreOptions::default()
+    };
+    let keys = Some(DataKeys::new(1, [7; 32]));
+    Database::on(Store::open(Arc::new(disk.clone()), keys, store_options)?, options(env))
+}
+
+fn options(env: &ManualEnv) -> Options {
+    Options { env: Arc::new(env.clone()), sweep_interval: None, ..Options::default() }
+}
