@@ -73,6 +73,6 @@ fn flag(setting: &Setting) -> Arg {
     let arg = Arg::new(setting.name).long(setting.flag()).help(setting.help);
     match setting.value {
         "" => arg.action(ArgAction::SetTrue),
-        value => arg.value_name(value).allow_hyphen_values(true),
+        value => arg.value_name(value).allow_negative_numbers(true),
     }
 }

@@ -1,13 +1,14 @@
 //! The engine: what all operations share, and the way of each.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use keyform_core::{Error, Operation, Output};
 use parking_lot::RwLock;
 
 use crate::background::Work;
 use crate::catalog::Catalog;
-use crate::catalog::load::{self, Loaded};
+use crate::catalog::load::{self, Loaded, Statistics};
 use crate::env::Env;
 use crate::layout::IndexId;
 use crate::lock::{InFlight, InFlightMarks, KeyLocks};
@@ -19,6 +20,8 @@ use crate::table::table_arn_prefix;
 pub struct Engine {
     pub(crate) store: Store,
     pub(crate) catalog: RwLock<Catalog>,
+    /// The commit of the catalog's last change.
+    pub(crate) catalog_seqno: AtomicU64,
     pub(crate) locks: KeyLocks,
     pub(crate) in_flight: InFlight,
     pub(crate) work: Work,
@@ -89,13 +92,6 @@ impl Engine {
             Operation::ExecuteStatement(request) => self.execute_statement(request),
             Operation::BatchExecuteStatement(request) => self.batch_execute_statement(request),
             Operation::ExecuteTransaction(request) => self.execute_transaction(request),
-            other => self.begin_control(other),
-        }
-    }
-
-    /// The operations on tables and streams.
-    fn begin_control(&self, operation: Operation) -> Result<Step, Error> {
-        match operation {
             Operation::CreateTable(request) => self.create_table(request),
             Operation::DescribeTable { table } => self.describe_table(&table),
             Operation::UpdateTable(request) => self.update_table(request),
@@ -112,7 +108,6 @@ impl Engine {
             Operation::DescribeStream(request) => self.describe_stream(&request),
             Operation::GetShardIterator(request) => self.get_shard_iterator(&request),
             Operation::GetRecords(request) => self.get_records(&request),
-            _ => Err(Error::internal("the engine does not run this operation yet")),
         }
     }
 
@@ -121,32 +116,36 @@ impl Engine {
     /// # Errors
     /// When the store's catalog cannot be read.
     pub fn open(store: Store, env: Arc<dyn Env>, settings: Settings) -> Result<Self, Error> {
-        let Loaded { catalog, counted } = load::load(&store.snapshot(), table_arn_prefix(&settings))?;
+        let Loaded { catalog, statistics } = load::load(&store.snapshot(), table_arn_prefix(&settings))?;
         let engine = Self {
             store,
             catalog: RwLock::new(catalog),
+            catalog_seqno: AtomicU64::new(0),
             locks: KeyLocks::default(),
             in_flight: InFlight::default(),
             work: Work::default(),
             env,
             settings,
         };
-        engine.note_statistics(counted);
+        engine.note_statistics(statistics);
         Ok(engine)
     }
 
     /// Statistics are trusted once: whoever ends without writing them anew counts when it starts again.
-    fn note_statistics(&self, counted: bool) {
-        if counted {
-            let mut batch = Batch::new();
-            load::stage_statistics_removal(&mut batch);
-            // Nothing is acknowledged by this commit; all later ones come after it.
-            drop(self.store.commit(batch));
-            return;
-        }
-        for table in self.catalog.read().iter() {
-            self.work.add_uncounted(table.id, IndexId::BASE);
-            table.indexes.iter().for_each(|index| self.work.add_uncounted(table.id, index.id));
+    fn note_statistics(&self, statistics: Statistics) {
+        match statistics {
+            Statistics::Restored => {
+                let mut batch = Batch::new();
+                load::stage_statistics_removal(&mut batch);
+                // Nothing is acknowledged by this commit; all later ones come after it.
+                drop(self.store.commit(batch));
+            }
+            Statistics::Unknown => {
+                for table in self.catalog.read().iter() {
+                    self.work.add_uncounted(table.id, IndexId::BASE);
+                    table.indexes.iter().for_each(|index| self.work.add_uncounted(table.id, index.id));
+                }
+            }
         }
     }
 
@@ -179,6 +178,15 @@ impl Engine {
     /// What readers see.
     pub(crate) fn snapshot(&self) -> Snapshot {
         self.store.snapshot()
+    }
+
+    /// An answer that tells what is in the catalog: at once if that is durable.
+    pub(crate) fn told(&self, output: Output) -> Step {
+        if self.store.snapshot().seqno() >= self.catalog_seqno.load(Ordering::Acquire) {
+            Step::Done(output)
+        } else {
+            self.after_all_before(Ok(output))
+        }
     }
 
     /// An answer that rests on what is in the store's order already, durable or not.

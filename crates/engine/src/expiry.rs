@@ -1,6 +1,7 @@
 //! Expiry (TTL): an index of items by the time at which they end, and the sweep that deletes them.
 
 use std::ops::Bound;
+use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use keyform_core::operation::UserIdentity;
@@ -30,6 +31,7 @@ pub fn stage(batch: &mut Batch, change: &Change<'_>) {
         batch.delete(entry_key(change.table.id, expiry, secs, change.key.values()));
     }
     if let Some(secs) = new {
+        expiry.earliest_secs.fetch_min(secs, Ordering::AcqRel);
         let key = entry_key(change.table.id, expiry, secs, change.key.values());
         batch.put(key, change.key.store_key.clone());
     }
@@ -39,6 +41,7 @@ pub fn stage(batch: &mut Batch, change: &Change<'_>) {
 pub(crate) fn stage_existing(batch: &mut Batch, table: &Table, item: &Item, store_key: &[u8]) {
     let Some(expiry) = &table.expiry else { return };
     if let Some(secs) = expiry_secs(item, &expiry.attribute) {
+        expiry.earliest_secs.fetch_min(secs, Ordering::AcqRel);
         let key_values = key::values_of_item(&table.key, item);
         batch.put(entry_key(table.id, expiry, secs, &key_values), store_key.to_vec());
     }
@@ -69,19 +72,45 @@ impl Engine {
     pub(crate) fn expire_items(&self) -> Result<(), Error> {
         let now_secs = self.env.now_ms() / 1000;
         for table in self.tables_where(|table| table.expiry.is_some()) {
-            let Some(expiry) = &table.expiry else { continue };
-            let prefix = prefix(table.id, expiry.number);
-            let bound = |secs: u64| [prefix.as_slice(), &secs.to_be_bytes()].concat();
-            let mut lower = bound(now_secs.saturating_sub(OLDEST_SECS));
-            let upper = bound(now_secs);
-            while !self.work.is_stopping() {
-                let due = self.due(&lower, &upper)?;
-                let Some(last) = due.last() else { break };
-                lower = [last.entry_key.as_ref(), &[0]].concat();
-                self.expire(&table.name, expiry, &due)?;
+            if let Some(expiry) = &table.expiry {
+                self.expire_items_of(&table, expiry, now_secs)?;
             }
         }
         Ok(())
+    }
+
+    /// Looks only where something may be: from the earliest end that a writer noted to the second that is over.
+    fn expire_items_of(&self, table: &Table, expiry: &Expiry, now_secs: u64) -> Result<(), Error> {
+        if expiry.earliest_secs.load(Ordering::Acquire) >= now_secs {
+            return Ok(());
+        }
+        let earliest_secs = expiry.earliest_secs.swap(u64::MAX, Ordering::AcqRel);
+        // Writers that noted an earlier end have committed it when this lock is had; later ones note it anew.
+        drop(self.catalog.write());
+        let done =
+            self.expire_between(table, expiry, earliest_secs.max(now_secs.saturating_sub(OLDEST_SECS)), now_secs);
+        let next_secs = match done {
+            Ok(true) => self.next_end(table, expiry, now_secs)?,
+            // Something is left: the next sweep looks at all of it again.
+            Ok(false) | Err(_) => Some(earliest_secs),
+        };
+        expiry.earliest_secs.fetch_min(next_secs.unwrap_or(u64::MAX), Ordering::AcqRel);
+        done.map(drop)
+    }
+
+    /// Deletes the items that end between two seconds; tells whether it found all of them free.
+    fn expire_between(&self, table: &Table, expiry: &Expiry, from_secs: u64, to_secs: u64) -> Result<bool, Error> {
+        let prefix = prefix(table.id, expiry.number);
+        let bound = |secs: u64| [prefix.as_slice(), &secs.to_be_bytes()].concat();
+        let (mut lower, upper) = (bound(from_secs), bound(to_secs));
+        let mut all = true;
+        while !self.work.is_stopping() {
+            let due = self.due(&lower, &upper)?;
+            let Some(last) = due.last() else { return Ok(all) };
+            lower = [last.entry_key.as_ref(), &[0]].concat();
+            all &= self.expire(&table.name, expiry, &due)?;
+        }
+        Ok(false)
     }
 
     /// The next entries from `lower` on; an item ends when the second it names is over.
@@ -92,21 +121,35 @@ impl Engine {
         due.collect::<Result<_, _>>().map_err(|error| store_failed(&error))
     }
 
-    fn expire(&self, name: &str, expiry: &Expiry, due: &[Due]) -> Result<(), Error> {
+    /// The first second from `from_secs` on in which an item ends.
+    fn next_end(&self, table: &Table, expiry: &Expiry, from_secs: u64) -> Result<Option<u64>, Error> {
+        let prefix = prefix(table.id, expiry.number);
+        let lower = [prefix.as_slice(), &from_secs.to_be_bytes()].concat();
+        let upper = layout::after_prefix(&prefix);
+        let upper = upper.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+        let first = self.store.latest().range(Bound::Included(&lower), upper).next().transpose();
+        let first = first.map_err(|error| store_failed(&error))?;
+        Ok(first.and_then(|(key, _)| key.get(prefix.len()..)?.first_chunk().map(|secs| u64::from_be_bytes(*secs))))
+    }
+
+    /// Deletes what is due; tells whether none of it was in a transaction.
+    fn expire(&self, name: &str, expiry: &Expiry, due: &[Due]) -> Result<bool, Error> {
         let catalog = self.catalog.read();
         let is_same = |table: &&std::sync::Arc<Table>| {
             table.expiry.as_ref().is_some_and(|current| current.number == expiry.number)
         };
-        let Some(table) = catalog.find(name).filter(is_same) else { return Ok(()) };
+        let Some(table) = catalog.find(name).filter(is_same) else { return Ok(true) };
         let guard = self.locks.lock_all(due.iter().map(|due| due.store_key.as_ref()));
         let mut batch = Batch::new();
-        for due in due.iter().filter(|due| !self.in_flight.contains(&due.store_key)) {
+        let free: Vec<&Due> = due.iter().filter(|due| !self.in_flight.contains(&due.store_key)).collect();
+        for due in &free {
             self.stage_expired(&mut batch, table, expiry, due)?;
         }
         let commit = self.store.commit(batch);
         drop(guard);
         drop(catalog);
-        commit.wait().map(drop).map_err(|error| store_failed(&error))
+        commit.wait().map_err(|error| store_failed(&error))?;
+        Ok(free.len() == due.len())
     }
 
     /// Deletes an item if it still ends at the time of the entry; an entry without its item goes alone.

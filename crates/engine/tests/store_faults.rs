@@ -21,6 +21,7 @@ fn small() -> StoreOptions {
         table_bytes: 1500,
         level0_files: 2,
         level1_bytes: 4000,
+        journal_reserve_bytes: 1000,
         ..StoreOptions::default()
     }
 }
@@ -105,7 +106,23 @@ fn power_cuts_and_failures_at_every_operation_lose_nothing_acknowledged() {
             let context = format!("operation {operation}, {cut:?}");
             check_after(&disk.cut_power(cut), acknowledged, &states, &context);
         }
+        check_restart(&disk, acknowledged, &states, operation);
     }
+}
+
+/// The process is restarted, shows what it finds, and then the power goes: what was shown must stay.
+fn check_restart(disk: &SimDisk, acknowledged: u64, states: &[Model], operation: u64) {
+    disk.heal();
+    let store = open(disk).unwrap();
+    let shown = store.snapshot().seqno();
+    assert_eq!(content(&store.snapshot()).unwrap(), states[shown as usize]);
+    assert!(shown >= acknowledged);
+    for cut in [PowerCut::DropAll, PowerCut::Tear(operation)] {
+        check_after(&disk.cut_power(cut), shown, states, &format!("restart after {operation}, {cut:?}"));
+    }
+    let next = store.commit(batch(99, &mut Model::new())).wait().unwrap();
+    let after = open(&disk.cut_power(PowerCut::Tear(operation))).unwrap();
+    assert_eq!(after.snapshot().seqno(), next, "restart after {operation}");
 }
 
 #[test]

@@ -86,6 +86,7 @@ fn small() -> StoreOptions {
         table_bytes: 1500,
         level0_files: 2,
         level1_bytes: 4000,
+        journal_reserve_bytes: 1000,
         block_cache_bytes: 4000,
         ..StoreOptions::default()
     }

@@ -13,7 +13,6 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use aws_lc_rs::rand;
 use zeroize::Zeroizing;
 
 const ADVICE: &str = "# Access keys of keyform: one in a line, id and secret. Show this file to nobody.\n";
@@ -122,7 +121,7 @@ pub fn generate() -> Result<(String, Zeroizing<String>), CredentialsError> {
 
 fn random_text(symbols: &[u8], length: usize) -> Result<Zeroizing<String>, CredentialsError> {
     let mut bytes = Zeroizing::new(vec![0; length]);
-    rand::fill(&mut bytes).map_err(|_| CredentialsError::NoRandom)?;
+    getrandom::fill(&mut bytes).map_err(|_| CredentialsError::NoRandom)?;
     Ok(Zeroizing::new(bytes.iter().map(|byte| char::from(symbols[usize::from(*byte) % symbols.len()])).collect()))
 }
 

@@ -14,6 +14,7 @@ pub mod legacy;
 pub mod partiql;
 pub mod read;
 pub mod request;
+pub mod schema;
 pub mod stream;
 pub mod table;
 pub mod transaction;

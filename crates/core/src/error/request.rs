@@ -160,10 +160,10 @@ pub fn names_without_expression() -> Error {
 /// ExpressionAttributeValues without an expression that could use them; pages name the expressions that are missing.
 pub fn values_without_expression(missing: &[&str]) -> Error {
     let text = "ExpressionAttributeValues can only be specified when using expressions";
-    Error::validation(match missing {
+    let missing: Vec<String> = missing.iter().map(|name| format!("{name} is null")).collect();
+    Error::validation(match missing.as_slice() {
         [] => text.to_owned(),
-        [one] => format!("{text}: {one} is null"),
-        several => format!("{text}: {} are null", several.join(" and ")),
+        missing => format!("{text}: {}", missing.join(" and ")),
     })
 }
 

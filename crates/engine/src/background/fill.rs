@@ -68,7 +68,7 @@ impl Engine {
 
     fn fill_expiry(&self, table: &Table, expiry: &Expiry) -> Result<(), Error> {
         let visit = |table: &Table, item: &Item, key: &[u8], batch: &mut Batch| {
-            if table.expiry.as_ref() != Some(expiry) {
+            if table.expiry.as_ref().is_none_or(|current| current.number != expiry.number) {
                 return ControlFlow::Break(());
             }
             expiry::stage_existing(batch, table, item, key);

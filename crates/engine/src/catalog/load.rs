@@ -95,8 +95,17 @@ pub fn stage_statistics_removal(batch: &mut Batch) {
 pub struct Loaded {
     /// The catalog.
     pub catalog: Catalog,
-    /// Whether the statistics are what they were; they are not after an unclean end.
-    pub counted: bool,
+    /// What is known of its statistics.
+    pub statistics: Statistics,
+}
+
+/// What is known of a catalog's statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Statistics {
+    /// They are as they were when the database was closed.
+    Restored,
+    /// They have to be counted: the database is new, or was not closed.
+    Unknown,
 }
 
 /// Reads the catalog.
@@ -116,12 +125,14 @@ pub fn load(snapshot: &Snapshot, arn_prefix: String) -> Result<Loaded, Error> {
     if let Some(bytes) = get(snapshot, &layout::system_key(NEXT_ID, b""))? {
         catalog.reserve_ids(bytes.as_ref().try_into().map(u32::from_be_bytes).map_err(|_| wrong("next table"))?);
     }
-    let statistics = get(snapshot, &layout::system_key(STATISTICS, b""))?;
-    let counted = statistics.is_some() || catalog.iter().next().is_none();
-    if let Some(bytes) = statistics {
-        statistics_record::restore(bytes, &catalog)?;
-    }
-    Ok(Loaded { catalog, counted })
+    let statistics = match get(snapshot, &layout::system_key(STATISTICS, b""))? {
+        Some(bytes) => {
+            statistics_record::restore(bytes, &catalog)?;
+            Statistics::Restored
+        }
+        None => Statistics::Unknown,
+    };
+    Ok(Loaded { catalog, statistics })
 }
 
 /// The stream with meters that know what is in its shards.

@@ -92,6 +92,12 @@ impl Catalog {
         self.streams.get(&(table, number))
     }
 
+    /// When the newest stream of tables with that name began; zero if there is none.
+    pub fn newest_stream_ms(&self, table: &str) -> u64 {
+        let streams = self.streams().filter(|stream| stream.table == table);
+        streams.map(|stream| stream.created_ms).max().unwrap_or(0)
+    }
+
     /// Puts a stream in, in the place of its earlier state.
     pub fn insert_stream(&mut self, stream: Stream) {
         let stream = Arc::new(stream);

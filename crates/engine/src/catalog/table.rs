@@ -1,6 +1,7 @@
 //! One table: its key, its indexes, and the settings that the service keeps with it.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use keyform_core::table::{
     AttributeDefinitions, BillingMode, KeySchema, OnDemandThroughput, ScalarType, SseSpecification, TableClass, Tag,
@@ -69,7 +70,7 @@ pub struct TableSettings {
 }
 
 /// How items of a table expire.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Expiry {
     /// The attribute that tells when.
     pub attribute: String,
@@ -77,6 +78,8 @@ pub struct Expiry {
     pub number: u32,
     /// Whether the items that were there before have their entries.
     pub filled: bool,
+    /// No item ends before this second; zero while that is not known. Shared by all states of the table.
+    pub earliest_secs: Arc<AtomicU64>,
 }
 
 /// A key attribute and its type.

@@ -158,7 +158,8 @@ fn expiry(expiry: &Expiry) -> Record {
 
 fn read_expiry(fields: &Fields) -> Result<Expiry, Error> {
     let attribute = fields.text("attribute")?.to_owned();
-    Ok(Expiry { attribute, number: fields.number("number")?, filled: fields.flag("filled")? })
+    let (number, filled) = (fields.number("number")?, fields.flag("filled")?);
+    Ok(Expiry { attribute, number, filled, earliest_secs: Arc::default() })
 }
 
 fn settings(settings: &TableSettings) -> Record {

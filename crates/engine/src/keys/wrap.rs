@@ -1,10 +1,12 @@
 //! The cryptography of key wrapping: AES-256-GCM with a random nonce, and what is being wrapped as associated data, so
 //! that a wrapped key opens only in its own place.
+//!
+//! Random bytes come straight from the operating system: the cryptography library's own generator takes a tenth of a second
+//! to collect its first seed, which would be most of a first start.
 
 use std::fmt;
 
-use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
-use aws_lc_rs::rand;
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use zeroize::{Zeroize, Zeroizing};
@@ -22,7 +24,7 @@ impl Secret {
     /// A fresh random key.
     pub(super) fn random() -> Result<Self, KeyError> {
         let mut key = Self([0; KEY_BYTES]);
-        rand::fill(&mut key.0).map_err(|_| KeyError::NoRandom)?;
+        getrandom::fill(&mut key.0).map_err(|_| KeyError::NoRandom)?;
         Ok(key)
     }
 
@@ -45,11 +47,10 @@ impl Secret {
     /// Encrypts `plain` for the place `context`; the answer is base64 of nonce, ciphertext and tag.
     pub(super) fn wrap(&self, context: &[u8], plain: &[u8]) -> Result<String, KeyError> {
         let mut buffer = Zeroizing::new(plain.to_vec());
-        let nonce = self
-            .cipher()?
-            .seal_in_place_append_tag(Aad::from(context), &mut *buffer)
-            .map_err(|_| KeyError::NoRandom)?;
-        let mut sealed = nonce.as_ref().to_vec();
+        let mut sealed = vec![0; NONCE_LEN];
+        getrandom::fill(&mut sealed).map_err(|_| KeyError::NoRandom)?;
+        let nonce = Nonce::try_assume_unique_for_key(&sealed).expect("the nonce has its length");
+        self.cipher().seal_in_place_append_tag(nonce, Aad::from(context), &mut *buffer).expect("a key is short enough");
         sealed.extend_from_slice(&buffer);
         Ok(STANDARD.encode(sealed))
     }
@@ -59,12 +60,12 @@ impl Secret {
         let mut sealed = Zeroizing::new(STANDARD.decode(wrapped).ok()?);
         let (nonce, content) = sealed.split_at_mut_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
-        let plain = self.cipher().ok()?.open_in_place(nonce, Aad::from(context), content).ok()?;
+        let plain = self.cipher().open_in_place(nonce, Aad::from(context), content).ok()?;
         Some(Zeroizing::new(plain.to_vec()))
     }
 
-    fn cipher(&self) -> Result<RandomizedNonceKey, KeyError> {
-        RandomizedNonceKey::new(&AES_256_GCM, &self.0).map_err(|_| KeyError::NoRandom)
+    fn cipher(&self) -> LessSafeKey {
+        LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &self.0).expect("the key has the cipher's length"))
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 
@@ -106,6 +106,7 @@ impl Wake for Parker {
 #[derive(Debug)]
 pub(super) struct Gate {
     durable: AtomicU64,
+    failed: AtomicBool,
     waiting: Mutex<Waiting>,
 }
 
@@ -117,15 +118,19 @@ struct Waiting {
 
 impl Gate {
     pub(super) fn new(durable: SeqNo) -> Self {
-        Gate { durable: AtomicU64::new(durable), waiting: Mutex::default() }
+        Gate { durable: AtomicU64::new(durable), failed: AtomicBool::new(false), waiting: Mutex::default() }
     }
 
     pub(super) fn durable(&self) -> SeqNo {
         self.durable.load(Ordering::Acquire)
     }
 
-    pub(super) fn failure(&self) -> Option<StoreError> {
-        self.waiting.lock().failure.clone()
+    /// The failure that ended the journal, if there was one.
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        if !self.failed.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.waiting.lock().failure.clone().map_or(Ok(()), Err)
     }
 
     /// Lets everything up to `durable` through.
@@ -146,6 +151,7 @@ impl Gate {
         let refused = {
             let mut waiting = self.waiting.lock();
             waiting.failure.get_or_insert(failure);
+            self.failed.store(true, Ordering::Release);
             std::mem::take(&mut waiting.wakers)
         };
         for waker in refused.into_values() {

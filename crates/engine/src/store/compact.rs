@@ -1,9 +1,9 @@
 //! Compaction: tables of one level are merged into the next, so that reads look at few of them and what was overwritten
 //! or deleted goes away.
 //!
-//! Due is, in this order: level 0 with too many tables (all of them go down); a deeper level beyond its size (the table
-//! that overlaps least with the level below goes down); a table with keys of a retired prefix (it is rewritten where it
-//! is). A version goes when nobody can read it any more; a deletion goes when nothing older is left below it.
+//! Due is, in this order: the level that exceeds its size by the largest factor (of level 0 all tables go down, of a
+//! deeper level the one that overlaps least with the level below); a table of mostly deletions above others; a table with keys of a
+//! retired prefix (it is rewritten where it is). A version goes when nobody can read it any more; a deletion goes when nothing older is left below it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -46,10 +46,7 @@ impl Shared {
                     work.compacted = wanted;
                     work.full &= work.wanted != wanted;
                 }),
-                Err(error) => {
-                    self.poison(&error);
-                    return files.update_work(|work| work.failed = true);
-                }
+                Err(error) => return self.stop(&error),
             }
         }
     }
@@ -70,12 +67,11 @@ impl Shared {
     fn pick(&self, files: &Files) -> Result<Option<Job>, StoreError> {
         let view = self.readers.view();
         let levels = &view.levels;
-        if levels.level(0).len() >= files.options.level0_files {
-            return Ok(Some(level0_job(levels)));
+        if let Some(depth) = most_crowded(levels, files) {
+            return Ok(if depth == 0 { Some(level0_job(levels)) } else { level_job(levels, depth) });
         }
-        let due = (1..levels.depth()).find(|depth| levels.bytes(*depth) > target_bytes(files, *depth));
-        if let Some(depth) = due {
-            return Ok(level_job(levels, depth));
+        if let Some(depth) = (0..levels.depth()).find(|depth| is_mostly_deletions(levels, *depth)) {
+            return Ok(if depth == 0 { Some(level0_job(levels)) } else { deletions_job(levels, depth) });
         }
         for prefix in &view.retired {
             if let Some(job) = retired_job(levels, prefix)? {
@@ -144,8 +140,17 @@ impl Shared {
     }
 }
 
+/// The level that exceeds its size by the largest factor, if any does.
+fn most_crowded(levels: &Levels, files: &Files) -> Option<usize> {
+    let permille = |depth: &usize| match depth {
+        0 => levels.level(0).len() as u64 * 1000 / files.options.level0_files as u64,
+        deeper => levels.bytes(*deeper).saturating_mul(1000) / target_bytes(files, *deeper),
+    };
+    (0..levels.depth()).max_by_key(permille).filter(|depth| permille(depth) >= 1000)
+}
+
 fn target_bytes(files: &Files, depth: usize) -> u64 {
-    files.options.level1_bytes.saturating_mul(LEVEL_FACTOR.saturating_pow(depth as u32 - 1))
+    files.options.level1_bytes.saturating_mul(LEVEL_FACTOR.saturating_pow(depth as u32 - 1)).max(1)
 }
 
 fn everything(levels: &Levels) -> Option<Job> {
@@ -175,6 +180,23 @@ fn level_job(levels: &Levels, depth: usize) -> Option<Job> {
     };
     let table = levels.level(depth).iter().min_by_key(cost)?;
     Some(Job { runs: vec![vec![table.clone()], below(table)], output: depth + 1 })
+}
+
+/// Whether a level has a table of which more than half are deletions, and something below that they delete.
+fn is_mostly_deletions(levels: &Levels, depth: usize) -> bool {
+    let below = (depth + 1..levels.depth()).any(|deeper| !levels.level(deeper).is_empty());
+    below && levels.level(depth).iter().any(has_mostly_deletions)
+}
+
+fn has_mostly_deletions(table: &Arc<Table>) -> bool {
+    table.meta.tombstones * 2 > table.meta.entries
+}
+
+/// Moves a table of deletions towards what they delete, so that ranges do not have to pass over both.
+fn deletions_job(levels: &Levels, depth: usize) -> Option<Job> {
+    let table = levels.level(depth).iter().find(|table| has_mostly_deletions(table))?;
+    let below = levels.overlapping(depth + 1, &table.meta.smallest, &table.meta.largest);
+    Some(Job { runs: vec![vec![table.clone()], below], output: depth + 1 })
 }
 
 /// The rewriting of a table that holds keys of a retired prefix.

@@ -36,8 +36,7 @@ impl Shared {
     pub(super) fn flush_loop(&self, files: &Files) {
         while let Some(frozen) = files.background.wait_for(|work| work.frozen.front().cloned()) {
             if let Err(error) = self.flush(files, &frozen) {
-                self.poison(&error);
-                return files.update_work(|work| work.failed = true);
+                return self.stop(&error);
             }
             self.counters.flushes.fetch_add(1, Ordering::Relaxed);
             files.update_work(|work| {

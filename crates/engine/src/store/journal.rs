@@ -11,7 +11,8 @@
 //! A frame opens only in its segment and at its index, so no frame of an older segment can slip in. A header is synced
 //! before the first frame is written, and a frame before the next one: what a power cut can damage is the last frame
 //! only. [`replay`] therefore takes a bad frame for a torn one when no good frame follows, and for damage otherwise. An
-//! orderly close ends the segment with an empty frame, which makes damage to the last batch visible too.
+//! orderly close ends the segment with an empty frame, which makes damage to the last batch visible too. Zeros may follow
+//! the last frame while a segment is being written: space taken ahead, which makes syncs faster.
 
 use std::sync::Arc;
 
@@ -22,12 +23,15 @@ use super::codec::Reader;
 use super::disk::{Disk, DiskFile, read_whole};
 use super::error::StoreError;
 use super::header::{FileHeader, FileKind, HEADER_BYTES, StoreId};
+use super::options::{Durability, StoreOptions};
 use super::seal::{Seal, TAG_BYTES, Vault};
 
 /// Set in the header's flags when frames are not synced one by one, so that more than the last may be torn.
 const FLAG_UNSYNCED: u8 = 1;
 const FRAME_HEADER_BYTES: usize = 16;
 const PAYLOAD_HEADER_BYTES: usize = 12;
+/// Zeros are written ahead of frames smaller than this; larger ones gain nothing by it.
+const RESERVED_FRAME_BYTES_MAX: usize = 32 << 10;
 /// A buffer larger than this is given back to the system after use.
 const SPARE_BYTES_MAX: usize = 1 << 20;
 
@@ -101,6 +105,7 @@ pub(super) struct JournalWriter {
     vault: Vault,
     store_id: StoreId,
     synced: bool,
+    reserve_bytes: usize,
     segment: Option<Segment>,
 }
 
@@ -113,11 +118,21 @@ struct Segment {
     seed: u64,
     index: u32,
     offset: u64,
+    /// How far the file reaches, with the zeros written ahead.
+    reserved: u64,
+    reserve_bytes: usize,
 }
 
 impl JournalWriter {
-    pub(super) fn new(disk: Arc<dyn Disk>, vault: Vault, store_id: StoreId, synced: bool) -> Self {
-        JournalWriter { disk, vault, store_id, synced, segment: None }
+    pub(super) fn new(disk: Arc<dyn Disk>, vault: Vault, store_id: StoreId, options: &StoreOptions) -> Self {
+        let synced = options.durability == Durability::Sync;
+        let reserve_bytes = if synced { options.journal_reserve_bytes } else { 0 };
+        JournalWriter { disk, vault, store_id, synced, reserve_bytes, segment: None }
+    }
+
+    /// Whether each frame is synced.
+    pub(super) fn is_synced(&self) -> bool {
+        self.synced
     }
 
     /// Writes a frame and, unless told otherwise at the start, syncs it.
@@ -136,7 +151,7 @@ impl JournalWriter {
     /// Makes everything written durable and marks the orderly end.
     pub(super) fn finish(&mut self) -> Result<(), StoreError> {
         match self.segment.take() {
-            Some(mut segment) => segment.write(&mut Frame::new(segment.number, 0, Vec::new()), true),
+            Some(segment) => segment.finish(),
             None => Ok(()),
         }
     }
@@ -152,21 +167,50 @@ impl JournalWriter {
         file.sync().map_err(failed)?;
         self.disk.sync_dir().map_err(failed)?;
         let seed = frame_seed(&header);
-        Ok(Segment { number, name, file, seal, seed, index: 0, offset: HEADER_BYTES as u64 })
+        Ok(Segment {
+            number,
+            name,
+            file,
+            seal,
+            seed,
+            index: 0,
+            offset: HEADER_BYTES as u64,
+            reserved: 0,
+            reserve_bytes: self.reserve_bytes,
+        })
     }
 }
 
 impl Segment {
     fn write(&mut self, frame: &mut Frame, sync: bool) -> Result<(), StoreError> {
         frame.close(&self.seal, self.seed, self.index)?;
-        let failed = |error| StoreError::io("write the journal", &self.name, error);
-        self.file.write_at(&frame.buffer, self.offset).map_err(failed)?;
-        if sync {
-            self.file.sync().map_err(failed)?;
+        let end = self.offset + frame.buffer.len() as u64;
+        if self.reserve_bytes > 0 && end > self.reserved && frame.buffer.len() < RESERVED_FRAME_BYTES_MAX {
+            // A sync that need not record a new file size takes little more than half the time.
+            frame.buffer.resize(frame.buffer.len() + self.reserve_bytes, 0);
+            self.reserved = end + self.reserve_bytes as u64;
         }
+        self.put(&frame.buffer, sync)?;
         self.index += 1;
-        self.offset += frame.buffer.len() as u64;
+        self.offset = end;
         Ok(())
+    }
+
+    fn put(&self, bytes: &[u8], sync: bool) -> Result<(), StoreError> {
+        let failed = |error| StoreError::io("write the journal", &self.name, error);
+        self.file.write_at(bytes, self.offset).map_err(failed)?;
+        if sync { self.file.sync().map_err(failed) } else { Ok(()) }
+    }
+
+    /// Ends the segment with an empty frame and without zeros behind it.
+    fn finish(mut self) -> Result<(), StoreError> {
+        self.reserve_bytes = 0;
+        self.write(&mut Frame::new(self.number, 0, Vec::new()), false)?;
+        let failed = |error| StoreError::io("end the journal", &self.name, error);
+        if self.reserved > self.offset {
+            self.file.truncate(self.offset).map_err(failed)?;
+        }
+        self.file.sync().map_err(failed)
     }
 }
 
@@ -200,15 +244,17 @@ pub(super) fn replay(
         if !torn {
             return Err(StoreError::corrupt(&name, format!("a frame at byte {end} does not open")));
         }
-        cut_off(disk, &name, end as u64)?;
     }
-    Ok(())
+    if last { make_durable(disk, &name, end as u64, bytes.len() as u64) } else { Ok(()) }
 }
 
-fn cut_off(disk: &dyn Disk, name: &str, end: u64) -> Result<(), StoreError> {
+/// Cuts off a torn end, and syncs what a process that was killed may have written without a sync.
+fn make_durable(disk: &dyn Disk, name: &str, end: u64, size: u64) -> Result<(), StoreError> {
     let failed = |error| StoreError::io("cut off the torn end of", name, error);
     let file = disk.open(name).map_err(failed)?;
-    file.truncate(end).map_err(failed)?;
+    if end < size {
+        file.truncate(end).map_err(failed)?;
+    }
     file.sync().map_err(failed)
 }
 

@@ -156,7 +156,8 @@ impl Manifest {
     }
 }
 
-fn decode(body: &[u8], store_id: StoreId) -> Option<Manifest> {
+/// Reads a manifest's body, which may be anything.
+pub(super) fn decode(body: &[u8], store_id: StoreId) -> Option<Manifest> {
     let mut reader = Reader::new(body);
     let (last_seqno, next_number, first_segment) = (reader.varint()?, reader.varint()?, reader.varint()?);
     let mut retired = Vec::new();

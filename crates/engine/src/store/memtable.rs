@@ -8,6 +8,7 @@
 //! written and no reader can ask for it any more: see [`Horizon::needs`].
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -134,22 +135,54 @@ pub(super) struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Adds a version and forgets those nobody needs. Returns whether older versions had to stay.
-    pub(super) fn insert(&mut self, key: Bytes, seqno: SeqNo, value: Option<Bytes>, horizon: &Horizon) -> bool {
+    /// Adds a version and forgets those nobody needs.
+    pub(super) fn insert(&mut self, key: Bytes, seqno: SeqNo, value: Option<Bytes>, horizon: &Horizon) {
         let added = cost(&key, value.as_ref());
         let version = Version { seqno, value, older: None };
-        let mut freed = 0;
-        let key_bytes = key.len();
-        let kept = match self.map.entry(key) {
-            std::collections::btree_map::Entry::Vacant(entry) => {
+        let freed = match self.map.entry(key) {
+            Entry::Vacant(entry) => {
                 entry.insert(version);
-                false
+                0
             }
-            std::collections::btree_map::Entry::Occupied(mut entry) => {
-                let newest = entry.get_mut();
-                newest.supersede(version);
-                freed = newest.prune(horizon, key_bytes);
-                newest.older.is_some()
+            Entry::Occupied(mut entry) => {
+                let key_bytes = entry.key().len();
+                let replaced = entry.get_mut().supersede(version, key_bytes);
+                replaced + entry.get_mut().prune(horizon, key_bytes)
+            }
+        };
+        self.account(added, freed);
+    }
+
+    /// The same for a store without anything below the memtable: a deletion that hides nothing leaves nothing. Returns
+    /// the key when older versions had to stay, so that they are collected later.
+    pub(super) fn insert_alone(
+        &mut self,
+        key: Bytes,
+        seqno: SeqNo,
+        value: Option<Bytes>,
+        horizon: &Horizon,
+    ) -> Option<Bytes> {
+        let deletes = value.is_none();
+        let added = cost(&key, value.as_ref());
+        let version = Version { seqno, value, older: None };
+        let (added, freed, kept) = match self.map.entry(key) {
+            Entry::Vacant(_) if deletes => (0, 0, None),
+            Entry::Vacant(entry) => {
+                entry.insert(version);
+                (added, 0, None)
+            }
+            Entry::Occupied(mut entry) => {
+                let key_bytes = entry.key().len();
+                let replaced = entry.get_mut().supersede(version, key_bytes);
+                let freed = replaced + entry.get_mut().prune(horizon, key_bytes);
+                match entry.get().older {
+                    Some(_) => (added, freed, Some(entry.key().clone())),
+                    None if deletes => {
+                        entry.remove();
+                        (0, freed, None)
+                    }
+                    None => (added, freed, None),
+                }
             }
         };
         self.account(added, freed);
@@ -168,13 +201,18 @@ impl Writing<'_> {
         self.account(0, freed);
     }
 
-    /// Removes every key that begins with `prefix`.
-    pub(super) fn remove_prefix(&mut self, prefix: &[u8]) {
+    /// Removes some of the keys that begin with `prefix`; returns whether there may be more.
+    pub(super) fn remove_prefix(&mut self, prefix: &[u8]) -> bool {
         let from = Bytes::copy_from_slice(prefix);
         let upto = prefix_end(prefix).map_or(Bound::Unbounded, Bound::Excluded);
-        let gone = self.map.extract_if((Bound::Included(from), upto), |_, _| true);
-        let freed = gone.map(|(key, version)| version.cost(key.len())).sum();
+        let mut removed = 0;
+        let mut freed = 0;
+        for (key, version) in self.map.extract_if((Bound::Included(from), upto), |_, _| true).take(EXAMINED_MAX) {
+            removed += 1;
+            freed += version.cost(key.len());
+        }
         self.account(0, freed);
+        removed == EXAMINED_MAX
     }
 
     fn account(&self, added: usize, freed: usize) {
@@ -197,14 +235,15 @@ impl Version {
         Some(version)
     }
 
-    /// Puts `newer` in front; of two versions of the same commit the later one stays.
-    fn supersede(&mut self, newer: Version) {
+    /// Puts `newer` in front; of two versions of the same commit the later one stays. Returns the bytes freed.
+    fn supersede(&mut self, newer: Version, key_bytes: usize) -> usize {
         if newer.seqno == self.seqno {
-            self.value = newer.value;
-        } else {
-            let older = std::mem::replace(self, newer);
-            self.older = Some(Box::new(older));
+            let value = std::mem::replace(&mut self.value, newer.value);
+            return key_bytes + value.map_or(0, |value| value.len()) + VERSION_OVERHEAD_BYTES;
         }
+        let older = std::mem::replace(self, newer);
+        self.older = Some(Box::new(older));
+        0
     }
 
     /// Drops the older versions that no reader can ask for; returns the bytes freed.

@@ -19,7 +19,7 @@ use super::journal::{self, JournalWriter};
 use super::levels::Levels;
 use super::manifest::{MANIFEST_NAME, MANIFEST_NEXT_NAME, Manifest};
 use super::memtable::Memtable;
-use super::options::{Durability, StoreOptions};
+use super::options::StoreOptions;
 use super::pipeline::Pipeline;
 use super::seal::{DataKeys, Vault};
 use super::snapshot::View;
@@ -34,6 +34,8 @@ pub(super) fn open(disk: Arc<dyn Disk>, keys: Option<DataKeys>, options: StoreOp
     let lock = take_lock(disk.as_ref())?;
     let vault = Vault::new(keys);
     let mut manifest = load_or_create(disk.as_ref(), &vault, &options)?;
+    // What the last process left unsynced is about to be shown to readers, and files that depend on it to be removed.
+    disk.sync_dir().map_err(|error| StoreError::io("sync", &disk.place(), error))?;
     let listed = list(disk.as_ref())?;
     check_tables(&manifest, &listed)?;
     manifest.next_number = manifest.next_number.max(next_number(&listed));
@@ -41,8 +43,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, keys: Option<DataKeys>, options: StoreOp
     let memtable = Arc::new(Memtable::default());
     let segments = needed_segments(&manifest, &listed);
     let seqno = replay_journal(disk.as_ref(), &vault, &manifest, &segments, &memtable)?;
-    let synced = options.durability == Durability::Sync;
-    let journal = JournalWriter::new(disk.clone(), vault.clone(), manifest.store_id, synced);
+    let journal = JournalWriter::new(disk.clone(), vault.clone(), manifest.store_id, &options);
     let shared = Arc::new(assemble(disk, vault, options, manifest, memtable, seqno, lock));
     let store = start(shared, journal)?;
     store.flush_after_open(segments.len());
@@ -112,10 +113,28 @@ fn with_files(shared: &Shared, body: impl Fn(&Shared, &Files)) {
 
 impl Store {
     fn spawn(&self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), StoreError> {
-        let thread = thread::Builder::new().name(name.to_owned()).spawn(body);
+        let guard = PanicGuard { shared: self.shared.clone() };
+        let guarded = move || {
+            let _guard = guard;
+            body();
+        };
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(guarded);
         let thread = thread.map_err(|error| StoreError::io("start a thread for", "the store", error))?;
         self.threads.lock().push(thread);
         Ok(())
+    }
+}
+
+/// Refuses commits when a thread of the store panics, so that nobody waits for it for ever.
+struct PanicGuard {
+    shared: Arc<Shared>,
+}
+
+impl Drop for PanicGuard {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.shared.stop(&StoreError::Poisoned { cause: Arc::from("a thread of the store has panicked") });
+        }
     }
 }
 
@@ -123,11 +142,10 @@ impl Store {
 fn write_journal(shared: &Shared, journal: &mut JournalWriter) {
     while let Some(mut frame) = shared.pipeline.next_frame() {
         if let Err(error) = journal.write(&mut frame) {
-            shared.poison(&error);
-            return with_files(shared, |_, files| files.update_work(|work| work.failed = true));
+            return shared.stop(&error);
         }
         shared.counters.frames.fetch_add(1, Ordering::Relaxed);
-        shared.counters.syncs.fetch_add(1, Ordering::Relaxed);
+        shared.counters.syncs.fetch_add(u64::from(journal.is_synced()), Ordering::Relaxed);
         shared.readers.set_durable(frame.last());
         shared.gate.advance(frame.last());
         shared.pipeline.recycle(frame);

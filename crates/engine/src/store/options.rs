@@ -29,6 +29,8 @@ pub struct StoreOptions {
     pub level0_files: usize,
     /// The size of level 1; each further level is ten times larger.
     pub level1_bytes: u64,
+    /// How much of the journal is written ahead with zeros, which makes small syncs faster; 0 switches it off.
+    pub journal_reserve_bytes: usize,
     /// Names in the directory that belong to the caller: they are left alone and do not make it foreign.
     pub neighbours: Vec<String>,
 }
@@ -44,6 +46,7 @@ impl Default for StoreOptions {
             table_bytes: 32 << 20,
             level0_files: 4,
             level1_bytes: 128 << 20,
+            journal_reserve_bytes: 256 << 10,
             neighbours: Vec::new(),
         }
     }

@@ -81,13 +81,8 @@ impl Pipeline {
         let mut writing = memtable.write();
         let horizon = readers.publish(seqno);
         for (key, value) in batch.into_changes(seqno) {
-            let deleted = value.is_none();
-            let older_stay = writing.insert(key.clone(), seqno, value, &horizon);
-            if older_stay {
-                state.garbage.push_back((seqno, key));
-            } else if deleted {
-                writing.collect(&key, &horizon);
-            }
+            let kept = writing.insert_alone(key, seqno, value, &horizon);
+            state.garbage.extend(kept.map(|key| (seqno, key)));
         }
         let floor = horizon.floor();
         for _ in 0..changes * COLLECTED_PER_CHANGE {
@@ -111,7 +106,7 @@ impl Pipeline {
         full: impl FnOnce(&mut PipelineState),
     ) -> Commit {
         let mut state = self.state.lock();
-        if let Err(refused) = state.admit(&batch).and_then(|()| gate.failure().map_or(Ok(()), Err)) {
+        if let Err(refused) = state.admit(&batch).and_then(|()| gate.check()) {
             return Commit::decided(Err(refused));
         }
         state.seqno += 1;

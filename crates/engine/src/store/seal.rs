@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
-use aws_lc_rs::{hkdf, rand};
+use aws_lc_rs::hkdf;
 use twox_hash::XxHash64;
 
 use super::error::StoreError;
@@ -96,7 +96,7 @@ impl Vault {
 /// Fresh random bytes from the operating system's source.
 pub(super) fn random<const N: usize>() -> Result<[u8; N], StoreError> {
     let mut bytes = [0; N];
-    match rand::fill(&mut bytes) {
+    match getrandom::fill(&mut bytes) {
         Ok(()) => Ok(bytes),
         Err(_) => Err(StoreError::io("get random bytes for", "a new file", std::io::Error::other("no random source"))),
     }

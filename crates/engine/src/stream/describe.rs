@@ -26,7 +26,7 @@ impl Engine {
         let more = streams.len() > limit;
         streams.truncate(limit);
         let last = streams.last().filter(|_| more).map(|stream| stream.arn.clone());
-        Step::Done(Output::ListStreams(ListStreamsOutput { streams, last }))
+        self.told(Output::ListStreams(ListStreamsOutput { streams, last }))
     }
 
     fn listings(&self, table: Option<&str>) -> Vec<StreamListing> {
@@ -50,7 +50,7 @@ impl Engine {
         let more = shards.len() > limit;
         shards.truncate(limit);
         let last_shard = shards.last().filter(|_| more).map(|shard| shard.id());
-        Ok(Step::Done(Output::DescribeStream(StreamDescription {
+        Ok(self.told(Output::DescribeStream(StreamDescription {
             arn: request.arn.clone(),
             label: stream_label(stream.created_ms),
             status: if stream.is_enabled() { Status::Active } else { Status::Deleting },

@@ -24,7 +24,8 @@ impl Engine {
             return Err(texts::already_exists(&request.table));
         }
         let id = catalog.take_id();
-        let table = self.new_table(id, request);
+        let after_ms = catalog.newest_stream_ms(&request.table);
+        let table = self.new_table(id, request, after_ms);
         let mut output = self.table_output(&table, Status::Creating);
         if let keyform_core::Output::Table(description) = &mut output {
             description.global_indexes.iter_mut().for_each(|index| index.status = Status::Creating);
@@ -35,7 +36,8 @@ impl Engine {
         Ok(Step::after(commit, output))
     }
 
-    fn new_table(&self, id: TableId, request: CreateTable) -> Table {
+    /// A stream of it begins after the last one of an earlier table with its name.
+    fn new_table(&self, id: TableId, request: CreateTable, after_ms: u64) -> Table {
         let now_ms = self.env.now_ms();
         let settings = self.new_settings(&request, now_ms);
         let key = KeyLayout::new(&request.key, &request.attributes);
@@ -60,7 +62,7 @@ impl Engine {
             add_global_index(&mut table, index, Status::Active);
         }
         if let Some(view) = request.stream {
-            begin_stream(&mut table, view, self.store.stats().latest_seqno, now_ms);
+            begin_stream(&mut table, view, self.store.stats().latest_seqno, now_ms.max(after_ms + 1));
         }
         table
     }
@@ -131,10 +133,7 @@ pub(super) fn add_global_index(table: &mut Table, index: GlobalIndex, status: St
 }
 
 /// Gives a table a new stream with one shard.
-pub(super) fn begin_stream(table: &mut Table, view: StreamView, after: SeqNo, now_ms: u64) {
-    let earlier_ms = table.stream.as_ref().map_or(0, |stream| stream.created_ms);
-    // The time is the stream's label, so two streams of a table must not begin at the same one.
-    let created_ms = now_ms.max(earlier_ms + 1);
+pub(super) fn begin_stream(table: &mut Table, view: StreamView, after: SeqNo, created_ms: u64) {
     let mut stream = Stream {
         table: table.name.clone(),
         table_id: table.id,

@@ -15,7 +15,7 @@ impl Engine {
     pub(crate) fn describe_table(&self, name: &str) -> Result<Step, Error> {
         let catalog = self.catalog.read();
         let table = catalog.find(name).ok_or_else(|| texts::table_not_found(name))?;
-        Ok(Step::Done(self.table_output(table, Status::Active)))
+        Ok(self.told(self.table_output(table, Status::Active)))
     }
 
     /// The table as operations answer it.

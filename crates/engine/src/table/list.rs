@@ -15,6 +15,6 @@ impl Engine {
         let mut after = catalog.iter_after(request.start.as_deref());
         let tables: Vec<String> = after.by_ref().take(limit).map(|table| table.name.clone()).collect();
         let last = after.next().and_then(|_| tables.last().cloned());
-        Step::Done(Output::ListTables(ListTablesOutput { tables, last }))
+        self.told(Output::ListTables(ListTablesOutput { tables, last }))
     }
 }

@@ -13,6 +13,8 @@ mod update;
 
 pub(crate) use arn::{stream_arn, stream_label, table_arn_prefix};
 
+use std::sync::atomic::Ordering;
+
 use keyform_core::Error;
 
 use crate::catalog::{Catalog, Table, load};
@@ -35,7 +37,10 @@ impl Engine {
     pub(crate) fn accepted(&self, batch: Batch) -> Result<Commit, Error> {
         let commit = self.store.commit(batch);
         match commit.seqno() {
-            Some(_) => Ok(commit),
+            Some(seqno) => {
+                self.catalog_seqno.store(seqno, Ordering::Release);
+                Ok(commit)
+            }
             None => commit.wait().map_err(|error| store_failed(&error)).and(Err(refused())),
         }
     }

@@ -31,7 +31,7 @@ impl Engine {
         let table =
             catalog.find(table_of_arn(&request.arn)?).filter(|_| self.is_own(&request.arn)).ok_or_else(missing)?;
         let tags = table.settings.tags.clone();
-        Ok(Step::Done(Output::ListTagsOfResource(ListTagsOfResourceOutput { tags, next: None })))
+        Ok(self.told(Output::ListTagsOfResource(ListTagsOfResourceOutput { tags, next: None })))
     }
 
     fn change_tags(

@@ -1,5 +1,7 @@
 //! UpdateTimeToLive and DescribeTimeToLive.
 
+use std::sync::Arc;
+
 use keyform_core::error::table as texts;
 use keyform_core::operation::{TimeToLive, TimeToLiveStatus, UpdateTimeToLive};
 use keyform_core::{Error, Output};
@@ -28,7 +30,7 @@ impl Engine {
         let catalog = self.catalog.read();
         let table = catalog.find(name).ok_or_else(|| texts::table_not_found(name))?;
         let attribute = table.expiry.as_ref().map(|expiry| expiry.attribute.clone());
-        Ok(Step::Done(Output::DescribeTimeToLive(TimeToLiveStatus { attribute })))
+        Ok(self.told(Output::DescribeTimeToLive(TimeToLiveStatus { attribute })))
     }
 }
 
@@ -44,7 +46,8 @@ fn switch(table: &mut Table, setting: &TimeToLive) -> Result<Option<Expiry>, Err
         (None, true) => {
             let number = table.next_expiry;
             table.next_expiry += 1;
-            table.expiry = Some(Expiry { attribute: setting.attribute.clone(), number, filled: false });
+            let attribute = setting.attribute.clone();
+            table.expiry = Some(Expiry { attribute, number, filled: false, earliest_secs: Arc::default() });
             Ok(None)
         }
     }

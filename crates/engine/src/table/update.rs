@@ -26,7 +26,8 @@ impl Engine {
         change_billing(&mut table, &request, now_ms)?;
         change_indexes(&mut table, &request, now_ms)?;
         if let Some(change) = request.stream {
-            change_stream(&mut table, change, self.stream_end())?;
+            let after_ms = catalog.newest_stream_ms(&table.name);
+            change_stream(&mut table, change, self.stream_end(), after_ms)?;
         }
         change_settings(&mut table, request, now_ms);
         let output = self.table_output(&table, Status::Updating);
@@ -205,13 +206,14 @@ fn delete_index(table: &mut Table, name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-fn change_stream(table: &mut Table, change: StreamChange, end: ShardEnd) -> Result<(), Error> {
+/// A new stream begins after the last one: the time is its label, which no two have.
+fn change_stream(table: &mut Table, change: StreamChange, end: ShardEnd, after_ms: u64) -> Result<(), Error> {
     let enabled = table.stream.as_ref().filter(|stream| stream.is_enabled());
     match (change, enabled) {
         (StreamChange::Enable(_), Some(_)) => Err(texts::stream_already_enabled(&table.name)),
         (StreamChange::Disable, None) => Err(texts::stream_already_disabled(&table.name)),
         (StreamChange::Enable(view), None) => {
-            begin_stream(table, view, end.seqno, end.at_ms);
+            begin_stream(table, view, end.seqno, end.at_ms.max(after_ms + 1));
             Ok(())
         }
         (StreamChange::Disable, Some(stream)) => {

@@ -48,6 +48,11 @@ impl World {
         Self::new(Some(SimDisk::new()), Settings::default())
     }
 
+    /// The disk it is on.
+    pub fn disk(&self) -> &SimDisk {
+        self.disk.as_ref().unwrap()
+    }
+
     pub fn with_settings(&self, settings: Settings) -> Self {
         Self::new(self.disk.as_ref().map(|_| SimDisk::new()), settings)
     }
@@ -109,8 +114,15 @@ impl World {
         self.run(Operation::DeleteItem(request)).unwrap();
     }
 
-    /// All items of the table or an index, by their partition keys.
+    /// All items of the table or an index, in an order of their own.
     pub fn scan(&self, index: Option<&str>) -> Vec<Attributes> {
+        let Output::Page(page) = self.try_scan(index).unwrap() else { panic!("no page") };
+        let mut items: Vec<Attributes> = page.items.unwrap().iter().map(|item| item.to_attributes()).collect();
+        items.sort_by_key(|item| format!("{item:?}"));
+        items
+    }
+
+    pub fn try_scan(&self, index: Option<&str>) -> Result<Output, Error> {
         let request = Scan {
             table: TABLE.to_owned(),
             index: index.map(str::to_owned),
@@ -123,10 +135,7 @@ impl World {
             start: None,
             return_capacity: Default::default(),
         };
-        let Output::Page(page) = self.run(Operation::Scan(request)).unwrap() else { panic!("no page") };
-        let mut items: Vec<Attributes> = page.items.unwrap().iter().map(|item| item.to_attributes()).collect();
-        items.sort_by_key(|item| format!("{item:?}"));
-        items
+        self.run(Operation::Scan(request))
     }
 
     pub fn stream(&self) -> StreamDescription {
@@ -176,12 +185,14 @@ impl World {
     }
 }
 
-fn open(disk: Option<&SimDisk>, env: &ManualEnv, settings: &Settings) -> Database {
+/// The store on a disk.
+pub fn open_store(disk: &SimDisk) -> Store {
     let keys = Some(DataKeys::new(1, [7; 32]));
-    let store = match disk {
-        None => Store::in_memory(),
-        Some(disk) => Store::open(Arc::new(disk.clone()), keys, StoreOptions::default()).unwrap(),
-    };
+    Store::open(Arc::new(disk.clone()), keys, StoreOptions::default()).unwrap()
+}
+
+fn open(disk: Option<&SimDisk>, env: &ManualEnv, settings: &Settings) -> Database {
+    let store = disk.map_or_else(Store::in_memory, open_store);
     let options =
         Options { env: Arc::new(env.clone()), settings: settings.clone(), sweep_interval: None, ..Options::default() };
     Database::on(store, options).unwrap()

@@ -1,6 +1,7 @@
 //! PartiQL requests: ExecuteStatement, BatchExecuteStatement, ExecuteTransaction.
 
 use keyform_core::error::constraint::Violations;
+use keyform_core::error::request;
 use keyform_core::limits::{BATCH_STATEMENTS_MAX, TRANSACTION_ACTIONS_MAX};
 use keyform_core::operation::{BatchExecuteStatement, BatchedStatement, ExecuteStatement, ExecuteTransaction};
 use keyform_core::{AttributeValue, Error, Operation};
@@ -71,12 +72,24 @@ pub(super) fn batch(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 pub(super) fn transaction(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(|reader| raw_statements(reader, "TransactStatements"))?;
     check_statements(&raw, "transactStatements", "ParameterizedStatement", TRANSACTION_ACTIONS_MAX)?;
+    let statements: Vec<BatchedStatement> = raw.statements.unwrap_or_default().into_iter().map(batched).collect();
+    check_all_parsed(&statements)?;
     let operation = Operation::ExecuteTransaction(ExecuteTransaction {
         token: raw.token,
         return_capacity: choice::return_capacity(raw.parameters.return_capacity.as_deref()),
-        statements: raw.statements.unwrap_or_default().into_iter().map(batched).collect(),
+        statements,
     });
     Ok((operation, echo))
+}
+
+/// A transaction with a statement that is none does not begin.
+fn check_all_parsed(statements: &[BatchedStatement]) -> Result<(), Error> {
+    for (place, statement) in statements.iter().enumerate() {
+        if let Err(reason) = &statement.statement {
+            return Err(request::transaction_statement(place, reason));
+        }
+    }
+    Ok(())
 }
 
 fn raw_statement(reader: &mut Reader<'_>) -> Result<RawStatement, Error> {

@@ -91,6 +91,11 @@ impl SimDisk {
         self.state.lock().fail_at = Some(operation);
     }
 
+    /// Makes operations succeed again: the process was restarted, the machine was not.
+    pub fn heal(&self) {
+        self.state.lock().fail_at = None;
+    }
+
     /// Whether an operation has failed because of [`SimDisk::fail_at`].
     pub fn has_failed(&self) -> bool {
         self.state.lock().failed
@@ -343,12 +348,12 @@ impl std::fmt::Debug for SimFile {
 impl DiskFile for SimFile {
     fn write_at(&self, data: &[u8], offset: u64) -> io::Result<()> {
         let outcome = self.disk.change();
+        // A write that fails has still reached the file in part.
+        let data = if outcome.is_ok() { data } else { &data[..data.len() / 2] };
         let mut content = self.content.lock();
-        // A write that fails may still have reached the disk in part.
-        content.pending.push(Pending::Write(offset, data.to_vec()));
-        outcome?;
         write_into(&mut content.live, offset as usize, data);
-        Ok(())
+        content.pending.push(Pending::Write(offset, data.to_vec()));
+        outcome
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {

@@ -15,8 +15,9 @@ mod filter;
 mod reader;
 mod writer;
 
+pub(super) use block::Block;
 pub(super) use cache::TableFiles;
 pub(super) use cursor::{LevelCursor, RawCursor, RawEntry, Run};
 pub(super) use filter::key_hash;
-pub(super) use reader::Table;
+pub(super) use reader::{Table, unpack};
 pub(super) use writer::{TableStyle, TableWriter};

@@ -79,12 +79,14 @@ pub(super) fn billing(raw: Option<&str>) -> Option<BillingMode> {
     raw.map(|name| if name == "PAY_PER_REQUEST" { BillingMode::PayPerRequest } else { BillingMode::Provisioned })
 }
 
+/// A stream without a view carries both images.
 pub(super) fn stream(raw: Option<RawStream>) -> Option<StreamChange> {
     let raw = raw?;
-    match raw.view.as_deref().and_then(StreamView::from_name) {
-        Some(view) if raw.enabled == Some(true) => Some(StreamChange::Enable(view)),
-        _ => Some(StreamChange::Disable),
+    if raw.enabled != Some(true) {
+        return Some(StreamChange::Disable);
     }
+    let view = raw.view.as_deref().and_then(StreamView::from_name);
+    Some(StreamChange::Enable(view.unwrap_or(StreamView::NewAndOldImages)))
 }
 
 pub(super) fn encryption(raw: Option<RawEncryption>) -> Option<SseSpecification> {

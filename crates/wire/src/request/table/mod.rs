@@ -1,9 +1,12 @@
 //! Requests about tables: CreateTable, DescribeTable, UpdateTable, DeleteTable, ListTables.
 //!
 //! 1. `shape` reads the members as they stand.
-//! 2. `convert` makes the types of the operation of them.
+//! 2. `constraint` checks single members, `schema` what they mean together.
+//! 3. `convert` makes the types of the operation of them.
 
+mod constraint;
 mod convert;
+mod schema;
 mod shape;
 
 use keyform_core::error::constraint::Violations;
@@ -21,6 +24,8 @@ const LIST_LIMIT_MAX: i64 = 100;
 /// CreateTable.
 pub(super) fn create(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(RawTable::read)?;
+    constraint::check_create(&raw)?;
+    schema::check_create(&raw)?;
     let tags = resource::check_tags(raw.tags.unwrap_or_default())?;
     let stream = match convert::stream(raw.stream) {
         Some(StreamChange::Enable(view)) => Some(view),
@@ -48,7 +53,8 @@ pub(super) fn create(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 /// UpdateTable.
 pub(super) fn update(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(RawTable::read)?;
-    table_name::check_control(raw.table.as_deref())?;
+    constraint::check_update(&raw)?;
+    schema::check_update(&raw)?;
     let operation = Operation::UpdateTable(UpdateTable {
         table: table_name::resolve(raw.table),
         attributes: convert::attributes(raw.attributes),

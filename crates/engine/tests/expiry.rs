@@ -1,0 +1,119 @@
+//! Items that expire: within seconds, by ordinary deletes that indexes and streams follow, and marked as nobody's.
+
+#![expect(clippy::unwrap_used, reason = "the helpers of a test may panic")]
+
+mod support;
+
+use keyform_core::operation::{
+    ChangeKind, TimeToLive, TransactAction, TransactWriteItems, UpdateTimeToLive, UserIdentity,
+};
+use keyform_core::table::{ScalarType, StreamView};
+use keyform_core::{AttributeValue, Attributes, Operation};
+use support::{START_MS, TABLE, World, global_index, item, on_both, simple_table};
+
+const NOW_SECS: i64 = (START_MS / 1000) as i64;
+const FIVE_YEARS_SECS: i64 = 5 * 365 * 24 * 60 * 60;
+
+fn switch(world: &World, enabled: bool) {
+    let setting = TimeToLive { attribute: "ends".to_owned(), enabled };
+    world.run(Operation::UpdateTimeToLive(UpdateTimeToLive { table: TABLE.to_owned(), setting })).unwrap();
+}
+
+fn table_with_index_and_stream(world: &World) {
+    let mut request = simple_table();
+    request.attributes.insert("g".to_owned(), ScalarType::S);
+    request.global_indexes.push(global_index("index", "g"));
+    request.stream = Some(StreamView::NewAndOldImages);
+    world.create(request);
+}
+
+fn thing(name: &str, ends: impl Into<AttributeValue>) -> Attributes {
+    item([("pk", name.into()), ("g", "x".into()), ("ends", ends.into())])
+}
+
+fn names(items: &[Attributes]) -> Vec<String> {
+    items.iter().map(|item| format!("{:?}", item["pk"])).collect()
+}
+
+#[test]
+fn expired_items_go_from_table_and_index_and_the_stream_says_who_did_it() {
+    on_both(|world| {
+        table_with_index_and_stream(world);
+        switch(world, true);
+        world.put(thing("soon", NOW_SECS + 10));
+        world.put(thing("later", NOW_SECS + 100));
+        world.put(thing("text", "1"));
+        world.put(thing("long ago", NOW_SECS - FIVE_YEARS_SECS - 100));
+        world.env.advance_ms(10_000);
+        world.sweep();
+        assert_eq!(world.scan(None).len(), 4, "an item ends when its second is over");
+        world.env.advance_ms(1_000);
+        world.sweep();
+        assert_eq!(names(&world.scan(None)), names(&world.scan(Some("index"))));
+        assert_eq!(world.scan(None).len(), 3);
+        let records = world.all_records();
+        let last = records.last().unwrap();
+        assert_eq!((last.kind, last.identity), (ChangeKind::Remove, Some(UserIdentity::TimeToLive)));
+        assert_eq!(last.old.as_ref().map(|item| item.to_attributes()), Some(thing("soon", NOW_SECS + 10)));
+        assert_eq!(records.iter().filter(|record| record.identity.is_some()).count(), 1);
+        records
+    });
+}
+
+#[test]
+fn an_item_whose_time_was_moved_stays() {
+    on_both(|world| {
+        table_with_index_and_stream(world);
+        switch(world, true);
+        world.put(thing("a", NOW_SECS + 10));
+        world.put(thing("a", NOW_SECS + 1000));
+        world.put(thing("b", NOW_SECS + 10));
+        world.put(item([("pk", "b".into())]));
+        world.env.advance_ms(60_000);
+        world.sweep();
+        assert_eq!(world.scan(None).len(), 2);
+    });
+}
+
+#[test]
+fn items_from_before_the_switch_expire_too_and_a_switch_off_ends_it() {
+    on_both(|world| {
+        table_with_index_and_stream(world);
+        (0..300).for_each(|number| world.put(thing(&format!("old{number}"), NOW_SECS + number)));
+        switch(world, true);
+        world.reopen();
+        world.env.advance_ms(100_500);
+        world.sweep();
+        assert_eq!(world.scan(None).len(), 200);
+        switch(world, false);
+        world.put(thing("new", NOW_SECS + 1));
+        world.env.advance_ms(100_000);
+        world.sweep();
+        assert_eq!(world.scan(None).len(), 201);
+        switch(world, true);
+        world.sweep();
+        assert_eq!(world.scan(None).len(), 100);
+        world.describe().item_count
+    });
+}
+
+#[test]
+fn an_item_of_a_transaction_under_way_is_left_alone() {
+    on_both(|world| {
+        table_with_index_and_stream(world);
+        switch(world, true);
+        let put = TransactAction::Put {
+            table: TABLE.to_owned(),
+            item: thing("a", NOW_SECS - 10),
+            condition: None,
+            return_item_on_failure: false,
+        };
+        let request = TransactWriteItems { actions: vec![put], ..TransactWriteItems::default() };
+        let under_way = world.database.execute(Operation::TransactWriteItems(request));
+        world.sweep();
+        assert_eq!(world.scan(None).len(), 1);
+        drop(under_way);
+        world.sweep();
+        assert_eq!(world.scan(None).len(), 0);
+    });
+}
