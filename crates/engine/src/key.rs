@@ -1,7 +1,7 @@
 //! Keys of items: taken out of attributes, checked against the table, and encoded for the store.
 
 use keyform_core::error::item as texts;
-use keyform_core::expression::Update;
+use keyform_core::expression::{Path, Update};
 use keyform_core::limits::{PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX};
 use keyform_core::value::{AttributeType, size};
 use keyform_core::{AttributeValue, Attributes, Error, Item, Value, ValueRef};
@@ -93,6 +93,22 @@ pub fn check_updated_index_keys(table: &Table, update: &Update, item: &Attribute
         }
     }
     Ok(())
+}
+
+/// Checks that no path of an expression reaches into an attribute of the table's key or of an index's.
+///
+/// # Errors
+/// When one does.
+pub fn check_scalar_keys<'p>(table: &Table, paths: impl IntoIterator<Item = &'p Path>) -> Result<(), Error> {
+    let nested = paths.into_iter().filter(|path| path.elements.len() > 1).map(Path::root);
+    let nested: Vec<&str> = nested.collect();
+    if let Some(name) = nested.iter().find(|name| table.key.contains(name)) {
+        return Err(texts::key_is_not_a_document(name));
+    }
+    match nested.iter().find(|name| table.indexes.iter().any(|index| index.key.contains(name))) {
+        Some(name) => Err(texts::index_key_is_not_a_document(name)),
+        None => Ok(()),
+    }
 }
 
 fn updated_index_key(attribute: &KeyAttribute, value: &AttributeValue) -> Error {

@@ -91,6 +91,18 @@ pub fn cannot_update_key(name: &str) -> Error {
     ))
 }
 
+/// An expression reaches into an attribute of the table's key.
+pub fn key_is_not_a_document(name: &str) -> Error {
+    Error::validation(format!("{SCALAR_KEYS}: Key: {name}"))
+}
+
+/// An expression reaches into an attribute of an index's key.
+pub fn index_key_is_not_a_document(name: &str) -> Error {
+    Error::validation(format!("{SCALAR_KEYS}: IndexKey: {name}"))
+}
+
+const SCALAR_KEYS: &str = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed";
+
 /// An update gives an index key attribute another type than the index's.
 pub fn updated_index_key_type(name: &str, expected: ScalarType, actual: AttributeType) -> Error {
     let expected = expected.name();

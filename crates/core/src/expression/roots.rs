@@ -1,42 +1,81 @@
-//! Which top-level attributes a condition is about.
+//! Which paths, and so which top-level attributes, an expression is about.
 
-use super::ast::{Condition, Operand};
+use super::ast::{Condition, Operand, Path, SetValue, Update, UpdateOperand};
 
 impl Condition {
     /// The top-level attributes that the condition names, in the order in which they are written, repeated as they are.
     pub fn roots(&self) -> Vec<&str> {
-        let mut roots = Vec::new();
-        self.collect_roots(&mut roots);
-        roots
+        self.paths().into_iter().map(Path::root).collect()
     }
 
-    fn collect_roots<'a>(&'a self, roots: &mut Vec<&'a str>) {
+    /// The paths that the condition names, in the order in which they are written, repeated as they are.
+    pub fn paths(&self) -> Vec<&Path> {
+        let mut paths = Vec::new();
+        self.collect_paths(&mut paths);
+        paths
+    }
+
+    fn collect_paths<'a>(&'a self, paths: &mut Vec<&'a Path>) {
         match self {
-            Self::And(parts) | Self::Or(parts) => parts.iter().for_each(|part| part.collect_roots(roots)),
-            Self::Not(part) => part.collect_roots(roots),
-            Self::Compare { left, right, .. } => roots.extend([left, right].into_iter().filter_map(Operand::root)),
+            Self::And(parts) | Self::Or(parts) => parts.iter().for_each(|part| part.collect_paths(paths)),
+            Self::Not(part) => part.collect_paths(paths),
+            Self::Compare { left, right, .. } => paths.extend([left, right].into_iter().filter_map(Operand::path)),
             Self::Between { operand, low, high } => {
-                roots.extend([operand, low, high].into_iter().filter_map(Operand::root));
+                paths.extend([operand, low, high].into_iter().filter_map(Operand::path));
             }
             Self::In { operand, candidates } => {
-                roots.extend(operand.root());
-                roots.extend(candidates.iter().filter_map(Operand::root));
+                paths.extend(operand.path());
+                paths.extend(candidates.iter().filter_map(Operand::path));
             }
             Self::AttributeExists(path) | Self::AttributeNotExists(path) | Self::AttributeType(path, _) => {
-                roots.push(path.root());
+                paths.push(path);
             }
             Self::BeginsWith(first, second) | Self::Contains(first, second) => {
-                roots.extend([first, second].into_iter().filter_map(Operand::root));
+                paths.extend([first, second].into_iter().filter_map(Operand::path));
             }
         }
     }
 }
 
 impl Operand {
-    fn root(&self) -> Option<&str> {
+    fn path(&self) -> Option<&Path> {
         match self {
-            Self::Path(path) | Self::Size(path) => Some(path.root()),
+            Self::Path(path) | Self::Size(path) => Some(path),
             Self::Value(_) => None,
+        }
+    }
+}
+
+impl Update {
+    /// The paths that the update names: those it writes or removes, and those it reads.
+    pub fn paths(&self) -> Vec<&Path> {
+        let mut paths: Vec<&Path> = self.touched_paths().collect();
+        for action in &self.set {
+            match &action.value {
+                SetValue::Operand(operand) => operand.collect_paths(&mut paths),
+                SetValue::Plus(left, right) | SetValue::Minus(left, right) => {
+                    left.collect_paths(&mut paths);
+                    right.collect_paths(&mut paths);
+                }
+            }
+        }
+        paths
+    }
+}
+
+impl UpdateOperand {
+    fn collect_paths<'a>(&'a self, paths: &mut Vec<&'a Path>) {
+        match self {
+            Self::Path(path) => paths.push(path),
+            Self::Value(_) => {}
+            Self::IfNotExists(path, otherwise) => {
+                paths.push(path);
+                otherwise.collect_paths(paths);
+            }
+            Self::ListAppend(first, second) => {
+                first.collect_paths(paths);
+                second.collect_paths(paths);
+            }
         }
     }
 }

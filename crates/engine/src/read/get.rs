@@ -12,19 +12,28 @@ use keyform_core::operation::{
 };
 use keyform_core::{Error, Item};
 
+use crate::catalog::Table;
 use crate::engine::{Engine, store_failed};
 use crate::key::{self, ItemKey};
 use crate::store::Snapshot;
 
 impl Engine {
     pub(crate) fn get_item(&self, request: &GetItem) -> Result<GetItemOutput, Error> {
-        let key = key::of_request(self.catalog.read().table(&request.table)?, &request.key)?;
+        let key = self.key_of_get(request)?;
         let item = item_at(&self.snapshot(), &key)?;
         let units = read_units(item.as_ref().map_or(0, Item::size), kind(request.consistent));
         Ok(GetItemOutput {
             item: item.map(|item| projected(item, request.projection.as_ref())),
             capacity: report(&request.table, units, request.return_capacity),
         })
+    }
+
+    fn key_of_get(&self, request: &GetItem) -> Result<ItemKey, Error> {
+        let catalog = self.catalog.read();
+        let table = catalog.table(&request.table)?;
+        let key = key::of_request(table, &request.key)?;
+        check_projection(table, request.projection.as_ref())?;
+        Ok(key)
     }
 
     pub(crate) fn batch_get_item(&self, request: &BatchGetItem) -> Result<BatchGetItemOutput, Error> {
@@ -45,6 +54,7 @@ impl Engine {
         for (name, reads) in &request.tables {
             let table = catalog.table(name)?;
             let keys = reads.keys.iter().map(|key| key::of_request(table, key)).collect::<Result<Vec<_>, _>>()?;
+            check_projection(table, reads.projection.as_ref())?;
             let mut seen = HashSet::new();
             if !keys.iter().all(|key| seen.insert(key)) {
                 return Err(texts::duplicate_keys());
@@ -100,6 +110,11 @@ impl Engine {
     pub(crate) fn newest_bytes(&self, store_key: &[u8]) -> Result<Option<Bytes>, Error> {
         self.store.latest().get(store_key).map_err(|error| store_failed(&error))
     }
+}
+
+/// Checks that the projection does not reach into a key attribute.
+pub fn check_projection(table: &Table, projection: Option<&Projection>) -> Result<(), Error> {
+    projection.map_or(Ok(()), |projection| key::check_scalar_keys(table, &projection.paths))
 }
 
 fn read_batched(

@@ -45,6 +45,7 @@ struct Progress {
 impl PageRequest<'_> {
     /// Reads the page.
     pub fn read(&self, snapshot: &Snapshot) -> Result<PageOutput, Error> {
+        self.check_paths()?;
         let mut progress = Progress::default();
         let mut ended = true;
         for entry in self.entries(snapshot) {
@@ -62,6 +63,13 @@ impl PageRequest<'_> {
             }
         }
         Ok(self.output(progress, ended))
+    }
+
+    /// Neither filter nor projection may reach into a key attribute.
+    fn check_paths(&self) -> Result<(), Error> {
+        let table = &self.source.table;
+        key::check_scalar_keys(table, self.filter.map_or_else(Vec::new, Condition::paths))?;
+        super::get::check_projection(table, self.projection)
     }
 
     fn entries(&self, snapshot: &Snapshot) -> crate::store::Range {

@@ -69,10 +69,20 @@ impl<'a> Action<'a> {
     }
 
     /// Adds what most requests have.
-    pub fn conditioned(mut self, condition: Option<&'a Condition>, return_item_on_failure: bool) -> Self {
+    ///
+    /// # Errors
+    /// When the condition reaches into a key attribute.
+    pub fn conditioned(
+        mut self,
+        condition: Option<&'a Condition>,
+        return_item_on_failure: bool,
+    ) -> Result<Self, Error> {
+        if let Some(condition) = condition {
+            key::check_scalar_keys(self.table, condition.paths())?;
+        }
         self.condition = condition;
         self.return_item_on_failure = return_item_on_failure;
-        self
+        Ok(self)
     }
 
     /// The size of the collection that the write was in, for tables with local indexes. Collections are not measured; the
@@ -105,7 +115,7 @@ fn check_keys_untouched(table: &Table, update: Option<&Update>) -> Result<(), Er
     let Some(update) = update else { return Ok(()) };
     match update.touched_paths().find(|path| table.key.contains(path.root())) {
         Some(path) => Err(texts::cannot_update_key(path.root())),
-        None => Ok(()),
+        None => key::check_scalar_keys(table, update.paths()),
     }
 }
 

@@ -25,8 +25,8 @@ impl Engine {
     pub(crate) fn put_item(&self, request: PutItem) -> Result<Step, Error> {
         let catalog = self.catalog.read();
         let table = catalog.table(&request.table)?;
-        let action =
-            Action::put(table, &request.item)?.conditioned(request.condition.as_ref(), request.return_item_on_failure);
+        let action = Action::put(table, &request.item)?
+            .conditioned(request.condition.as_ref(), request.return_item_on_failure)?;
         let wanted = Wanted {
             values: request.return_values,
             update: None,
@@ -40,7 +40,7 @@ impl Engine {
         let catalog = self.catalog.read();
         let table = catalog.table(&request.table)?;
         let action = Action::update(table, &request.key, request.update.as_ref())?
-            .conditioned(request.condition.as_ref(), request.return_item_on_failure);
+            .conditioned(request.condition.as_ref(), request.return_item_on_failure)?;
         let wanted = Wanted {
             values: request.return_values,
             update: request.update.as_ref(),
@@ -54,7 +54,7 @@ impl Engine {
         let catalog = self.catalog.read();
         let table = catalog.table(&request.table)?;
         let action = Action::delete(table, &request.key)?
-            .conditioned(request.condition.as_ref(), request.return_item_on_failure);
+            .conditioned(request.condition.as_ref(), request.return_item_on_failure)?;
         let wanted = Wanted {
             values: request.return_values,
             update: None,

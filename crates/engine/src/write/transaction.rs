@@ -172,5 +172,5 @@ fn action<'a>(catalog: &'a Catalog, request: &'a TransactAction) -> Result<Actio
             (Action::check(table, key)?, Some(condition), *return_item_on_failure)
         }
     };
-    Ok(action.conditioned(condition, return_item_on_failure))
+    action.conditioned(condition, return_item_on_failure)
 }
