@@ -7,7 +7,7 @@
 //! 3. `route` sends `POST /` to the `endpoint`, and answers the paths for probes and figures.
 //! 4. `body` reads and unpacks the body, [`Credentials`] and `sigv4` decide whether the caller may go on.
 //! 5. `endpoint` lets the wire read the operation, gives it to the [`Execute`](keyform_core::Execute), and lets the wire
-//!    write the answer.
+//!    write the answer; `work` decides on which thread.
 //! 6. `reply` adds the headers that SDKs look at, and `observe` counts and logs what happened.
 
 mod accept;
@@ -26,6 +26,7 @@ mod settings;
 mod shared;
 mod sigv4;
 mod stall;
+mod work;
 mod worker;
 
 pub use credentials::{Credentials, CredentialsError, generate as generate_credentials};

@@ -45,6 +45,26 @@ const OPERATIONS: [&str; 31] = [
     "unknown",
 ];
 
+/// Which of the operations a request is about.
+#[derive(Clone, Copy)]
+pub(crate) struct Kind(usize);
+
+impl Kind {
+    /// No operation that we know.
+    pub(crate) const UNKNOWN: Self = Self(OPERATIONS.len() - 1);
+
+    /// The one that the header `X-Amz-Target` names.
+    pub(crate) fn of_target(target: &str) -> Self {
+        let name = target.split_once('.').map_or("", |(_, name)| name);
+        OPERATIONS.iter().position(|operation| *operation == name).map_or(Self::UNKNOWN, Self)
+    }
+
+    /// The service's name.
+    pub(crate) fn name(self) -> &'static str {
+        OPERATIONS[self.0]
+    }
+}
+
 /// The upper ends of the latency buckets, as microseconds and as Prometheus writes them.
 const BUCKETS: [(u64, &str); 14] = [
     (50, "0.00005"),
@@ -130,13 +150,12 @@ impl Metrics {
     /// Counts one request.
     pub(crate) fn record(
         &self,
-        operation: &'static str,
+        Kind(place): Kind,
         error: Option<ErrorCode>,
         took: Duration,
         received: usize,
         sent: usize,
     ) {
-        let place = OPERATIONS.iter().position(|name| *name == operation).unwrap_or(OPERATIONS.len() - 1);
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let bucket = BUCKETS.partition_point(|(end, _)| *end < micros);
         self.operations[place].buckets[bucket].add(1);

@@ -6,7 +6,7 @@ use keyform_core::operation::TransactAction;
 use keyform_core::{Error, ErrorCode, Operation};
 use tracing::Level;
 
-use crate::metrics::Metrics;
+use crate::metrics::{Kind, Metrics};
 use crate::request_id::RequestId;
 
 /// The target of the access log, for filters.
@@ -16,7 +16,7 @@ pub(crate) const ACCESS: &str = "keyform.access";
 pub(crate) struct Observation {
     id: RequestId,
     begin: Instant,
-    operation: &'static str,
+    operation: Kind,
     table: Option<String>,
     error: Option<ErrorCode>,
     received: usize,
@@ -27,7 +27,7 @@ impl Observation {
         Self {
             id: RequestId::next(),
             begin: Instant::now(),
-            operation: "unknown",
+            operation: Kind::UNKNOWN,
             table: None,
             error: None,
             received: 0,
@@ -42,8 +42,8 @@ impl Observation {
         self.received = bytes;
     }
 
-    pub(crate) fn operation(&mut self, name: &'static str) {
-        self.operation = name;
+    pub(crate) fn target(&mut self, target: &str) {
+        self.operation = Kind::of_target(target);
     }
 
     /// Remembers the table, when the log wants it.
@@ -56,7 +56,7 @@ impl Observation {
     pub(crate) fn refused(&mut self, error: &Error) {
         self.error = Some(error.code());
         if error.code() == ErrorCode::InternalServer {
-            tracing::error!(operation = self.operation, request_id = self.id.as_str(), "{}", error.message());
+            tracing::error!(operation = self.operation.name(), request_id = self.id.as_str(), "{}", error.message());
         }
     }
 
@@ -66,7 +66,7 @@ impl Observation {
         metrics.record(self.operation, self.error, took, self.received, sent);
         tracing::info!(
             target: ACCESS,
-            operation = self.operation,
+            operation = self.operation.name(),
             table = self.table.as_deref(),
             status,
             error = self.error.map(ErrorCode::name),

@@ -11,6 +11,7 @@ use hyper::http::HeaderValue;
 use hyper::{HeaderMap, Response, StatusCode};
 
 use crate::request_id::RequestId;
+use crate::work;
 
 /// An answer on its way out.
 pub(crate) type Reply = Response<Full<Bytes>>;
@@ -50,8 +51,9 @@ fn accepts_gzip(list: &str) -> bool {
 }
 
 /// The answer of an operation. The checksum is that of the bytes as they are sent.
-pub(crate) fn operation(status: u16, body: Vec<u8>, wish: Wish, gzip_bytes_min: usize, id: &RequestId) -> Reply {
-    let packed = if wish.gzip && body.len() >= gzip_bytes_min { pack(&body) } else { None };
+pub(crate) async fn operation(status: u16, body: Vec<u8>, wish: Wish, gzip_bytes_min: usize, id: &RequestId) -> Reply {
+    let wanted = wish.gzip && body.len() >= gzip_bytes_min;
+    let (body, packed) = if wanted { work::pack(body, pack).await } else { (body, None) };
     let gzip = packed.is_some();
     let body = Bytes::from(packed.unwrap_or(body));
     let checksum = crc32fast::hash(&body);

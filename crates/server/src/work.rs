@@ -1,0 +1,108 @@
+//! Where the work of a request is done. Short work is done on the worker that read the request, which is the cheapest.
+//! What would keep the worker's other connections waiting goes to a pool of threads: large bodies, scans, changes of
+//! tables, and large answers.
+//!
+//! A panic anywhere in it becomes an error: one request that finds a fault must not end the others.
+
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::task::Poll;
+
+use bytes::Bytes;
+use keyform_core::{Error, Execute, Item, Operation, Output};
+use keyform_wire::{Decoded, Echo};
+
+/// The size from which reading, writing or packing JSON takes long enough to matter: about a millisecond.
+const LARGE_BYTES: usize = 256 * 1024;
+/// The number of items from which a scan counts as long.
+const LONG_SCAN_ITEMS: usize = 100;
+
+/// Reads a request from its JSON.
+pub(crate) async fn decode(target: &str, body: Bytes) -> Result<Decoded, Error> {
+    if body.len() < LARGE_BYTES {
+        return guard(|| keyform_wire::decode(target, &body))?;
+    }
+    let target = target.to_owned();
+    elsewhere(move || keyform_wire::decode(&target, &body)).await?
+}
+
+/// Executes an operation and writes its answer as JSON.
+pub(crate) async fn execute(store: &Arc<dyn Execute>, operation: Operation, echo: Echo) -> Result<Vec<u8>, Error> {
+    if is_long(&operation) {
+        let store = store.clone();
+        let runtime = tokio::runtime::Handle::current();
+        let work = move || runtime.block_on(caught(store.as_ref(), operation)).map(|output| encode(&echo, &output));
+        return elsewhere(work).await?;
+    }
+    let output = caught(store.as_ref(), operation).await?;
+    if item_bytes(&output) > LARGE_BYTES {
+        return elsewhere(move || encode(&echo, &output)).await;
+    }
+    guard(|| encode(&echo, &output))
+}
+
+/// Packs an answer with `pack`, and gives it back with what became of it.
+pub(crate) async fn pack(body: Vec<u8>, pack: fn(&[u8]) -> Option<Vec<u8>>) -> (Vec<u8>, Option<Vec<u8>>) {
+    if body.len() < LARGE_BYTES {
+        let packed = pack(&body);
+        return (body, packed);
+    }
+    let body = Bytes::from(body);
+    let shared = body.clone();
+    let packed = elsewhere(move || pack(&shared)).await.ok().flatten();
+    (body.into(), packed)
+}
+
+fn encode(echo: &Echo, output: &Output) -> Vec<u8> {
+    let bytes = item_bytes(output);
+    let mut answer = Vec::with_capacity(bytes + bytes / 2 + 256);
+    keyform_wire::encode(echo, output, &mut answer);
+    answer
+}
+
+/// Scans read up to a megabyte; changes of tables may have much to clean up.
+fn is_long(operation: &Operation) -> bool {
+    match operation {
+        Operation::Scan(scan) => scan.limit.is_none_or(|limit| limit > LONG_SCAN_ITEMS),
+        Operation::UpdateTable(_) | Operation::DeleteTable { .. } => true,
+        _ => false,
+    }
+}
+
+/// The bytes of the items in an answer; JSON takes a little more.
+fn item_bytes(output: &Output) -> usize {
+    let one = |item: &Item| item.as_bytes().len();
+    let many = |items: &Vec<Item>| items.iter().map(one).sum();
+    match output {
+        Output::GetItem(output) => output.item.as_ref().map_or(0, one),
+        Output::Page(page) => page.items.as_ref().map_or(0, many),
+        Output::BatchGetItem(output) => output.responses.values().map(many).sum(),
+        Output::TransactGetItems(output) => output.responses.iter().flatten().map(one).sum(),
+        _ => 0,
+    }
+}
+
+/// Runs an operation to its end.
+async fn caught(store: &dyn Execute, operation: Operation) -> Result<Output, Error> {
+    let mut work = guard(|| store.execute(operation))?;
+    poll_fn(|cx| match guard(|| work.as_mut().poll(cx)) {
+        Ok(poll) => poll,
+        Err(error) => Poll::Ready(Err(error)),
+    })
+    .await
+}
+
+/// Does the work on a thread of the pool.
+async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+    tokio::task::spawn_blocking(move || guard(work)).await.unwrap_or_else(|_| Err(fault()))
+}
+
+fn guard<T>(work: impl FnOnce() -> T) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_| fault())
+}
+
+fn fault() -> Error {
+    tracing::error!("a request found a fault in the program: please report it with the message above");
+    Error::internal("Internal server error")
+}
