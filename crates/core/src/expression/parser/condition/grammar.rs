@@ -1,0 +1,219 @@
+//! The grammar of conditions.
+//!
+//! ```text
+//! or         = and (OR and)*
+//! and        = not (AND not)*
+//! not        = NOT* test
+//! test       = term (comparator operand | BETWEEN operand AND operand | IN "(" operand ("," operand)* ")")?
+//! term       = "(" or ")" | operand
+//! operand    = path | :value | function "(" operand ("," operand)* ")" | "(" operand ")"
+//! ```
+//!
+//! An opening parenthesis starts a condition or an operand, which only shows later: `(a) = :v`, `(a = :v)`. So a [`Term`] is
+//! either, and becomes a condition where the grammar needs one.
+
+use crate::expression::ast::Comparator;
+use crate::expression::lexer::TokenKind;
+use super::super::cursor::Cursor;
+use super::super::written::{self, WrittenCall, WrittenOperand};
+use crate::error::Error;
+use crate::error::expression::ExpressionKind;
+
+/// A condition as it was written.
+#[derive(Debug)]
+pub(crate) struct Written<'t> {
+    pub(crate) condition: WrittenCondition<'t>,
+    pub(crate) redundant_parentheses: bool,
+}
+
+#[derive(Debug)]
+pub(crate) enum WrittenCondition<'t> {
+    And(Vec<Self>),
+    Or(Vec<Self>),
+    Not(Box<Self>),
+    Compare(Comparator, [WrittenOperand<'t>; 2]),
+    Between([WrittenOperand<'t>; 3]),
+    In(WrittenOperand<'t>, Vec<WrittenOperand<'t>>),
+    Call(WrittenCall<'t>),
+}
+
+/// A condition or an operand, whichever it turns out to be.
+struct Term<'t> {
+    part: Part<'t>,
+    /// Whether parentheses stand around all of it.
+    in_parentheses: bool,
+}
+
+enum Part<'t> {
+    Condition(WrittenCondition<'t>),
+    Operand(WrittenOperand<'t>),
+}
+
+impl<'t> Term<'t> {
+    fn condition(condition: WrittenCondition<'t>) -> Self {
+        Self { part: Part::Condition(condition), in_parentheses: false }
+    }
+
+    fn operand(operand: WrittenOperand<'t>) -> Self {
+        Self { part: Part::Operand(operand), in_parentheses: false }
+    }
+}
+
+/// Reads the whole text.
+pub(crate) fn read(text: &str, kind: ExpressionKind) -> Result<Written<'_>, Error> {
+    let mut reader = Reader { cursor: Cursor::new(text, kind)?, open: Vec::new() };
+    let condition = reader.read()?;
+    reader.cursor.end()?;
+    Ok(Written { condition, redundant_parentheses: reader.cursor.redundant_parentheses })
+}
+
+/// Reads a condition without recursion: what has begun and is not complete waits on a stack.
+struct Reader<'t> {
+    cursor: Cursor<'t>,
+    open: Vec<Open<'t>>,
+}
+
+/// Something that has begun and is not complete.
+enum Open<'t> {
+    Parenthesis,
+    Not,
+    And(Vec<WrittenCondition<'t>>),
+    Or(Vec<WrittenCondition<'t>>),
+}
+
+impl<'t> Reader<'t> {
+    fn read(&mut self) -> Result<WrittenCondition<'t>, Error> {
+        loop {
+            let mut term = self.start()?;
+            loop {
+                term = test(&mut self.cursor, term)?;
+                term = self.close_negations(term)?;
+                match self.join(term)? {
+                    None => break,
+                    Some(whole) if self.open.is_empty() => return condition(&self.cursor, whole),
+                    Some(inner) => term = self.close_parenthesis(inner)?,
+                }
+            }
+        }
+    }
+
+    /// Reads what may stand before an operand, and the operand.
+    fn start(&mut self) -> Result<Term<'t>, Error> {
+        loop {
+            if self.cursor.take_keyword("NOT") {
+                self.cursor.count_operator();
+                self.open.push(Open::Not);
+            } else if self.cursor.take(TokenKind::Open).is_some() {
+                self.open.push(Open::Parenthesis);
+            } else {
+                return written::operand(&mut self.cursor).map(Term::operand);
+            }
+        }
+    }
+
+    fn close_negations(&mut self, mut term: Term<'t>) -> Result<Term<'t>, Error> {
+        while let Some(Open::Not) = self.open.last() {
+            self.open.pop();
+            let negated = condition(&self.cursor, term)?;
+            term = Term::condition(WrittenCondition::Not(Box::new(negated)));
+        }
+        Ok(term)
+    }
+
+    /// Adds the term to the AND or OR it belongs to: `None` if another part follows, else all that is complete by now.
+    fn join(&mut self, mut term: Term<'t>) -> Result<Option<Term<'t>>, Error> {
+        if let Some(Open::And(parts)) = self.open.last_mut() {
+            parts.push(condition(&self.cursor, term)?);
+            if self.cursor.take_keyword("AND") {
+                self.cursor.count_operator();
+                return Ok(None);
+            }
+            let Some(Open::And(parts)) = self.open.pop() else { return Err(self.cursor.syntax_error()) };
+            term = Term::condition(WrittenCondition::And(parts));
+        } else if self.cursor.peek_keyword("AND") {
+            let first = condition(&self.cursor, term)?;
+            self.cursor.advance();
+            self.cursor.count_operator();
+            self.open.push(Open::And(vec![first]));
+            return Ok(None);
+        }
+        self.join_alternatives(term)
+    }
+
+    fn join_alternatives(&mut self, mut term: Term<'t>) -> Result<Option<Term<'t>>, Error> {
+        if let Some(Open::Or(parts)) = self.open.last_mut() {
+            parts.push(condition(&self.cursor, term)?);
+            if self.cursor.take_keyword("OR") {
+                self.cursor.count_operator();
+                return Ok(None);
+            }
+            let Some(Open::Or(parts)) = self.open.pop() else { return Err(self.cursor.syntax_error()) };
+            term = Term::condition(WrittenCondition::Or(parts));
+        } else if self.cursor.peek_keyword("OR") {
+            let first = condition(&self.cursor, term)?;
+            self.cursor.advance();
+            self.cursor.count_operator();
+            self.open.push(Open::Or(vec![first]));
+            return Ok(None);
+        }
+        Ok(Some(term))
+    }
+
+    /// Passes the parenthesis that ends what is complete by now.
+    fn close_parenthesis(&mut self, mut inner: Term<'t>) -> Result<Term<'t>, Error> {
+        self.cursor.expect(TokenKind::Close)?;
+        self.open.pop();
+        self.cursor.redundant_parentheses |= inner.in_parentheses;
+        inner.in_parentheses = true;
+        if let Part::Operand(WrittenOperand::Path(path)) = &mut inner.part {
+            let steps = path.elements.len();
+            written::path_steps_after_parenthesis(&mut self.cursor, path)?;
+            inner.in_parentheses = steps == path.elements.len();
+        }
+        Ok(inner)
+    }
+}
+
+/// Reads the comparison that begins with the term, if one does.
+fn test<'t>(cursor: &mut Cursor<'t>, first: Term<'t>) -> Result<Term<'t>, Error> {
+    let comparator = match cursor.peek_kind() {
+        Some(TokenKind::Comparator(comparator)) => Some(comparator),
+        Some(TokenKind::Keyword) if cursor.peek_keyword("BETWEEN") || cursor.peek_keyword("IN") => None,
+        _ => return Ok(first),
+    };
+    let Part::Operand(left) = first.part else { return Err(cursor.syntax_error()) };
+    cursor.count_operator();
+    let test = if let Some(comparator) = comparator {
+        cursor.advance();
+        WrittenCondition::Compare(comparator, [left, written::operand_in_parentheses(cursor)?])
+    } else if cursor.take_keyword("BETWEEN") {
+        between(cursor, left)?
+    } else {
+        cursor.expect_keyword("IN")?;
+        is_in(cursor, left)?
+    };
+    Ok(Term::condition(test))
+}
+
+fn between<'t>(cursor: &mut Cursor<'t>, operand: WrittenOperand<'t>) -> Result<WrittenCondition<'t>, Error> {
+    let low = written::operand_in_parentheses(cursor)?;
+    cursor.expect_keyword("AND")?;
+    let high = written::operand_in_parentheses(cursor)?;
+    Ok(WrittenCondition::Between([operand, low, high]))
+}
+
+fn is_in<'t>(cursor: &mut Cursor<'t>, operand: WrittenOperand<'t>) -> Result<WrittenCondition<'t>, Error> {
+    cursor.expect(TokenKind::Open)?;
+    let candidates = written::operand_list(cursor)?;
+    cursor.expect(TokenKind::Close)?;
+    Ok(WrittenCondition::In(operand, candidates))
+}
+
+/// A function alone is a condition; a path or value alone is not, and the token that follows it is at fault.
+fn condition<'t>(cursor: &Cursor<'t>, term: Term<'t>) -> Result<WrittenCondition<'t>, Error> {
+    match term.part {
+        Part::Condition(condition) => Ok(condition),
+        Part::Operand(WrittenOperand::Call(call)) => Ok(WrittenCondition::Call(call)),
+        Part::Operand(_) => Err(cursor.syntax_error()),
+    }
+}
