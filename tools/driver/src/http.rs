@@ -52,6 +52,21 @@ pub fn answer_in(buffer: &[u8]) -> io::Result<Option<(Answer, usize)>> {
     Ok(framed.map(|(body, taken)| (Answer { status, body }, taken)))
 }
 
+/// The status of a whole answer at the start of the buffer and how many bytes it takes, or nothing while some are
+/// missing. Unlike [`answer_in`] it copies nothing, which a load generator needs.
+///
+/// # Errors
+/// When the bytes are not an HTTP answer.
+pub fn answer_end(buffer: &[u8]) -> io::Result<Option<(u16, usize)>> {
+    let Some(end) = find(buffer, b"\r\n\r\n") else { return Ok(None) };
+    let head = std::str::from_utf8(&buffer[..end]).map_err(|_| bad("the head is not text"))?;
+    match parse_head(head)? {
+        (status, Framing::Length(length)) if buffer.len() >= end + 4 + length => Ok(Some((status, end + 4 + length))),
+        (_, Framing::Length(_)) => Ok(None),
+        (status, Framing::Chunked) => Ok(chunks(&buffer[end + 4..])?.map(|(_, taken)| (status, end + 4 + taken))),
+    }
+}
+
 enum Framing {
     Length(usize),
     Chunked,

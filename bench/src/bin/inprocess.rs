@@ -1,0 +1,2 @@
+//! Placeholder until the library comparison stands.
+fn main() {}
