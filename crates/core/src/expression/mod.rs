@@ -1,14 +1,14 @@
 //! Expressions: text in, trees out, evaluated over items.
 //!
 //! 1. [`substitution`] holds what `#name` and `:value` stand for and notices which were used.
-//! 2. `lexer` cuts the text into tokens, [`parser`] makes the trees of [`ast`] out of them.
+//! 2. `lexer` cuts the text into tokens, `parser` makes the trees of [`ast`] out of them.
 //! 3. [`evaluate`] decides a [`Condition`], [`update`] applies an [`Update`], [`project`] applies a [`Projection`].
-//! 4. [`print`] turns the trees into text again.
+//! 4. [`mod@print`] turns the trees into text again.
 
 pub mod ast;
 pub mod evaluate;
 mod lexer;
-pub mod parser;
+mod parser;
 pub mod print;
 pub mod project;
 mod reserved;

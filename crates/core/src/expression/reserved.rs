@@ -2,8 +2,8 @@
 
 /// Whether the word is reserved, in any case.
 pub(crate) fn is_reserved(word: &str) -> bool {
-    let upper = word.to_ascii_uppercase();
-    RESERVED_WORDS.binary_search(&upper.as_str()).is_ok()
+    let upper = || word.bytes().map(|byte| byte.to_ascii_uppercase());
+    RESERVED_WORDS.binary_search_by(|candidate| candidate.bytes().cmp(upper())).is_ok()
 }
 
 /// The service's list, in order. `FLATTERN` and `INNTER` are spelled so in its documentation.

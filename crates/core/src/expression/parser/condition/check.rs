@@ -1,11 +1,11 @@
 //! Puts names and values in the place of placeholders, and notes what a condition must not say.
 
-use crate::expression::ast::{Comparator, Condition, Operand, Path};
-use crate::expression::evaluate::size_of;
 use super::super::resolve::{ConditionRank, Rank, Resolver};
 use super::super::written::{WrittenCall, WrittenOperand};
 use super::grammar::{Written, WrittenCondition};
 use crate::error::expression::{Flaw, bound};
+use crate::expression::ast::{Comparator, Condition, Operand, Path};
+use crate::expression::evaluate::size_of;
 use crate::limits::IN_OPERANDS_MAX;
 use crate::value::{AttributeType, Value, ValueRef};
 

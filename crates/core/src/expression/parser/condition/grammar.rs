@@ -12,12 +12,12 @@
 //! An opening parenthesis starts a condition or an operand, which only shows later: `(a) = :v`, `(a = :v)`. So a [`Term`] is
 //! either, and becomes a condition where the grammar needs one.
 
-use crate::expression::ast::Comparator;
-use crate::expression::lexer::TokenKind;
 use super::super::cursor::Cursor;
 use super::super::written::{self, WrittenCall, WrittenOperand};
 use crate::error::Error;
 use crate::error::expression::ExpressionKind;
+use crate::expression::ast::Comparator;
+use crate::expression::lexer::TokenKind;
 
 /// A condition as it was written.
 #[derive(Debug)]
