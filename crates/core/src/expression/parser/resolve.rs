@@ -79,8 +79,7 @@ impl<'s> Resolver<'s> {
 
     /// The path with its names, if there is nothing wrong with it.
     pub(crate) fn path(&mut self, written: &WrittenPath<'_>) -> Option<Path> {
-        let elements: Vec<Option<PathElement>> = written.elements.iter().map(|element| self.element(element)).collect();
-        let elements: Vec<PathElement> = elements.into_iter().collect::<Option<_>>()?;
+        let elements = all(written.elements.iter(), |element| self.element(element))?;
         if elements.len() > NESTING_DEPTH_MAX {
             let rank = self.rank(Rank::Function, ConditionRank::OperandType);
             self.flaws.note(rank, Flaw::PathTooDeep(elements.len()));
@@ -134,4 +133,15 @@ impl<'s> Resolver<'s> {
     fn rank(&self, elsewhere: Rank, in_condition: ConditionRank) -> Rank {
         self.condition.map_or(elsewhere, |number| Rank::Condition(number, in_condition))
     }
+}
+
+/// What `resolve` makes of each part, unless one has a flaw; parts after it are looked at all the same, for their flaws.
+pub(crate) fn all<P, R>(
+    parts: impl ExactSizeIterator<Item = P>,
+    mut resolve: impl FnMut(P) -> Option<R>,
+) -> Option<Vec<R>> {
+    let mut resolved = Vec::with_capacity(parts.len());
+    let count = parts.len();
+    resolved.extend(parts.filter_map(&mut resolve));
+    (resolved.len() == count).then_some(resolved)
 }

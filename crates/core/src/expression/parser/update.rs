@@ -14,7 +14,7 @@ use super::super::substitution::Substitutions;
 use super::condition::unreported;
 use super::cursor::Cursor;
 use super::overlap;
-use super::resolve::{Rank, Resolver};
+use super::resolve::{Rank, Resolver, all};
 use super::written::{self, WrittenCall, WrittenOperand, WrittenPath};
 use crate::error::Error;
 use crate::error::expression::{ExpressionKind, Flaw};
@@ -234,9 +234,7 @@ fn resolve_call(call: &WrittenCall<'_>, resolver: &mut Resolver<'_>) -> Option<U
     if let Some(inner) = call.operands.iter().find_map(nested_list_append) {
         resolver.flaws.note(Rank::UnknownUpdateFunction, Flaw::MisusedFunction(inner.to_owned()));
     }
-    let operands: Vec<Option<UpdateOperand>> =
-        call.operands.iter().map(|operand| resolve_operand(operand, resolver)).collect();
-    let operands: Vec<UpdateOperand> = operands.into_iter().collect::<Option<_>>()?;
+    let operands = all(call.operands.iter(), |operand| resolve_operand(operand, resolver))?;
     let count = operands.len();
     let Ok([first, second]) = <[UpdateOperand; 2]>::try_from(operands) else {
         if known {

@@ -1,6 +1,6 @@
 //! Puts names and values in the place of placeholders, and notes what a condition must not say.
 
-use super::super::resolve::{ConditionRank, Rank, Resolver};
+use super::super::resolve::{ConditionRank, Rank, Resolver, all};
 use super::super::written::{WrittenCall, WrittenOperand};
 use super::grammar::{Written, WrittenCondition};
 use crate::error::expression::{Flaw, bound};
@@ -38,8 +38,7 @@ impl Conditions<'_, '_> {
     }
 
     fn resolve_all(&mut self, parts: &[WrittenCondition<'_>]) -> Option<Vec<Condition>> {
-        let parts: Vec<Option<Condition>> = parts.iter().map(|part| self.resolve(part)).collect();
-        parts.into_iter().collect()
+        all(parts.iter(), |part| self.resolve(part))
     }
 
     fn test(&mut self, written: &WrittenCondition<'_>) -> Option<Condition> {
@@ -82,8 +81,8 @@ impl Conditions<'_, '_> {
             self.note(ConditionRank::OperandCount, Flaw::TooManyInOperands(candidates.len()));
         }
         let operand = self.operand(operand);
-        let candidates: Vec<Option<Operand>> = candidates.iter().map(|candidate| self.operand(candidate)).collect();
-        Some(Condition::In { operand: operand?, candidates: candidates.into_iter().collect::<Option<_>>()? })
+        let candidates = all(candidates.iter(), |candidate| self.operand(candidate));
+        Some(Condition::In { operand: operand?, candidates: candidates? })
     }
 
     /// A function that is a condition.
@@ -115,8 +114,7 @@ impl Conditions<'_, '_> {
                 usize::MAX
             }
         };
-        let operands: Vec<Option<Operand>> = call.operands.iter().map(|operand| self.operand(operand)).collect();
-        let operands: Vec<Operand> = operands.into_iter().collect::<Option<_>>()?;
+        let operands = all(call.operands.iter(), |operand| self.operand(operand))?;
         if expected == usize::MAX {
             return None;
         }
