@@ -171,3 +171,8 @@ pub fn too_many_tags() -> Error {
 pub fn catalog_is_corrupt(what: &str) -> Error {
     Error::internal(format!("the catalog cannot be read ({what}): restore the data directory from a backup"))
 }
+
+/// A record of the catalog is of a form that this program does not know.
+pub fn catalog_is_newer() -> Error {
+    Error::internal("a newer program wrote the catalog: use that one, or restore the data directory from a backup")
+}

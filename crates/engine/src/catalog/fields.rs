@@ -2,7 +2,7 @@
 //! newer program can read what an older one wrote.
 
 use bytes::Bytes;
-use keyform_core::error::table::catalog_is_corrupt;
+use keyform_core::error::table::{catalog_is_corrupt, catalog_is_newer};
 use keyform_core::{AttributeValue, Attributes, Error, Item};
 
 /// A record being made.
@@ -70,6 +70,14 @@ impl Fields {
         match value {
             AttributeValue::M(attributes) => Ok(Self(attributes.clone())),
             _ => Err(catalog_is_corrupt("a record within a record is no record")),
+        }
+    }
+
+    /// Refuses what a newer program wrote.
+    pub fn check_version(&self, newest: u64) -> Result<(), Error> {
+        match self.number::<u64>("version")? {
+            version if version > newest => Err(catalog_is_newer()),
+            _ => Ok(()),
         }
     }
 

@@ -106,7 +106,7 @@ impl Position {
     pub fn next(self) -> Self {
         match self.place.checked_add(1) {
             Some(place) => Self { place, ..self },
-            None => Self::before(self.seqno + 1),
+            None => Self::before(self.seqno.saturating_add(1)),
         }
     }
 

@@ -11,9 +11,13 @@ use super::table_record::{read_schema, schema};
 use super::{Shard, ShardEnd, Stream};
 use crate::layout::TableId;
 
+/// The newest form that this program writes and reads.
+const VERSION: u64 = 1;
+
 /// The record of a stream.
 pub fn encode(stream: &Stream) -> Bytes {
     Record::default()
+        .number("version", VERSION)
         .set("table", stream.table.as_str())
         .number("table_id", stream.table_id.0)
         .number("number", stream.number)
@@ -29,6 +33,7 @@ pub fn encode(stream: &Stream) -> Bytes {
 /// The stream of a record.
 pub fn decode(bytes: Bytes) -> Result<Stream, Error> {
     let fields = Fields::decode(bytes)?;
+    fields.check_version(VERSION)?;
     Ok(Stream {
         table: fields.text("table")?.to_owned(),
         table_id: TableId(fields.number("table_id")?),

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use keyform_core::error::table::catalog_is_corrupt;
 use keyform_core::table::{
     AttributeDefinitions, BillingMode, KeySchema, OnDemandThroughput, Projection, ScalarType, SseSpecification, Status,
     TableClass, Tag, Throughput, ThroughputDescription, WarmThroughput,
@@ -38,10 +37,7 @@ pub fn encode(table: &Table) -> Bytes {
 /// The table of a record, and the number of its stream.
 pub fn decode(bytes: Bytes) -> Result<(Table, Option<u32>), Error> {
     let fields = Fields::decode(bytes)?;
-    let version: u64 = fields.number("version")?;
-    if version > VERSION {
-        return Err(catalog_is_corrupt("a newer program wrote it; use that one"));
-    }
+    fields.check_version(VERSION)?;
     let attributes = read_definitions(&fields.record("attributes")?)?;
     let key = KeyLayout::new(&read_schema(&fields.record("key")?)?, &attributes);
     let indexes = fields.records("indexes")?;
