@@ -196,6 +196,39 @@ fn a_full_shard_is_split_and_each_item_stays_in_order() {
     });
 }
 
+#[test]
+fn shards_follow_each_other_while_writers_write() {
+    const WRITERS: i64 = 4;
+    let settings = Settings { shards: ShardLimits { records: 30, ..ShardLimits::default() }, ..Settings::default() };
+    let world = World::on_disk().with_settings(settings);
+    create(&world, StreamView::NewAndOldImages);
+    std::thread::scope(|scope| {
+        let world = &world;
+        let write = move |writer: i64| (0..150).for_each(|step| write_somewhere(world, writer, step));
+        let writers: Vec<_> = (0..WRITERS).map(|writer| scope.spawn(move || write(writer))).collect();
+        while !writers.iter().all(|writer| writer.is_finished()) {
+            world.sweep();
+        }
+    });
+    assert!(world.stream().shards.len() > 4);
+    let mut newest: BTreeMap<String, Option<Item>> = BTreeMap::new();
+    for record in world.all_records() {
+        let before = newest.insert(format!("{:?}", record.keys), record.new.clone()).flatten();
+        assert_eq!(before, record.old, "each record goes on where the one before it ended");
+    }
+    let mut left: Vec<Attributes> = newest.into_values().flatten().map(|item| item.to_attributes()).collect();
+    left.sort_by_key(|item| format!("{item:?}"));
+    assert_eq!(left, world.scan(None));
+}
+
+fn write_somewhere(world: &World, writer: i64, step: i64) {
+    let name = format!("item{}", (writer * 7 + step * 3) % 11);
+    match (writer + step) % 4 {
+        0 => world.delete(item([("pk", name.as_str().into())])),
+        _ => world.put(thing(&name, writer * 1000 + step)),
+    }
+}
+
 fn children_are_told(world: &World, shards: &[Shard]) {
     let arn = world.stream().arn;
     let describe = |request: DescribeStream| match world.run(Operation::DescribeStream(request)) {

@@ -113,6 +113,30 @@ fn a_deleted_table_is_gone_with_its_items() {
 }
 
 #[test]
+fn a_large_table_and_a_large_index_are_dropped_and_stay_so() {
+    let mut world = World::on_disk();
+    let mut request = simple_table();
+    request.attributes.insert("g".to_owned(), ScalarType::S);
+    request.global_indexes.push(global_index("index", "g"));
+    world.create(request);
+    for number in 0..1200 {
+        world.put(item([("pk", format!("{number}").as_str().into()), ("g", "x".into())]));
+    }
+    let remove = GlobalIndexChange::Delete { name: "index".to_owned() };
+    world.update(UpdateTable { indexes: vec![remove], ..UpdateTable::default() }).unwrap();
+    world.sweep();
+    world.cut_power();
+    assert_eq!((world.index("index"), world.scan(None).len()), (None, 1200));
+    delete(&world).unwrap();
+    world.sweep();
+    world.cut_power();
+    world.create(simple_table());
+    world.put(item([("pk", "only".into())]));
+    world.reopen();
+    assert_eq!(world.scan(None), [item([("pk", "only".into())])]);
+}
+
+#[test]
 fn a_protected_table_is_not_deleted() {
     on_both(|world| {
         world.create(rich_table());

@@ -6,14 +6,19 @@ use keyform_core::{AttributeValue, Error};
 use super::fields::{Fields, Record};
 use super::{Catalog, Index, Statistics, Table};
 
+/// The newest form that this program writes and reads.
+const VERSION: u64 = 1;
+
 /// The record of all statistics.
 pub fn encode(catalog: &Catalog) -> Bytes {
-    Record::default().list("tables", catalog.iter().map(|one| table(one))).into_bytes()
+    Record::default().number("version", VERSION).list("tables", catalog.iter().map(|one| table(one))).into_bytes()
 }
 
 /// Gives the tables of a catalog the statistics of a record.
 pub fn restore(bytes: Bytes, catalog: &Catalog) -> Result<(), Error> {
-    for fields in Fields::decode(bytes)?.records("tables")? {
+    let fields = Fields::decode(bytes)?;
+    fields.check_version(VERSION)?;
+    for fields in fields.records("tables")? {
         let Some(table) = catalog.find(fields.text("name")?) else { continue };
         add(&table.statistics, &fields)?;
         for fields in fields.records("indexes")? {
