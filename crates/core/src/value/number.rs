@@ -22,6 +22,7 @@ const LEADING_EXPONENT_MIN: i32 = -130;
 const NEGATIVE: u8 = 1;
 const ZERO: u8 = 2;
 const POSITIVE: u8 = 3;
+const POWER_19: u128 = 10_000_000_000_000_000_000;
 
 /// A decimal number as the service has it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -316,20 +317,62 @@ impl PartialOrd for Number {
 impl fmt::Display for Number {
     /// Plain notation without an exponent, as the service prints it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut buffer = [0; DIGITS_MAX as usize];
+        let digits = decimal_digits(self.coefficient, &mut buffer);
+        let point = digits.len() as i32 + i32::from(self.exponent);
         if self.negative {
             f.write_str("-")?;
         }
-        let digits = self.coefficient.to_string();
-        let point = digits.len() as i32 + i32::from(self.exponent);
         if self.exponent >= 0 {
-            write!(f, "{digits}{:0<width$}", "", width = self.exponent as usize)
+            f.write_str(digits)?;
+            write_zeros(f, self.exponent as usize)
         } else if point <= 0 {
-            write!(f, "0.{:0<width$}{digits}", "", width = -point as usize)
+            f.write_str("0.")?;
+            write_zeros(f, -point as usize)?;
+            f.write_str(digits)
         } else {
             let (whole, fraction) = digits.split_at(point as usize);
-            write!(f, "{whole}.{fraction}")
+            f.write_str(whole)?;
+            f.write_str(".")?;
+            f.write_str(fraction)
         }
     }
+}
+
+/// The digits of a coefficient, which has at most 38.
+fn decimal_digits(coefficient: u128, buffer: &mut [u8; DIGITS_MAX as usize]) -> &str {
+    let mut start = buffer.len();
+    let mut high = coefficient;
+    // Nineteen digits at a time fit into 64 bits, which are much faster to divide.
+    while high > u128::from(u64::MAX) {
+        let low = (high % POWER_19) as u64;
+        high /= POWER_19;
+        start = push_digits(low, buffer, start, 19);
+    }
+    start = push_digits(high as u64, buffer, start, 1);
+    std::str::from_utf8(&buffer[start..]).unwrap_or_default() // Digits are ASCII.
+}
+
+/// Writes a number's digits before `end`, at least `width` of them; answers where they start.
+fn push_digits(mut number: u64, buffer: &mut [u8], end: usize, width: usize) -> usize {
+    let mut start = end;
+    while start > 0 && (number > 0 || end - start < width) {
+        start -= 1;
+        buffer[start] = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    start
+}
+
+fn write_zeros(f: &mut fmt::Formatter<'_>, count: usize) -> fmt::Result {
+    const ZEROS: &str = "0000000000000000000000000000000000000000";
+    let mut rest = count;
+    while rest > 0 {
+        let part = rest.min(ZEROS.len());
+        f.write_str(&ZEROS[..part])?;
+        rest -= part;
+    }
+    Ok(())
 }
 
 impl fmt::Debug for Number {
