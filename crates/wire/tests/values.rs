@@ -146,7 +146,7 @@ fn deep_nesting_is_an_error_and_no_overflow() {
         let error = decode(TARGETS[0], body(32).as_bytes()).expect_err("32 levels are too many");
         assert!(error.message().contains("Nesting Levels have exceeded supported limits"), "{error}");
         assert!(decode(TARGETS[0], body(100_000).as_bytes()).is_err());
-        assert!(decode(TARGETS[0], body(100_000)[..500_000].as_bytes()).is_err());
+        assert!(decode(TARGETS[0], &body(100_000).as_bytes()[..500_000]).is_err());
     }
 }
 
@@ -155,4 +155,20 @@ fn sets_are_written_in_order() {
     let numbers: BTreeSet<Number> = [30, 4, -1].into_iter().map(Number::from).collect();
     let attributes = Attributes::from([("n".to_owned(), AttributeValue::Ns(numbers))]);
     assert_eq!(written(&attributes), r#"{"Item":{"n":{"NS":["-1","4","30"]}}}"#);
+}
+
+#[test]
+fn what_is_too_long_is_shown_but_not_without_end() {
+    let body = |action: &str| format!(r#"{{"TransactItems":[{}]}}"#, vec![action; 101].join(","));
+    let message = |body: String| {
+        let error =
+            decode("DynamoDB_20120810.TransactWriteItems", body.as_bytes()).expect_err("101 actions are too many");
+        error.message().to_owned()
+    };
+    let short = message(body(r#"{"Delete":{"TableName":"abc","Key":{"pk":{"N":"1"}}}}"#));
+    assert!(short.starts_with("1 validation error detected: Value '[TransactWriteItem(conditionCheck=null, put=null, delete=Delete(key={pk=AttributeValue(s=null, n=1, b=null,"), "{short}");
+    assert!(short.ends_with("workloadProfileName=null), update=null)]' at 'transactItems' failed to satisfy constraint: Member must have length less than or equal to 100"), "{short}");
+    let values = vec![r#"{"S":""}"#; 20_000].join(",");
+    let long = message(body(&format!(r#"{{"Put":{{"TableName":"abc","Item":{{"l":{{"L":[{values}]}}}}}}}}"#)));
+    assert!(long.len() < 1024 * 1024, "{}", long.len());
 }

@@ -9,7 +9,7 @@ use keyform_core::operation::{BatchGetItem, BatchGetRequest, BatchWriteItem, Wri
 use keyform_core::{Attributes, Error, Item, Operation};
 
 use super::parameters::{Parameters, by_table, checked_list};
-use super::{Body, choice, mixture, table_name};
+use super::{Body, choice, mixture, shown, table_name};
 use crate::expressions::Expressions;
 use crate::json::Reader;
 use crate::value::{Checked, attributes};
@@ -125,7 +125,7 @@ fn check_get_constraints(tables: Option<&[(String, KeysAndAttributes)]>, paramet
     match tables {
         None => violations.null("requestItems"),
         Some([]) => violations.few("RequestItems", 1),
-        Some(tables) => check_tables(&mut violations, tables),
+        Some(tables) => check_tables(&mut violations, tables, shown_keys),
     }
     choice::check_return_capacity(&mut violations, parameters);
     for (table, raw) in tables.unwrap_or_default() {
@@ -150,7 +150,7 @@ fn check_write_constraints(tables: Option<&[(String, Vec<RawWrite>)]>, parameter
     match tables {
         None => violations.null("requestItems"),
         Some(tables) => {
-            check_tables(&mut violations, tables);
+            check_tables(&mut violations, tables, shown_writes);
             check_write_counts(&mut violations, tables);
         }
     }
@@ -166,11 +166,7 @@ fn check_write_constraints(tables: Option<&[(String, Vec<RawWrite>)]>, parameter
 
 fn check_write_counts(violations: &mut Violations, tables: &[(String, Vec<RawWrite>)]) {
     if tables.iter().any(|(_, writes)| writes.is_empty() || writes.len() > BATCH_WRITE_REQUESTS_MAX) {
-        let shown: Vec<String> = tables
-            .iter()
-            .map(|(table, writes)| format!("{table}=[{}]", vec!["WriteRequest"; writes.len()].join(", ")))
-            .collect();
-        violations.list_lengths(&format!("{{{}}}", shown.join(", ")), "requestItems", BATCH_WRITE_REQUESTS_MAX);
+        violations.list_lengths(&shown_writes(tables), "requestItems", BATCH_WRITE_REQUESTS_MAX);
     }
 }
 
@@ -183,12 +179,44 @@ fn check_write(violations: &mut Violations, member: &str, write: &RawWrite) {
     }
 }
 
-fn check_tables<T>(violations: &mut Violations, tables: &[(String, T)]) {
+fn check_tables<T>(violations: &mut Violations, tables: &[(String, T)], shown: fn(&[(String, T)]) -> String) {
     let is_name = |table: &str| table_name::is_well_spelled(table) && table_name::has_length(table);
     if !tables.iter().all(|(table, _)| is_name(table) || table_name::name_in_arn(table).is_some()) {
-        let shown: Vec<&str> = tables.iter().map(|(table, _)| table.as_str()).collect();
-        violations.table_keys(&format!("{{{}}}", shown.join(", ")), "requestItems");
+        violations.table_keys(&shown(tables), "requestItems");
     }
+}
+
+/// All keys as the service shows them.
+fn shown_keys(tables: &[(String, KeysAndAttributes)]) -> String {
+    shown::map(tables.iter().map(|(table, raw)| {
+        let keys = raw.keys.iter().flatten().map(|key| shown::attributes(Some(key)));
+        let attributes = raw.parameters.legacy.attributes_to_get.as_ref();
+        let fields = [
+            ("keys", shown::list(keys)),
+            ("attributesToGet", attributes.map_or_else(shown::null, |names| shown::list(names.iter().cloned()))),
+            ("consistentRead", raw.parameters.consistent.map_or_else(shown::null, |value| value.to_string())),
+            ("projectionExpression", shown::string(raw.parameters.projection.as_ref())),
+            ("expressionAttributeNames", shown::names(raw.parameters.names.as_ref())),
+        ];
+        (table.clone(), shown::object("KeysAndAttributes", &fields))
+    }))
+}
+
+/// All writes as the service shows them.
+fn shown_writes(tables: &[(String, Vec<RawWrite>)]) -> String {
+    shown::map(tables.iter().map(|(table, writes)| (table.clone(), shown::list(writes.iter().map(shown_write)))))
+}
+
+fn shown_write(write: &RawWrite) -> String {
+    let put = shown_request("PutRequest", "item", write.put.as_ref());
+    let delete = shown_request("DeleteRequest", "key", write.delete.as_ref());
+    shown::object("WriteRequest", &[("putRequest", put), ("deleteRequest", delete)])
+}
+
+fn shown_request(class: &str, member: &str, request: Option<&Option<Checked<Attributes>>>) -> String {
+    let Some(attributes) = request else { return shown::null() };
+    let fields = [(member, shown::attributes(attributes.as_ref())), ("workloadProfileName", shown::null())];
+    shown::object(class, &fields)
 }
 
 fn get_request(raw: KeysAndAttributes) -> Result<(BatchGetRequest, UnreadKeys), Error> {

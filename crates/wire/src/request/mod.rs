@@ -12,6 +12,7 @@ mod mixture;
 mod page;
 mod parameters;
 mod resource;
+mod shown;
 mod statement;
 mod stream;
 mod table;

@@ -7,7 +7,7 @@ use keyform_core::operation::{BatchExecuteStatement, BatchedStatement, ExecuteSt
 use keyform_core::{AttributeValue, Error, Operation};
 
 use super::parameters::{Parameters, checked_list};
-use super::{Body, choice};
+use super::{Body, choice, shown};
 use crate::Echo;
 use crate::json::Reader;
 use crate::partiql;
@@ -60,7 +60,7 @@ pub(super) fn execute(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 /// BatchExecuteStatement.
 pub(super) fn batch(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(|reader| raw_statements(reader, "Statements"))?;
-    check_statements(&raw, "statements", "BatchStatementRequest", BATCH_STATEMENTS_MAX)?;
+    check_statements(&raw, "statements", shown_batched, BATCH_STATEMENTS_MAX)?;
     let operation = Operation::BatchExecuteStatement(BatchExecuteStatement {
         return_capacity: choice::return_capacity(raw.parameters.return_capacity.as_deref()),
         statements: raw.statements.unwrap_or_default().into_iter().map(batched).collect(),
@@ -71,7 +71,7 @@ pub(super) fn batch(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 /// ExecuteTransaction.
 pub(super) fn transaction(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(|reader| raw_statements(reader, "TransactStatements"))?;
-    check_statements(&raw, "transactStatements", "ParameterizedStatement", TRANSACTION_ACTIONS_MAX)?;
+    check_statements(&raw, "transactStatements", shown_parameterized, TRANSACTION_ACTIONS_MAX)?;
     let statements: Vec<BatchedStatement> = raw.statements.unwrap_or_default().into_iter().map(batched).collect();
     check_all_parsed(&statements)?;
     let operation = Operation::ExecuteTransaction(ExecuteTransaction {
@@ -121,13 +121,18 @@ fn raw_statements(reader: &mut Reader<'_>, member: &str) -> Result<RawStatements
     Ok(raw)
 }
 
-fn check_statements(raw: &RawStatements, member: &str, element: &str, count_max: usize) -> Result<(), Error> {
+fn check_statements(
+    raw: &RawStatements,
+    member: &str,
+    shown: fn(&RawStatement) -> String,
+    count_max: usize,
+) -> Result<(), Error> {
     let mut violations = Violations::new();
-    match raw.statements.as_ref().map(Vec::len) {
+    match raw.statements.as_deref() {
         None => violations.null(member),
-        Some(0) => violations.short("[]", member, 1),
-        Some(count) if count > count_max => {
-            violations.long(&format!("[{}]", vec![element; count].join(", ")), member, count_max);
+        Some([]) => violations.short("[]", member, 1),
+        Some(statements) if statements.len() > count_max => {
+            violations.long(&shown::list(statements.iter().map(shown)), member, count_max);
         }
         Some(_) => {}
     }
@@ -139,6 +144,27 @@ fn check_statements(raw: &RawStatements, member: &str, element: &str, count_max:
         check_statement(&mut violations, statement, &format!("{member}.{}.member.", place + 1));
     }
     violations.finish()
+}
+
+/// A statement of a batch as the service shows it.
+fn shown_batched(raw: &RawStatement) -> String {
+    let fields = [
+        ("statement", shown::string(raw.statement.as_ref())),
+        ("parameters", shown::values(raw.values.as_ref())),
+        ("consistentRead", raw.parameters.consistent.map_or_else(shown::null, |value| value.to_string())),
+        ("returnValuesOnConditionCheckFailure", shown::string(raw.parameters.return_on_failure.as_ref())),
+    ];
+    shown::object("BatchStatementRequest", &fields)
+}
+
+/// A statement of a transaction as the service shows it.
+fn shown_parameterized(raw: &RawStatement) -> String {
+    let fields = [
+        ("statement", shown::string(raw.statement.as_ref())),
+        ("parameters", shown::values(raw.values.as_ref())),
+        ("returnValuesOnConditionCheckFailure", shown::string(raw.parameters.return_on_failure.as_ref())),
+    ];
+    shown::object("ParameterizedStatement", &fields)
 }
 
 fn check_statement(violations: &mut Violations, raw: &RawStatement, prefix: &str) {

@@ -8,7 +8,7 @@ use keyform_core::operation::{TransactAction, TransactGet, TransactGetItems, Tra
 use keyform_core::{Attributes, Error, Operation};
 
 use super::parameters::{Parameters, checked_list};
-use super::{Body, choice, mixture, table_name};
+use super::{Body, choice, mixture, shown, table_name};
 use crate::Echo;
 use crate::expressions::Expressions;
 use crate::json::Reader;
@@ -132,7 +132,7 @@ fn raw_action(reader: &mut Reader<'_>) -> Result<RawAction, Error> {
 
 fn check_get_constraints(raw: &Raw<Option<Parameters>>) -> Result<(), Error> {
     let mut violations = Violations::new();
-    check_count(&mut violations, raw, "TransactGetItem");
+    check_count(&mut violations, raw, shown_get);
     choice::check_return_capacity(&mut violations, &raw.parameters);
     for (place, get) in raw.elements.iter().flatten().enumerate() {
         let member = format!("transactItems.{}.member.get", place + 1);
@@ -149,7 +149,7 @@ fn check_get_constraints(raw: &Raw<Option<Parameters>>) -> Result<(), Error> {
 
 fn check_write_constraints(raw: &Raw<RawAction>) -> Result<(), Error> {
     let mut violations = Violations::new();
-    check_count(&mut violations, raw, "TransactWriteItem");
+    check_count(&mut violations, raw, shown_action);
     if let Some(token) = raw.token.as_deref().filter(|token| token.len() > TOKEN_LENGTH_MAX) {
         violations.long(token, "clientRequestToken", TOKEN_LENGTH_MAX);
     }
@@ -168,16 +168,52 @@ fn check_write_constraints(raw: &Raw<RawAction>) -> Result<(), Error> {
     violations.finish()
 }
 
-fn check_count<T>(violations: &mut Violations, raw: &Raw<T>, element: &str) {
-    match raw.elements.as_ref().map(Vec::len) {
+fn check_count<T>(violations: &mut Violations, raw: &Raw<T>, shown: fn(&T) -> String) {
+    match raw.elements.as_deref() {
         None => violations.null("transactItems"),
-        Some(0) => violations.short("[]", "transactItems", 1),
-        Some(count) if count > TRANSACTION_ACTIONS_MAX => {
-            let shown = format!("[{}]", vec![element; count].join(", "));
-            violations.long(&shown, "transactItems", TRANSACTION_ACTIONS_MAX);
+        Some([]) => violations.short("[]", "transactItems", 1),
+        Some(elements) if elements.len() > TRANSACTION_ACTIONS_MAX => {
+            violations.long(&shown::list(elements.iter().map(shown)), "transactItems", TRANSACTION_ACTIONS_MAX);
         }
         Some(_) => {}
     }
+}
+
+/// A read as the service shows it.
+fn shown_get(get: &Option<Parameters>) -> String {
+    let fields = |get: &Parameters| {
+        [
+            ("key", shown::attributes(get.key.as_ref())),
+            ("tableName", shown::string(get.table.as_ref())),
+            ("projectionExpression", shown::string(get.projection.as_ref())),
+            ("expressionAttributeNames", shown::names(get.names.as_ref())),
+            ("workloadProfileName", shown::null()),
+        ]
+    };
+    let shown = get.as_ref().map_or_else(shown::null, |get| shown::object("Get", &fields(get)));
+    shown::object("TransactGetItem", &[("get", shown)])
+}
+
+/// An action as the service shows it.
+fn shown_action(element: &RawAction) -> String {
+    let shown = |kind: ActionKind| {
+        let action = element.iter().find(|(given, _)| *given == kind);
+        (kind.member(), action.map_or_else(shown::null, |(_, action)| shown_parameters(kind, action)))
+    };
+    let kinds = [ActionKind::Check, ActionKind::Put, ActionKind::Delete, ActionKind::Update];
+    shown::object("TransactWriteItem", &kinds.map(shown))
+}
+
+fn shown_parameters(kind: ActionKind, action: &Parameters) -> String {
+    let key = || ("key", shown::attributes(action.key.as_ref()));
+    let (class, mut fields) = match kind {
+        ActionKind::Check => ("ConditionCheck", vec![key()]),
+        ActionKind::Put => ("Put", vec![("item", shown::attributes(action.item.as_ref()))]),
+        ActionKind::Delete => ("Delete", vec![key()]),
+        ActionKind::Update => ("Update", vec![key(), ("updateExpression", shown::string(action.update.as_ref()))]),
+    };
+    fields.extend(shown::action_fields(action));
+    shown::object(class, &fields)
 }
 
 fn check_action(violations: &mut Violations, kind: ActionKind, action: &Parameters, member: &str) {
