@@ -157,6 +157,11 @@ fn a_foreign_directory_is_refused() {
     assert!(matches!(open(&disk).unwrap_err(), StoreError::Foreign { .. }));
     let options = StoreOptions { neighbours: vec!["photo.jpg".to_owned()], ..StoreOptions::default() };
     assert!(Store::open(Arc::new(disk), keys(), options).is_ok());
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("photo.jpg"), [1, 2, 3]).unwrap();
+    let real = Arc::new(RealDisk::new(folder.path()).unwrap());
+    assert!(matches!(Store::open(real, keys(), StoreOptions::default()).unwrap_err(), StoreError::Foreign { .. }));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was added to it");
 }
 
 #[test]

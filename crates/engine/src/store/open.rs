@@ -31,9 +31,10 @@ const SEGMENTS_MAX: usize = 8;
 
 /// See [`Store::open`].
 pub(super) fn open(disk: Arc<dyn Disk>, keys: Option<DataKeys>, options: StoreOptions) -> Result<Store, StoreError> {
+    refuse_foreign(disk.as_ref(), &options)?;
     let lock = take_lock(disk.as_ref())?;
     let vault = Vault::new(keys);
-    let mut manifest = load_or_create(disk.as_ref(), &vault, &options)?;
+    let mut manifest = load_or_create(disk.as_ref(), &vault)?;
     // What the last process left unsynced is about to be shown to readers, and files that depend on it to be removed.
     disk.sync_dir().map_err(|error| StoreError::io("sync", &disk.place(), error))?;
     let listed = list(disk.as_ref())?;
@@ -169,14 +170,23 @@ fn list(disk: &dyn Disk) -> Result<Listed, StoreError> {
     disk.list().map_err(|error| StoreError::io("list", &disk.place(), error))
 }
 
-fn load_or_create(disk: &dyn Disk, vault: &Vault, options: &StoreOptions) -> Result<Manifest, StoreError> {
-    let names = list(disk)?;
-    if names.iter().any(|(name, _)| name == MANIFEST_NAME) {
-        return Manifest::load(disk, vault);
-    }
+fn has_manifest(listed: &Listed) -> bool {
+    listed.iter().any(|(name, _)| name == MANIFEST_NAME)
+}
+
+/// Leaves a directory alone, down to the lock file, that holds something else than a store.
+fn refuse_foreign(disk: &dyn Disk, options: &StoreOptions) -> Result<(), StoreError> {
+    let listed = list(disk)?;
     let foreign = |name: &&String| *name != MANIFEST_NEXT_NAME && !options.neighbours.contains(name);
-    if let Some(found) = names.iter().map(|(name, _)| name).find(foreign) {
-        return Err(StoreError::Foreign { place: disk.place(), found: found.clone() });
+    match listed.iter().map(|(name, _)| name).find(foreign) {
+        Some(found) if !has_manifest(&listed) => Err(StoreError::Foreign { place: disk.place(), found: found.clone() }),
+        _ => Ok(()),
+    }
+}
+
+fn load_or_create(disk: &dyn Disk, vault: &Vault) -> Result<Manifest, StoreError> {
+    if has_manifest(&list(disk)?) {
+        return Manifest::load(disk, vault);
     }
     let manifest = Manifest::new()?;
     manifest.save(disk, vault)?;

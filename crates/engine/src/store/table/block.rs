@@ -111,6 +111,24 @@ impl Block {
         }
     }
 
+    /// Whether no entry is before `bound`: one comparison instead of a search.
+    pub(crate) fn starts_within(&self, bound: Bound<&[u8]>) -> bool {
+        match bound {
+            Bound::Unbounded => true,
+            Bound::Included(key) => self.key(0) >= key,
+            Bound::Excluded(key) => self.key(0) > key,
+        }
+    }
+
+    /// Whether no entry is after `bound`.
+    pub(crate) fn ends_within(&self, bound: Bound<&[u8]>) -> bool {
+        match bound {
+            Bound::Unbounded => true,
+            Bound::Included(key) => self.key(self.count - 1) <= key,
+            Bound::Excluded(key) => self.key(self.count - 1) < key,
+        }
+    }
+
     fn partition(&self, before: impl Fn(&[u8]) -> bool) -> usize {
         let (mut low, mut high) = (0, self.count);
         while low < high {

@@ -209,8 +209,11 @@ impl TableCursor {
         };
         self.at = at;
         if let Some(block) = &self.block {
-            self.rest = block.lower(borrow(&span.lower))..block.upper(borrow(&span.upper));
-            self.ends_here = if span.reverse { self.rest.start > 0 } else { self.rest.end < block.count() };
+            let (lower, upper) = (borrow(&span.lower), borrow(&span.upper));
+            let start = if block.starts_within(lower) { 0 } else { block.lower(lower) };
+            let end = if block.ends_within(upper) { block.count() } else { block.upper(upper) };
+            self.ends_here = if span.reverse { start > 0 } else { end < block.count() };
+            self.rest = start..end;
         }
         Ok(())
     }
