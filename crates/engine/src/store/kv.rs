@@ -1,0 +1,208 @@
+//! The store as its users see it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+use parking_lot::Mutex;
+
+use super::background::Work;
+use super::batch::Batch;
+use super::commit::{Commit, Gate};
+use super::disk::Disk;
+use super::error::StoreError;
+use super::horizon::Readers;
+use super::memtable::Memtable;
+use super::open;
+use super::options::{StoreOptions, StoreStats};
+use super::pipeline::{Pipeline, PipelineState};
+use super::seal::DataKeys;
+use super::snapshot::{Snapshot, View};
+use super::table::TableFiles;
+use super::{Counters, Shared};
+
+/// An ordered map from byte strings to byte strings, in memory or on disk.
+///
+/// ```
+/// use keyform_engine::store::{Batch, Store};
+///
+/// let store = Store::in_memory();
+/// let mut batch = Batch::new();
+/// batch.put("key", "value");
+/// store.commit(batch).wait()?;
+/// assert_eq!(store.snapshot().get(b"key")?.as_deref(), Some(b"value".as_slice()));
+/// # Ok::<(), keyform_engine::store::StoreError>(())
+/// ```
+#[derive(Debug)]
+pub struct Store {
+    pub(super) shared: Arc<Shared>,
+    pub(super) threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Store {
+    /// A store that keeps everything in memory and nothing after it is dropped.
+    pub fn in_memory() -> Store {
+        let memtable = Arc::new(Memtable::default());
+        let view = View { memtables: vec![memtable.clone()], levels: Arc::default(), retired: Vec::new() };
+        let shared = Shared {
+            readers: Arc::new(Readers::new(0, Arc::new(view))),
+            pipeline: Pipeline::new(0, memtable, 0),
+            gate: Arc::new(Gate::new(0)),
+            files: None,
+            counters: Counters::default(),
+        };
+        Store { shared: Arc::new(shared), threads: Mutex::default() }
+    }
+
+    /// Opens the store in a directory, or makes one in an empty directory. `keys` of `None` keeps files readable.
+    ///
+    /// # Errors
+    /// When the directory is in use, foreign, newer, damaged, or sealed with other keys; see [`StoreError`].
+    pub fn open(disk: Arc<dyn Disk>, keys: Option<DataKeys>, options: StoreOptions) -> Result<Store, StoreError> {
+        open::open(disk, keys, options)
+    }
+
+    /// What is durable now. No power cut can take back what it shows.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::durable(&self.shared.readers)
+    }
+
+    /// Everything committed, durable or not. For writers that hold the locks of the keys they read.
+    pub fn latest(&self) -> Snapshot {
+        Snapshot::latest(&self.shared.readers)
+    }
+
+    /// Applies a batch: visible to [`Store::latest`] when this returns, and to [`Store::snapshot`] when the returned
+    /// [`Commit`] resolves.
+    pub fn commit(&self, batch: Batch) -> Commit {
+        let shared = &self.shared;
+        shared.counters.commits.fetch_add(1, Ordering::Relaxed);
+        match &shared.files {
+            None => shared.pipeline.commit_in_memory(batch, &shared.readers),
+            Some(files) => {
+                files.background.wait_for_room();
+                let limit = files.options.memtable_bytes;
+                let freeze = |state: &mut PipelineState| shared.freeze(files, state);
+                shared.pipeline.commit(batch, &shared.readers, &shared.gate, limit, freeze)
+            }
+        }
+    }
+
+    /// Drops all keys that begin with `prefix`, for good: durable when this returns. The prefix must not be used again.
+    ///
+    /// # Errors
+    /// When the manifest cannot be written; the store is poisoned then.
+    pub fn retire_prefix(&self, prefix: &[u8]) -> Result<(), StoreError> {
+        let segment = self.shared.pipeline.lock().segment;
+        if let Some(files) = &self.shared.files {
+            self.shared.retire(files, prefix, segment)?;
+        }
+        // Nobody sees the keys any more; this gives their memory back, a few at a time.
+        let memtable = self.shared.pipeline.lock().memtable.clone();
+        while memtable.write().remove_prefix(prefix) {}
+        Ok(())
+    }
+
+    /// Writes everything in memory to tables. Commits need not wait for this; it is for tests and for maintenance.
+    ///
+    /// # Errors
+    /// When a file cannot be written; the store is poisoned then.
+    pub fn flush(&self) -> Result<(), StoreError> {
+        let Some(files) = &self.shared.files else { return Ok(()) };
+        let mut state = self.shared.pipeline.lock();
+        if !state.memtable.is_empty() {
+            self.shared.freeze(files, &mut state);
+        }
+        drop(state);
+        files.background.wait_for(|work| work.frozen.is_empty().then_some(()));
+        self.health()
+    }
+
+    /// Merges all tables into one level, without what was overwritten or deleted. It takes time in proportion to the
+    /// data; reads and writes go on.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written; the store is poisoned then.
+    pub fn compact(&self) -> Result<(), StoreError> {
+        self.flush()?;
+        let Some(files) = &self.shared.files else { return Ok(()) };
+        files.update_work(|work| {
+            work.full = true;
+            work.wanted += 1;
+        });
+        self.settle()
+    }
+
+    /// Waits until nothing is due to be flushed or compacted.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written; the store is poisoned then.
+    pub fn settle(&self) -> Result<(), StoreError> {
+        if let Some(files) = &self.shared.files {
+            let settled = |work: &mut Work| (work.frozen.is_empty() && work.wanted == work.compacted).then_some(());
+            files.background.wait_for(settled);
+        }
+        self.health()
+    }
+
+    /// The failure that made the store refuse writes, if there was one.
+    pub fn health(&self) -> Result<(), StoreError> {
+        self.shared.gate.check()
+    }
+
+    /// What the store has done and holds.
+    pub fn stats(&self) -> StoreStats {
+        let shared = &self.shared;
+        let view = shared.readers.view();
+        let mut key_ids: Vec<u32> = view.levels.tables().map(|table| table.meta.key_id).collect();
+        key_ids.sort_unstable();
+        key_ids.dedup();
+        let counter = |count: fn(&TableFiles) -> &AtomicU64| {
+            shared.files.as_ref().map_or(0, |files| count(&files.tables).load(Ordering::Relaxed))
+        };
+        StoreStats {
+            commits: shared.counters.commits.load(Ordering::Relaxed),
+            frames: shared.counters.frames.load(Ordering::Relaxed),
+            syncs: shared.counters.syncs.load(Ordering::Relaxed),
+            latest_seqno: shared.pipeline.lock().seqno,
+            durable_seqno: shared.gate.durable(),
+            memtable_bytes: view.memtables.iter().map(|memtable| memtable.bytes() as u64).sum(),
+            table_bytes: view.levels.tables().map(|table| table.meta.size).sum(),
+            level_files: (0..view.levels.depth()).map(|depth| view.levels.level(depth).len()).collect(),
+            cache_hits: counter(|tables| &tables.hits),
+            block_reads: counter(|tables| &tables.reads),
+            filter_skips: counter(|tables| &tables.skips),
+            cache_bytes: shared.files.as_ref().map_or(0, |files| files.tables.cached_bytes()),
+            flushes: shared.counters.flushes.load(Ordering::Relaxed),
+            compactions: shared.counters.compactions.load(Ordering::Relaxed),
+            key_ids,
+        }
+    }
+
+    /// Makes everything committed durable, stops the threads and lets go of the directory. Dropping does the same.
+    ///
+    /// # Errors
+    /// When an earlier write failed, or the last one does.
+    pub fn close(&self) -> Result<(), StoreError> {
+        self.shared.pipeline.close();
+        if let Some(files) = &self.shared.files {
+            files.background.close();
+        }
+        for thread in self.threads.lock().drain(..) {
+            if thread.join().is_err() {
+                self.shared.poison(&StoreError::Closed);
+            }
+        }
+        if let Some(files) = &self.shared.files {
+            files.lock.lock().take();
+        }
+        self.health()
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        // Whoever cares about the outcome calls `close`; here is nobody to tell.
+        drop(self.close());
+    }
+}

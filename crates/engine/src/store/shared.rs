@@ -1,0 +1,129 @@
+//! What the threads of a store share, and the one way to change which files make it up.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use super::background::{Background, Work};
+use super::commit::Gate;
+use super::compact;
+use super::disk::DiskLock;
+use super::error::StoreError;
+use super::horizon::Readers;
+use super::levels::Levels;
+use super::manifest::{Manifest, Retired};
+use super::memtable::Memtable;
+use super::options::StoreOptions;
+use super::pipeline::Pipeline;
+use super::snapshot::View;
+use super::table::{TableFiles, TableStyle};
+
+/// What the store's threads share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) readers: Arc<Readers<Arc<View>>>,
+    pub(super) pipeline: Pipeline,
+    pub(super) gate: Arc<Gate>,
+    pub(super) files: Option<Files>,
+    pub(super) counters: Counters,
+}
+
+/// What only a store on disk has.
+#[derive(Debug)]
+pub(super) struct Files {
+    pub(super) options: StoreOptions,
+    pub(super) tables: Arc<TableFiles>,
+    /// Held while the manifest and the levels are changed.
+    pub(super) manifest: Mutex<Manifest>,
+    pub(super) next_number: AtomicU64,
+    pub(super) background: Background,
+    pub(super) lock: Mutex<Option<Box<dyn DiskLock>>>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    pub(super) commits: AtomicU64,
+    pub(super) frames: AtomicU64,
+    pub(super) syncs: AtomicU64,
+    pub(super) flushes: AtomicU64,
+    pub(super) compactions: AtomicU64,
+}
+
+impl Shared {
+    /// Ends everything because of `error`: commits are refused and nobody waits for the threads any more.
+    pub(super) fn stop(&self, error: &StoreError) {
+        self.poison(error);
+        if let Some(files) = &self.files {
+            files.update_work(|work| work.failed = true);
+        }
+    }
+
+    /// Refuses all further commits because of `error`.
+    pub(super) fn poison(&self, error: &StoreError) {
+        let cause = match error {
+            StoreError::Poisoned { cause } => cause.clone(),
+            other => Arc::from(other.to_string()),
+        };
+        self.gate.fail(StoreError::Poisoned { cause });
+    }
+
+    pub(super) fn retire(&self, files: &Files, prefix: &[u8], segment: u64) -> Result<(), StoreError> {
+        self.gate.check()?;
+        let retired = Retired { prefix: bytes::Bytes::copy_from_slice(prefix), segment };
+        let without = |levels: &Levels| levels.replace(&compact::tables_within(levels, prefix), 0, Vec::new());
+        let outcome = self.install(files, without, |manifest| manifest.retired.push(retired), None);
+        outcome.inspect_err(|error| self.poison(error))?;
+        files.update_work(|work| work.wanted += 1);
+        Ok(())
+    }
+
+    /// Changes which tables make up the store: in the manifest, durably, and then for readers.
+    pub(super) fn install(
+        &self,
+        files: &Files,
+        levels: impl FnOnce(&Levels) -> Levels,
+        edit: impl FnOnce(&mut Manifest),
+        flushed: Option<&Arc<Memtable>>,
+    ) -> Result<(), StoreError> {
+        let mut manifest = files.manifest.lock();
+        let old = self.readers.view().levels.clone();
+        let new = Arc::new(levels(&old));
+        let mut next = manifest.clone();
+        edit(&mut next);
+        next.levels = new.metas();
+        next.next_number = files.next_number.load(Ordering::Relaxed);
+        next.save(files.tables.disk.as_ref(), &files.tables.vault)?;
+        *manifest = next;
+        files.background.set_level0_files(new.level(0).len());
+        self.readers.update_view(|view| {
+            let stays = |memtable: &&Arc<Memtable>| flushed.is_none_or(|flushed| !Arc::ptr_eq(flushed, memtable));
+            let memtables = view.memtables.iter().filter(stays).cloned().collect();
+            Arc::new(View { memtables, levels: new.clone(), retired: manifest.retired_prefixes() })
+        });
+        for table in old.tables().filter(|table| !new.tables().any(|other| other.meta.number == table.meta.number)) {
+            table.make_obsolete();
+        }
+        Ok(())
+    }
+}
+
+impl Files {
+    /// A number that no file of the store has had.
+    pub(super) fn new_number(&self) -> u64 {
+        self.next_number.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(super) fn table_style(&self) -> TableStyle {
+        TableStyle { block_bytes: self.options.block_bytes, compression: self.options.compression }
+    }
+
+    pub(super) fn update_work(&self, change: impl FnOnce(&mut Work)) {
+        self.background.update(self.options.level0_files, change);
+    }
+
+    pub(super) fn sync_dir(&self) -> Result<(), StoreError> {
+        let disk = &self.tables.disk;
+        disk.sync_dir().map_err(|error| StoreError::io("sync", &disk.place(), error))
+    }
+}
