@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use bytes::Bytes;
 use keyform_core::Item;
-use keyform_engine::store::{Batch, SimDisk, Store, StoreOptions};
+use keyform_engine::store::{Batch, SimDisk, Store, StoreOptions, decode};
 
 /// An encoded item: what decodes is canonical.
 pub fn item_record(bytes: &[u8]) {
@@ -39,6 +39,14 @@ pub fn journal_frame(bytes: &[u8]) {
         let two = snapshot.get(format!("two{pair}").as_bytes()).expect("what opened can be read");
         assert_eq!(one, two, "a batch is there as a whole or not at all");
     }
+}
+
+/// What is behind the seal of a store's files: each decoder takes it or refuses.
+pub fn store_piece(bytes: &[u8]) {
+    decode::journal_payload(bytes);
+    decode::table_block(bytes);
+    decode::manifest_body(bytes);
+    decode::file_header(bytes);
 }
 
 const BATCHES: usize = 6;

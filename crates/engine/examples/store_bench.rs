@@ -32,10 +32,23 @@ fn main() -> Outcome<()> {
     let mut arguments = std::env::args().skip(1);
     let items: u64 = arguments.next().map_or(Ok(1_000_000), |text| text.parse())?;
     let folder = arguments.next().map_or_else(|| std::env::temp_dir().join("store-bench"), PathBuf::from);
+    idle(&folder)?;
     commits(&folder, "memory", None)?;
     commits(&folder, "os", Some(Durability::Os))?;
     commits(&folder, "sync", Some(Durability::Sync))?;
     reads(&folder, items)
+}
+
+/// How long an empty store takes to open, and how much memory it takes then.
+fn idle(folder: &PathBuf) -> Outcome<()> {
+    clear(folder);
+    let start = Instant::now();
+    let store = open(folder, Durability::Sync)?;
+    let elapsed = start.elapsed();
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let resident = status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or("VmRSS: unknown");
+    println!("open empty: {:.1} ms, {resident}", elapsed.as_secs_f64() * 1e3);
+    Ok(store.close()?)
 }
 
 fn open(folder: &PathBuf, durability: Durability) -> Outcome<Store> {

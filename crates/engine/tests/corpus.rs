@@ -22,3 +22,8 @@ fn saved_item_records() {
 fn saved_journals() {
     replay("journal_frame", checks::journal_frame);
 }
+
+#[test]
+fn saved_pieces_of_the_store() {
+    replay("store_piece", checks::store_piece);
+}
