@@ -16,6 +16,10 @@ makes an access key; from then on every request must be signed with one.
 
 Data is encrypted. The master key is kept outside of the data directory, in the user's configuration folder: keep a copy.";
 
+const ROTATE: &str = "\
+A server that runs takes the new data key at its next start; --rewrite needs the data directory for itself. The older \
+master key stays in the file, because other data directories and backups may need it.";
+
 /// The whole command.
 pub(crate) fn command() -> Command {
     Command::new("keyform")
@@ -38,16 +42,22 @@ pub(crate) fn id(arguments: &ArgMatches) -> &str {
 fn keys() -> Command {
     let about = |setting: &Setting| ["data", "master_key_file"].contains(&setting.name);
     let id = Arg::new("id").value_name("ID").required(true).help("The master key, as `keyform keys show` names it");
+    let rewrite = Arg::new("rewrite").long("rewrite").action(ArgAction::SetTrue);
+    let rewrite = rewrite.help("Write all data anew under the new data key at once, instead of over time");
     Command::new("keys")
         .about("Shows and rotates the keys of encryption at rest")
         .arg_required_else_help(true)
         .subcommand(Command::new("show").about("Shows which keys there are, never the keys").args(settings(&about)))
         .subcommand(
-            Command::new("rotate").about("Makes a new master key and a new data key").args(settings(&about)).after_help(
-                "Stop the server first: it takes the new data key at its next start. The older master key stays in the file.",
-            ),
+            Command::new("rotate")
+                .about("Makes a new master key and a new data key")
+                .arg(rewrite)
+                .args(settings(&about))
+                .after_help(ROTATE),
         )
-        .subcommand(Command::new("forget").about("Removes an older master key from the file").arg(id).args(settings(&about)))
+        .subcommand(
+            Command::new("forget").about("Removes an older master key from the file").arg(id).args(settings(&about)),
+        )
 }
 
 fn credentials() -> Command {

@@ -4,22 +4,32 @@ use keyform::keys::{self, KeyRing, MasterKeys};
 
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, serve};
 
-/// A new master key and a new data key.
-pub(crate) fn rotate(config: &Config) -> Result<(), Failure> {
+/// A new master key and a new data key, and all data written anew under it when asked for.
+pub(crate) fn rotate(config: &Config, rewrite: bool) -> Result<(), Failure> {
     let file = config.master_key_file()?;
     let done = keys::rotate(&config.data, &file)?;
     output::line(&format!(
         "The keys of {data} are wrapped by master key {new} now (before: {old}).\n\
-         Data written after the next start of the server is sealed under data key {key}; older files follow as they are compacted.\n\
          {file} keeps the older master key for other data directories and backups: `keyform keys forget {old}` removes it.",
         data = config.data.display(),
         new = done.master,
         old = done.master_before,
-        key = done.data_key,
         file = file.display(),
-    ))
+    ))?;
+    if !rewrite {
+        return output::line(&format!(
+            "From the next start of the server on, data is sealed under data key {}; older files follow as they are compacted.",
+            done.data_key
+        ));
+    }
+    let mut config = config.clone();
+    (config.in_memory, config.encryption) = (false, true);
+    let database = serve::open(&config)?;
+    database.compact()?;
+    database.close()?;
+    output::line(&format!("All data is sealed under data key {} now.", done.data_key))
 }
 
 /// Which keys there are; never the keys themselves.

@@ -42,7 +42,7 @@ fn run(arguments: &ArgMatches) -> Result<(), Failure> {
         None => serve::run(&config(arguments)?),
         Some(("serve", arguments)) => serve::run(&config(arguments)?),
         Some(("keys", arguments)) => match arguments.subcommand() {
-            Some(("rotate", arguments)) => keys::rotate(&config(arguments)?),
+            Some(("rotate", arguments)) => keys::rotate(&config(arguments)?, arguments.get_flag("rewrite")),
             Some(("forget", arguments)) => keys::forget(&config(arguments)?, command::id(arguments)),
             Some((_, arguments)) => keys::show(&config(arguments)?),
             None => keys::show(&config(arguments)?),

@@ -54,7 +54,8 @@ fn wait(events: &Receiver<Event>, running: Running, stopped: impl FnOnce(usize) 
     }
 }
 
-fn open(config: &Config) -> Result<Database, Failure> {
+/// Opens the database that the settings name.
+pub(crate) fn open(config: &Config) -> Result<Database, Failure> {
     let mut options = Options {
         durability: config.durability,
         sweep_interval: Some(config.ttl_sweep_interval),

@@ -207,6 +207,65 @@ fn keys_are_rotated_and_data_stays_readable() {
     assert_eq!(home.serve(&[]).end("-TERM").0, Some(0));
 }
 
+/// The number of the data key that a file is sealed under stands in its header.
+fn data_keys_in_use(folder: &Path) -> Vec<u32> {
+    let mut keys = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "table") {
+            keys.push(u32::from_le_bytes(std::fs::read(path).unwrap()[16..20].try_into().unwrap()));
+        }
+    }
+    keys
+}
+
+#[test]
+fn rotation_writes_everything_anew_when_asked_to() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    server.operation("CreateTable", CREATE);
+    server.operation("PutItem", r#"{"TableName":"users","Item":{"pk":{"S":"ada"}}}"#);
+    server.end("-TERM");
+    for key in [2, 3] {
+        let rotated = home.answer(&["keys", "rotate", "--rewrite"]);
+        assert!(rotated.contains(&format!("sealed under data key {key} now")), "{rotated}");
+        let in_use = data_keys_in_use(&home.path().join("keyform-data"));
+        assert!(!in_use.is_empty() && in_use.iter().all(|used| *used == key), "{in_use:?}");
+    }
+    let server = home.serve(&[]);
+    assert!(server.operation("GetItem", r#"{"TableName":"users","Key":{"pk":{"S":"ada"}}}"#).contains("\"ada\""));
+    server.end("-TERM");
+}
+
+#[test]
+fn no_file_of_the_data_directory_shows_what_was_stored() {
+    let home = Home::new();
+    let marker = "PLAINTEXT-MARKER";
+    let table = CREATE.replace("users", marker);
+    let item =
+        format!(r#"{{"TableName":"{marker}","Item":{{"pk":{{"S":"{marker}"}},"{marker}":{{"S":"{marker}"}}}}}}"#);
+    let server = home.serve(&[]);
+    assert!(server.operation("CreateTable", &table).starts_with("HTTP/1.1 200"));
+    assert!(server.operation("PutItem", &item).starts_with("HTTP/1.1 200"));
+    let folder = home.path().join("keyform-data");
+    assert!(!shows(&folder, marker));
+    server.end("-KILL");
+    assert!(!shows(&folder, marker));
+    home.answer(&["keys", "rotate", "--rewrite"]);
+    assert!(!shows(&folder, marker));
+    let plain = home.serve(&["--encryption", "off", "--data", "plain"]);
+    plain.operation("CreateTable", &table);
+    plain.end("-TERM");
+    assert!(shows(&home.path().join("plain"), marker), "the search would find it");
+}
+
+fn shows(folder: &Path, text: &str) -> bool {
+    std::fs::read_dir(folder).unwrap().any(|entry| {
+        let content = std::fs::read(entry.unwrap().path()).unwrap();
+        content.windows(text.len()).any(|part| part == text.as_bytes())
+    })
+}
+
 #[test]
 fn credentials_open_other_addresses_and_close_the_door_to_unsigned_requests() {
     let home = Home::new();

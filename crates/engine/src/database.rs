@@ -198,6 +198,15 @@ impl Database {
         self.inner.engine.health()
     }
 
+    /// Writes all files anew, without what was overwritten or deleted, under the current data key. Takes time in
+    /// proportion to the data; reads and writes go on.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written.
+    pub fn compact(&self) -> Result<(), StoreError> {
+        self.inner.engine.store.compact()
+    }
+
     /// Ends background work, makes everything durable and lets go of the directory.
     ///
     /// # Errors
