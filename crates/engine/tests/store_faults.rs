@@ -295,6 +295,19 @@ fn new_files_use_the_new_key_and_old_ones_stay_readable() {
     store.compact().unwrap();
     assert_eq!(store.stats().key_ids, [2]);
     store.close().unwrap();
-    let only_new = Store::open(Arc::new(disk), Some(DataKeys::new(2, [9; 32])), small()).unwrap();
+    let only_new = Store::open(Arc::new(disk.clone()), Some(DataKeys::new(2, [9; 32])), small()).unwrap();
     assert_eq!(&content(&only_new.snapshot()).unwrap(), &states()[COMMITS as usize]);
+    only_new.compact().unwrap();
+    only_new.close().unwrap();
+    let third = DataKeys::new(3, [4; 32]).with_older(2, [9; 32]);
+    drop(only_new);
+    let one_table = StoreOptions { table_bytes: 1 << 20, ..small() };
+    let store = Store::open(Arc::new(disk.clone()), Some(third.clone()), one_table.clone()).unwrap();
+    store.compact().unwrap();
+    store.close().unwrap();
+    let fourth = DataKeys::new(4, [5; 32]).with_older(3, [4; 32]);
+    let store = Store::open(Arc::new(disk), Some(fourth), one_table).unwrap();
+    assert_eq!(store.stats().level_files.iter().sum::<usize>(), 1);
+    store.compact().unwrap();
+    assert_eq!(store.stats().key_ids, [4], "a single table is written anew, too");
 }

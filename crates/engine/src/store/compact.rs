@@ -82,7 +82,7 @@ impl Shared {
     }
 
     fn run(&self, files: &Files, job: &Job) -> Result<(), StoreError> {
-        let moved = is_move(job, &self.readers.view().retired);
+        let moved = is_move(job, &self.readers.view().retired, files.tables.vault.current_key_id());
         let added = if moved { Some(job.tables().cloned().collect()) } else { self.merge(files, job)? };
         let Some(added) = added else { return Ok(()) };
         let gone: Vec<u64> = job.tables().map(|table| table.meta.number).collect();
@@ -220,12 +220,13 @@ fn holds_prefix(table: &Arc<Table>, prefix: &Bytes) -> Result<bool, StoreError> 
     Ok(cursor.is_some_and(|cursor| cursor.key().is_some()))
 }
 
-/// Whether a single table can go down a level as it is.
-fn is_move(job: &Job, retired: &[Bytes]) -> bool {
+/// Whether a single table can go down a level as it is; one under an older key is rather written anew.
+fn is_move(job: &Job, retired: &[Bytes], key_id: u32) -> bool {
     let mut tables = job.tables();
     match (tables.next(), tables.next()) {
         (Some(only), None) => {
-            only.meta.tombstones == 0 && !retired.iter().any(|prefix| touches_prefix(&only.meta, prefix))
+            let touched = retired.iter().any(|prefix| touches_prefix(&only.meta, prefix));
+            only.meta.tombstones == 0 && only.meta.key_id == key_id && !touched
         }
         _ => false,
     }

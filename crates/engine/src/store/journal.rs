@@ -215,7 +215,7 @@ impl Segment {
 }
 
 /// Reads a segment and gives its batches to `apply` in order; it refuses a batch that does not follow the one before. `last` says that no later segment exists, so that its
-/// end may be torn; a torn end is cut off, durably.
+/// end may be torn; a torn end is cut off, durably. Returns the id of the segment's key.
 pub(super) fn replay(
     disk: &dyn Disk,
     vault: &Vault,
@@ -223,14 +223,15 @@ pub(super) fn replay(
     number: u64,
     last: bool,
     apply: &mut dyn FnMut(SeqNo, Batch) -> bool,
-) -> Result<(), StoreError> {
+) -> Result<Option<u32>, StoreError> {
     let name = FileKind::Journal.file_name(number);
     let failed = |error| StoreError::io("read the journal", &name, error);
     let mut bytes = read_whole(disk, &name).map_err(failed)?;
     if last && bytes.len() <= HEADER_BYTES && FileHeader::decode(&bytes, &name, FileKind::Journal, number).is_err() {
         // The power went while the segment was being made: nothing was acknowledged in it.
         disk.remove(&name).map_err(failed)?;
-        return disk.sync_dir().map_err(failed);
+        disk.sync_dir().map_err(failed)?;
+        return Ok(None);
     }
     let header = FileHeader::decode(&bytes, &name, FileKind::Journal, number)?;
     if header.store_id != store_id {
@@ -245,7 +246,10 @@ pub(super) fn replay(
             return Err(StoreError::corrupt(&name, format!("a frame at byte {end} does not open")));
         }
     }
-    if last { make_durable(disk, &name, end as u64, bytes.len() as u64) } else { Ok(()) }
+    if last {
+        make_durable(disk, &name, end as u64, bytes.len() as u64)?;
+    }
+    Ok(Some(header.key_id))
 }
 
 /// Cuts off a torn end, and syncs what a process that was killed may have written without a sync.

@@ -154,7 +154,8 @@ impl Store {
     pub fn stats(&self) -> StoreStats {
         let shared = &self.shared;
         let view = shared.readers.view();
-        let mut key_ids: Vec<u32> = view.levels.tables().map(|table| table.meta.key_id).collect();
+        let current = shared.files.as_ref().map(|files| files.tables.vault.current_key_id());
+        let mut key_ids: Vec<u32> = view.levels.tables().map(|table| table.meta.key_id).chain(current).collect();
         key_ids.sort_unstable();
         key_ids.dedup();
         let counter = |count: fn(&TableFiles) -> &AtomicU64| {

@@ -82,11 +82,15 @@ impl Manifest {
         })
     }
 
-    /// Reads the manifest.
+    /// Reads the manifest, and writes it anew when it is under an older key.
     pub(super) fn load(disk: &dyn Disk, vault: &Vault) -> Result<Self, StoreError> {
         let failed = |error| StoreError::io("read", MANIFEST_NAME, error);
         let bytes = read_whole(disk, MANIFEST_NAME).map_err(failed)?;
-        Manifest::open(bytes, vault)
+        let (manifest, key_id) = Manifest::open(bytes, vault)?;
+        if key_id != vault.current_key_id() {
+            manifest.save(disk, vault)?;
+        }
+        Ok(manifest)
     }
 
     /// Replaces the manifest on disk, durably.
@@ -113,7 +117,7 @@ impl Manifest {
         Ok(out)
     }
 
-    fn open(mut bytes: Vec<u8>, vault: &Vault) -> Result<Self, StoreError> {
+    fn open(mut bytes: Vec<u8>, vault: &Vault) -> Result<(Self, u32), StoreError> {
         let damaged = |what: &str| StoreError::corrupt(MANIFEST_NAME, what);
         let header = FileHeader::decode(&bytes, MANIFEST_NAME, FileKind::Manifest, 0)?;
         let (front, body) = bytes.split_at_mut_checked(BODY_START).ok_or_else(|| damaged("it is cut off"))?;
@@ -126,7 +130,8 @@ impl Manifest {
             return Err(wrong_key("the data was made with another master key: give that one"));
         }
         let length = seal.open(1, body).ok_or_else(|| damaged("its body does not open"))?;
-        decode(&body[..length], header.store_id).ok_or_else(|| damaged("its body makes no sense"))
+        let manifest = decode(&body[..length], header.store_id).ok_or_else(|| damaged("its body makes no sense"))?;
+        Ok((manifest, header.key_id))
     }
 
     /// Whether a key was dropped with its prefix.

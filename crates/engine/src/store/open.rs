@@ -43,11 +43,11 @@ pub(super) fn open(disk: Arc<dyn Disk>, keys: Option<DataKeys>, options: StoreOp
     remove_leftovers(disk.as_ref(), &manifest, &listed)?;
     let memtable = Arc::new(Memtable::default());
     let segments = needed_segments(&manifest, &listed);
-    let seqno = replay_journal(disk.as_ref(), &vault, &manifest, &segments, &memtable)?;
+    let (seqno, rekeyed) = replay_journal(disk.as_ref(), &vault, &manifest, &segments, &memtable)?;
     let journal = JournalWriter::new(disk.clone(), vault.clone(), manifest.store_id, &options);
     let shared = Arc::new(assemble(disk, vault, options, manifest, memtable, seqno, lock));
     let store = start(shared, journal)?;
-    store.flush_after_open(segments.len());
+    store.flush_after_open(rekeyed || segments.len() > SEGMENTS_MAX);
     Ok(store)
 }
 
@@ -86,10 +86,10 @@ fn assemble(
 }
 
 impl Store {
-    fn flush_after_open(&self, segments: usize) {
+    fn flush_after_open(&self, wanted: bool) {
         let Some(files) = &self.shared.files else { return };
         let mut state = self.shared.pipeline.lock();
-        if state.memtable.bytes() >= files.options.memtable_bytes || segments > SEGMENTS_MAX {
+        if state.memtable.bytes() >= files.options.memtable_bytes || wanted {
             self.shared.freeze(files, &mut state);
         }
     }
@@ -236,13 +236,15 @@ fn needed_segments(manifest: &Manifest, listed: &Listed) -> Vec<u64> {
     segments
 }
 
+/// Puts the journal into the memtable. Returns the last sequence number, and whether a segment is under an older key.
 fn replay_journal(
     disk: &dyn Disk,
     vault: &Vault,
     manifest: &Manifest,
     segments: &[u64],
     memtable: &Memtable,
-) -> Result<SeqNo, StoreError> {
+) -> Result<(SeqNo, bool), StoreError> {
+    let mut rekeyed = false;
     let mut seqno = manifest.last_seqno;
     let nobody_reads = Horizon { durable: SeqNo::MAX, live: Vec::new() };
     let mut apply = |number: SeqNo, batch: Batch| {
@@ -260,7 +262,8 @@ fn replay_journal(
     };
     for number in segments {
         let last = segments.last() == Some(number);
-        journal::replay(disk, vault, manifest.store_id, *number, last, &mut apply)?;
+        let key_id = journal::replay(disk, vault, manifest.store_id, *number, last, &mut apply)?;
+        rekeyed |= key_id.is_some_and(|key_id| key_id != vault.current_key_id());
     }
-    Ok(seqno)
+    Ok((seqno, rekeyed))
 }

@@ -83,6 +83,7 @@ pub struct StoreStats {
     pub flushes: u64,
     /// Compactions done.
     pub compactions: u64,
-    /// The ids of the data keys that files are sealed with.
+    /// The ids of the data keys that files are sealed with. A store opened under a new key has moved its journal to it
+    /// after a flush, and all its tables after a compaction; then an older key can be forgotten.
     pub key_ids: Vec<u32>,
 }
