@@ -339,11 +339,12 @@ fn streams_are_listed_described_and_read() {
         view: StreamView::OldImage,
         identity: Some(UserIdentity::TimeToLive),
     };
+    let output = GetRecordsOutput { records: vec![record], next: Some("j".to_owned()), region: "eu-west-1".to_owned() };
     check(
         "DynamoDBStreams_20120810.GetRecords",
         r#"{"ShardIterator":"i"}"#,
-        Output::GetRecords(GetRecordsOutput { records: vec![record], next: Some("j".to_owned()) }),
-        r#"{"Records":[{"eventID":"e","eventName":"REMOVE","eventVersion":"1.1","eventSource":"aws:dynamodb","awsRegion":"us-east-1","dynamodb":{"ApproximateCreationDateTime":1700000000,"Keys":{"pk":{"S":"a"}},"OldImage":{"n":{"N":"1"}},"SequenceNumber":"000000000000000000008","SizeBytes":5,"StreamViewType":"OLD_IMAGE"},"userIdentity":{"PrincipalId":"dynamodb.amazonaws.com","Type":"Service"}}],"NextShardIterator":"j"}"#,
+        Output::GetRecords(output),
+        r#"{"Records":[{"eventID":"e","eventName":"REMOVE","eventVersion":"1.1","eventSource":"aws:dynamodb","awsRegion":"eu-west-1","dynamodb":{"ApproximateCreationDateTime":1700000000,"Keys":{"pk":{"S":"a"}},"OldImage":{"n":{"N":"1"}},"SequenceNumber":"000000000000000000008","SizeBytes":5,"StreamViewType":"OLD_IMAGE"},"userIdentity":{"PrincipalId":"dynamodb.amazonaws.com","Type":"Service"}}],"NextShardIterator":"j"}"#,
     );
 }
 

@@ -145,6 +145,8 @@ pub struct GetRecordsOutput {
     pub records: Vec<ChangeRecord>,
     /// Where to read on; nothing when a closed shard is read to its end.
     pub next: Option<String>,
+    /// The region that the stream is in.
+    pub region: String,
 }
 
 /// What happened to an item.

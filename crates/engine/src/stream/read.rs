@@ -40,7 +40,8 @@ impl Engine {
         let is_all = page.ended && shard.end.is_some_and(|end| end.seqno <= snapshot.seqno());
         let from = page.next.or(iterator.from);
         let next = (!is_all).then(|| ShardIterator::new(&stream, shard, from, now_ms).encode());
-        Ok(Step::Done(Output::GetRecords(GetRecordsOutput { records: page.records, next })))
+        let region = self.settings.region.clone();
+        Ok(Step::Done(Output::GetRecords(GetRecordsOutput { records: page.records, next, region })))
     }
 
     fn stream_of_iterator(&self, iterator: &ShardIterator) -> Result<Arc<Stream>, Error> {

@@ -7,8 +7,6 @@ use super::table::key_schema;
 use crate::json::Writer;
 use crate::value::write_item;
 
-const REGION: &str = "us-east-1";
-
 /// ListStreams.
 pub(super) fn list(out: &mut Writer<'_>, output: &ListStreamsOutput) {
     out.name("Streams");
@@ -45,7 +43,7 @@ pub(super) fn describe(out: &mut Writer<'_>, description: &StreamDescription) {
 /// GetRecords.
 pub(super) fn records(out: &mut Writer<'_>, output: &GetRecordsOutput) {
     out.name("Records");
-    out.array(&output.records, |out, record| out.object(|out| write_record(out, record)));
+    out.array(&output.records, |out, record| out.object(|out| write_record(out, record, &output.region)));
     if let Some(next) = &output.next {
         out.string_member("NextShardIterator", next);
     }
@@ -73,12 +71,12 @@ fn write_shard(out: &mut Writer<'_>, shard: &Shard) {
     });
 }
 
-fn write_record(out: &mut Writer<'_>, record: &ChangeRecord) {
+fn write_record(out: &mut Writer<'_>, record: &ChangeRecord, region: &str) {
     out.string_member("eventID", &record.id);
     out.string_member("eventName", record.kind.name());
     out.string_member("eventVersion", "1.1");
     out.string_member("eventSource", "aws:dynamodb");
-    out.string_member("awsRegion", REGION);
+    out.string_member("awsRegion", region);
     out.object_member("dynamodb", |out| write_change(out, record));
     if record.identity.is_some() {
         out.object_member("userIdentity", |out| {
