@@ -299,6 +299,10 @@ impl Frames<'_> {
         let header: &[u8; FRAME_HEADER_BYTES] = self.bytes.get(at..at + FRAME_HEADER_BYTES)?.try_into().ok()?;
         let length = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
         let index = u32::from_le_bytes([header[4], header[5], header[6], header[7]]);
+        // No frame is empty; what was reserved and not written yet is passed quickly.
+        if length == 0 {
+            return None;
+        }
         let start = at + FRAME_HEADER_BYTES;
         let end = start.checked_add(length as usize)?;
         (end <= self.bytes.len() && *header == frame_header(self.seed, length, index)).then_some((index, start..end))
