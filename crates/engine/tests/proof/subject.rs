@@ -74,6 +74,7 @@ pub fn open(disk: &SimDisk, env: &ManualEnv) -> Result<Database, OpenError> {
         level0_files: 2,
         level1_bytes: 16 << 10,
         block_cache_bytes: 64 << 10,
+        journal_reserve_bytes: 2 << 10,
         ..StoreOptions::default()
     };
     let keys = Some(DataKeys::new(1, [7; 32]));
