@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -11,8 +13,15 @@ use super::memtable::Memtable;
 
 /// Writers wait while this many memtables wait to become tables.
 const FROZEN_MAX: usize = 3;
-/// Writers wait while level 0 holds this many times the tables that start a compaction.
-const LEVEL0_FACTOR_MAX: usize = 5;
+/// Writers are slowed down from this many times the tables of level 0 that start a compaction, more and more, until
+/// they wait at the second number.
+const LEVEL0_FACTOR_SLOW: usize = 3;
+const LEVEL0_FACTOR_STOP: usize = 10;
+/// The rate at which slowed writers begin, and the least, in bytes a second.
+const SLOW_RATE: u64 = 32 << 20;
+const SLOWEST_RATE: u64 = 1 << 20;
+/// No commit is held back longer than this at a time.
+const DELAY_MAX: Duration = Duration::from_millis(500);
 
 /// A memtable that takes no more writes.
 #[derive(Debug, Clone)]
@@ -32,6 +41,10 @@ pub(super) struct Background {
     crowded: AtomicBool,
     closing: AtomicBool,
     level0_files: AtomicUsize,
+    /// The bytes a second that writers may commit; 0 while there is no need to slow them down.
+    rate: AtomicU64,
+    /// When the next commit may go on while writers are slowed down.
+    next_commit: Mutex<Option<Instant>>,
 }
 
 #[derive(Debug, Default)]
@@ -64,7 +77,8 @@ impl Background {
         let mut work = self.state.lock();
         change(&mut work);
         let level0 = self.level0_files.load(Ordering::Relaxed);
-        let crowded = work.frozen.len() >= FROZEN_MAX || level0 >= level0_trigger * LEVEL0_FACTOR_MAX;
+        let crowded = work.frozen.len() >= FROZEN_MAX || level0 >= level0_trigger * LEVEL0_FACTOR_STOP;
+        self.rate.store(if work.failed { 0 } else { rate(level0, level0_trigger) }, Ordering::Relaxed);
         self.crowded.store(crowded && !work.failed, Ordering::Release);
         self.changed.notify_all();
     }
@@ -87,10 +101,46 @@ impl Background {
         }
     }
 
-    /// Holds a writer back while files are not written as fast as commits arrive.
-    pub(super) fn wait_for_room(&self) {
+    /// Holds a writer of `bytes` back while files are not written as fast as commits arrive.
+    pub(super) fn wait_for_room(&self, bytes: usize) {
         if self.crowded.load(Ordering::Acquire) {
             self.wait_for(|_| (!self.crowded.load(Ordering::Acquire)).then_some(()));
         }
+        let rate = self.rate.load(Ordering::Relaxed);
+        if rate > 0 {
+            self.slow_down(bytes, rate);
+        }
+    }
+
+    fn slow_down(&self, bytes: usize, rate: u64) {
+        let now = Instant::now();
+        let mut next_commit = self.next_commit.lock();
+        let turn = next_commit.map_or(now, |next| next.max(now)).min(now + DELAY_MAX);
+        *next_commit = Some(turn + Duration::from_secs_f64(bytes as f64 / rate as f64));
+        drop(next_commit);
+        thread::sleep(turn - now);
+    }
+}
+
+/// The rate that writers are slowed down to; 0 when they are not.
+fn rate(level0: usize, trigger: usize) -> u64 {
+    let (slow, stop) = (trigger * LEVEL0_FACTOR_SLOW, trigger * LEVEL0_FACTOR_STOP);
+    if level0 < slow {
+        return 0;
+    }
+    let left = stop.saturating_sub(level0) as u64;
+    (SLOW_RATE * left / (stop - slow) as u64).max(SLOWEST_RATE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writers_are_slowed_down_gradually() {
+        assert_eq!(rate(11, 4), 0);
+        assert_eq!(rate(12, 4), SLOW_RATE);
+        assert_eq!(rate(26, 4), SLOW_RATE / 2);
+        assert_eq!(rate(40, 4), SLOWEST_RATE);
     }
 }

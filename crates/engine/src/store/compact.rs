@@ -1,7 +1,7 @@
 //! Compaction: tables of one level are merged into the next, so that reads look at few of them and what was overwritten
 //! or deleted goes away.
 //!
-//! Due is, in this order: the level that exceeds its size by the largest factor (of level 0 all tables go down, of a
+//! Due is, in this order: the level that exceeds its size by the largest factor (of level 0 the oldest tables go down, of a
 //! deeper level the one that overlaps least with the level below); a table of mostly deletions above others; a table with keys of a
 //! retired prefix (it is rewritten where it is). A version goes when nobody can read it any more; a deletion goes when nothing older is left below it.
 
@@ -21,6 +21,9 @@ use super::{Files, Shared};
 
 /// How much larger each level is than the one above.
 const LEVEL_FACTOR: u64 = 10;
+
+/// The most tables of level 0 that go down at once.
+const LEVEL0_TABLES_MAX: usize = 8;
 
 /// Tables to be merged, as runs, newest first, and the level the result goes to.
 #[derive(Debug)]
@@ -160,8 +163,10 @@ fn everything(levels: &Levels) -> Option<Job> {
     (!runs.is_empty()).then(|| Job { runs, output: levels.depth().saturating_sub(1).max(1) })
 }
 
+/// The oldest tables of level 0, not all of them, so that a job after a burst of writes does not take for ever.
 fn level0_job(levels: &Levels) -> Job {
-    let newest_first = levels.level(0);
+    let all = levels.level(0);
+    let newest_first = &all[all.len().saturating_sub(LEVEL0_TABLES_MAX)..];
     let mut runs: Vec<Vec<Arc<Table>>> = newest_first.iter().map(|table| vec![table.clone()]).collect();
     let smallest = newest_first.iter().map(|table| &table.meta.smallest).min();
     let largest = newest_first.iter().map(|table| &table.meta.largest).max();

@@ -80,7 +80,7 @@ impl Store {
         match &shared.files {
             None => shared.pipeline.commit_in_memory(batch, &shared.readers),
             Some(files) => {
-                files.background.wait_for_room();
+                files.background.wait_for_room(batch.bytes());
                 let limit = files.options.memtable_bytes;
                 let freeze = |state: &mut PipelineState| shared.freeze(files, state);
                 shared.pipeline.commit(batch, &shared.readers, &shared.gate, limit, freeze)

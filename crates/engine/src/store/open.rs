@@ -35,8 +35,6 @@ pub(super) fn open(disk: Arc<dyn Disk>, keys: Option<DataKeys>, options: StoreOp
     let lock = take_lock(disk.as_ref())?;
     let vault = Vault::new(keys);
     let mut manifest = load_or_create(disk.as_ref(), &vault)?;
-    // What the last process left unsynced is about to be shown to readers, and files that depend on it to be removed.
-    disk.sync_dir().map_err(|error| StoreError::io("sync", &disk.place(), error))?;
     let listed = list(disk.as_ref())?;
     check_tables(&manifest, &listed)?;
     manifest.next_number = manifest.next_number.max(next_number(&listed));
@@ -186,6 +184,8 @@ fn refuse_foreign(disk: &dyn Disk, options: &StoreOptions) -> Result<(), StoreEr
 
 fn load_or_create(disk: &dyn Disk, vault: &Vault) -> Result<Manifest, StoreError> {
     if has_manifest(&list(disk)?) {
+        // What the last process left unsynced is about to be shown to readers, and files that depend on it to be removed.
+        disk.sync_dir().map_err(|error| StoreError::io("sync", &disk.place(), error))?;
         return Manifest::load(disk, vault);
     }
     let manifest = Manifest::new()?;
