@@ -2,7 +2,7 @@
 
 use keyform_core::Attributes;
 
-use crate::request::Names;
+use crate::request::{Names, name_in_arn};
 
 /// What [`crate::encode`] needs to know of the request.
 #[derive(Clone, Debug)]
@@ -31,6 +31,19 @@ pub(crate) struct UnreadKeys {
 impl Echo {
     pub(crate) fn new(operation: &'static str) -> Self {
         Self { operation, tables: Vec::new() }
+    }
+
+    /// The name of a table; how it was addressed is noted if not by its name.
+    pub(crate) fn resolve(&mut self, table: Option<String>) -> String {
+        let addressed = table.unwrap_or_default();
+        match name_in_arn(&addressed) {
+            None => addressed,
+            Some(name) => {
+                let name = name.to_owned();
+                self.add_table(&name, addressed, None);
+                name
+            }
+        }
     }
 
     /// Notes how a table of a batch was addressed.

@@ -74,6 +74,18 @@ fn writes_answer_attributes_capacity_and_metrics() {
 }
 
 #[test]
+fn capacity_names_the_table_as_it_was_addressed() {
+    let arn = "arn:aws:dynamodb:us-east-1:000000000000:table/abc";
+    let output = WriteItemOutput { capacity: Some(capacity(false)), ..Default::default() };
+    check(
+        "DeleteItem",
+        &KEYED.replace("\"abc\"", &format!("\"{arn}\"")),
+        Output::WriteItem(output),
+        &format!(r#"{{"ConsumedCapacity":{{"TableName":"{arn}","CapacityUnits":2.5}}}}"#),
+    );
+}
+
+#[test]
 fn pages_answer_items_or_only_counts() {
     let page = PageOutput {
         items: Some(vec![an_item("pk", "a\"b"), an_item("pk", "c")]),

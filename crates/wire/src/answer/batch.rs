@@ -22,7 +22,7 @@ pub(super) fn get(out: &mut Writer<'_>, echo: &Echo, output: &BatchGetItemOutput
             }
         }
     });
-    capacity::batch(out, echo, &output.capacity);
+    capacity::many(out, echo, &output.capacity);
 }
 
 /// BatchWriteItem.
@@ -33,8 +33,8 @@ pub(super) fn write(out: &mut Writer<'_>, echo: &Echo, output: &BatchWriteItemOu
             out.array(requests, write_request);
         }
     });
-    capacity::metrics_by_table(out, &output.metrics);
-    capacity::batch(out, echo, &output.capacity);
+    capacity::metrics_by_table(out, echo, &output.metrics);
+    capacity::many(out, echo, &output.capacity);
 }
 
 fn unread_keys(out: &mut Writer<'_>, unread: &UnreadKeys, places: &[usize]) {

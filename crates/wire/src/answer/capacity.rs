@@ -10,23 +10,15 @@ use crate::json::Writer;
 use crate::value::write_attributes;
 
 /// What one table consumed, as the member of an answer.
-pub(super) fn one(out: &mut Writer<'_>, capacity: Option<&ConsumedCapacity>) {
+pub(super) fn one(out: &mut Writer<'_>, echo: &Echo, capacity: Option<&ConsumedCapacity>) {
     if let Some(capacity) = capacity {
         out.name("ConsumedCapacity");
-        consumed(out, capacity, &capacity.table);
+        consumed(out, capacity, echo.address(&capacity.table));
     }
 }
 
 /// What several tables consumed, as the member of an answer.
-pub(super) fn many(out: &mut Writer<'_>, capacities: &[ConsumedCapacity]) {
-    if !capacities.is_empty() {
-        out.name("ConsumedCapacity");
-        out.array(capacities, |out, capacity| consumed(out, capacity, &capacity.table));
-    }
-}
-
-/// What several tables of a batch consumed, as the member of an answer.
-pub(super) fn batch(out: &mut Writer<'_>, echo: &Echo, capacities: &[ConsumedCapacity]) {
+pub(super) fn many(out: &mut Writer<'_>, echo: &Echo, capacities: &[ConsumedCapacity]) {
     if !capacities.is_empty() {
         out.name("ConsumedCapacity");
         out.array(capacities, |out, capacity| consumed(out, capacity, echo.address(&capacity.table)));
@@ -42,13 +34,17 @@ pub(super) fn metrics(out: &mut Writer<'_>, metrics: Option<&ItemCollectionMetri
 }
 
 /// The sizes of item collections by table, as the member of an answer.
-pub(super) fn metrics_by_table(out: &mut Writer<'_>, tables: &BTreeMap<String, Vec<ItemCollectionMetrics>>) {
+pub(super) fn metrics_by_table(
+    out: &mut Writer<'_>,
+    echo: &Echo,
+    tables: &BTreeMap<String, Vec<ItemCollectionMetrics>>,
+) {
     if tables.is_empty() {
         return;
     }
     out.object_member("ItemCollectionMetrics", |out| {
         for (table, metrics) in tables {
-            out.name(table);
+            out.name(echo.address(table));
             out.array(metrics, collection);
         }
     });

@@ -3,11 +3,12 @@
 use keyform_core::operation::PageOutput;
 
 use super::capacity;
+use crate::Echo;
 use crate::json::Writer;
 use crate::value::write_item;
 
 /// Query and Scan.
-pub(super) fn page(out: &mut Writer<'_>, output: &PageOutput) {
+pub(super) fn page(out: &mut Writer<'_>, echo: &Echo, output: &PageOutput) {
     if let Some(items) = &output.items {
         out.name("Items");
         out.array(items, write_item);
@@ -18,5 +19,5 @@ pub(super) fn page(out: &mut Writer<'_>, output: &PageOutput) {
         out.name("LastEvaluatedKey");
         write_item(out, key);
     }
-    capacity::one(out, output.capacity.as_ref());
+    capacity::one(out, echo, output.capacity.as_ref());
 }

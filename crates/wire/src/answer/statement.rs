@@ -7,11 +7,12 @@ use keyform_core::operation::{
 use keyform_core::{Error, ErrorCode};
 
 use super::{capacity, transaction};
+use crate::Echo;
 use crate::json::Writer;
 use crate::value::write_item;
 
 /// ExecuteStatement.
-pub(super) fn execute(out: &mut Writer<'_>, output: &ExecuteStatementOutput) {
+pub(super) fn execute(out: &mut Writer<'_>, echo: &Echo, output: &ExecuteStatementOutput) {
     out.name("Items");
     out.array(&output.items, write_item);
     if let Some(next) = &output.next {
@@ -21,20 +22,20 @@ pub(super) fn execute(out: &mut Writer<'_>, output: &ExecuteStatementOutput) {
         out.name("LastEvaluatedKey");
         write_item(out, key);
     }
-    capacity::one(out, output.capacity.as_ref());
+    capacity::one(out, echo, output.capacity.as_ref());
 }
 
 /// BatchExecuteStatement.
-pub(super) fn batch(out: &mut Writer<'_>, output: &BatchExecuteStatementOutput) {
+pub(super) fn batch(out: &mut Writer<'_>, echo: &Echo, output: &BatchExecuteStatementOutput) {
     out.name("Responses");
     out.array(&output.responses, |out, response| out.object(|out| statement_response(out, response)));
-    capacity::many(out, &output.capacity);
+    capacity::many(out, echo, &output.capacity);
 }
 
 /// ExecuteTransaction.
-pub(super) fn transaction(out: &mut Writer<'_>, output: &ExecuteTransactionOutput) {
+pub(super) fn transaction(out: &mut Writer<'_>, echo: &Echo, output: &ExecuteTransactionOutput) {
     transaction::responses(out, &output.responses);
-    capacity::many(out, &output.capacity);
+    capacity::many(out, echo, &output.capacity);
 }
 
 fn statement_response(out: &mut Writer<'_>, response: &StatementResponse) {

@@ -4,19 +4,20 @@ use keyform_core::Item;
 use keyform_core::operation::{TransactGetItemsOutput, TransactWriteItemsOutput};
 
 use super::capacity;
+use crate::Echo;
 use crate::json::Writer;
 use crate::value::write_item;
 
 /// TransactGetItems.
-pub(super) fn get(out: &mut Writer<'_>, output: &TransactGetItemsOutput) {
+pub(super) fn get(out: &mut Writer<'_>, echo: &Echo, output: &TransactGetItemsOutput) {
     responses(out, &output.responses);
-    capacity::many(out, &output.capacity);
+    capacity::many(out, echo, &output.capacity);
 }
 
 /// TransactWriteItems.
-pub(super) fn write(out: &mut Writer<'_>, output: &TransactWriteItemsOutput) {
-    capacity::many(out, &output.capacity);
-    capacity::metrics_by_table(out, &output.metrics);
+pub(super) fn write(out: &mut Writer<'_>, echo: &Echo, output: &TransactWriteItemsOutput) {
+    capacity::many(out, echo, &output.capacity);
+    capacity::metrics_by_table(out, echo, &output.metrics);
 }
 
 /// One object for each read, empty where there is no item.

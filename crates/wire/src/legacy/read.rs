@@ -2,7 +2,7 @@
 
 use keyform_core::{AttributeValue, Error};
 
-use crate::json::Reader;
+use crate::json::{Kind, Reader};
 use crate::value::{Checked, attribute_value};
 
 /// Legacy members, none of them looked at yet. Maps keep the order of the request.
@@ -72,13 +72,20 @@ fn condition(reader: &mut Reader<'_>) -> Result<LegacyCondition, Error> {
         match name {
             "ComparisonOperator" => condition.operator = reader.opt_string()?,
             "AttributeValueList" => condition.operands = operands(reader)?,
-            "Value" => condition.value = Some(attribute_value(reader)?),
+            "Value" => condition.value = opt_value(reader)?,
             "Exists" => condition.exists = reader.opt_bool()?,
             _ => reader.skip()?,
         }
         Ok(())
     })?;
     Ok(condition)
+}
+
+fn opt_value(reader: &mut Reader<'_>) -> Result<Option<Checked<AttributeValue>>, Error> {
+    match reader.peek()? {
+        Kind::Null => reader.literal(Kind::Null).map(|()| None),
+        _ => attribute_value(reader).map(Some),
+    }
 }
 
 fn operands(reader: &mut Reader<'_>) -> Result<Option<Vec<Checked<AttributeValue>>>, Error> {
@@ -94,7 +101,7 @@ fn update(reader: &mut Reader<'_>) -> Result<AttributeUpdate, Error> {
     let mut update = AttributeUpdate::default();
     reader.opt_object(None, |reader, name| {
         match name {
-            "Value" => update.value = Some(attribute_value(reader)?),
+            "Value" => update.value = opt_value(reader)?,
             "Action" => update.action = reader.opt_string()?,
             _ => reader.skip()?,
         }

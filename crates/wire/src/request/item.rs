@@ -67,7 +67,7 @@ const GET: &[&str] = &[
 
 /// PutItem.
 pub(super) fn put(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (mut parameters, echo) = body.read(|reader| Parameters::read(reader, PUT))?;
+    let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, PUT))?;
     let (item, condition) = check_put(&mut parameters).map_err(detected)?;
     let operation = Operation::PutItem(PutItem {
         item,
@@ -76,14 +76,14 @@ pub(super) fn put(body: Body<'_>) -> Result<(Operation, Echo), Error> {
         return_item_on_failure: choice::return_item_on_failure(parameters.return_on_failure.as_deref()),
         return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
         return_metrics: choice::return_metrics(parameters.return_metrics.as_deref()),
-        table: table_name::resolve(parameters.table),
+        table: echo.resolve(parameters.table),
     });
     Ok((operation, echo))
 }
 
 /// DeleteItem.
 pub(super) fn delete(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (mut parameters, echo) = body.read(|reader| Parameters::read(reader, DELETE))?;
+    let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, DELETE))?;
     let (key, condition) = check_delete(&mut parameters).map_err(detected)?;
     let operation = Operation::DeleteItem(DeleteItem {
         key,
@@ -92,14 +92,14 @@ pub(super) fn delete(body: Body<'_>) -> Result<(Operation, Echo), Error> {
         return_item_on_failure: choice::return_item_on_failure(parameters.return_on_failure.as_deref()),
         return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
         return_metrics: choice::return_metrics(parameters.return_metrics.as_deref()),
-        table: table_name::resolve(parameters.table),
+        table: echo.resolve(parameters.table),
     });
     Ok((operation, echo))
 }
 
 /// UpdateItem.
 pub(super) fn update(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (mut parameters, echo) = body.read(|reader| Parameters::read(reader, UPDATE))?;
+    let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, UPDATE))?;
     let (key, update, condition) = check_update(&mut parameters).map_err(detected)?;
     let legacy_update = legacy::update(parameters.legacy.attribute_updates.take())?;
     let operation = Operation::UpdateItem(UpdateItem {
@@ -110,14 +110,14 @@ pub(super) fn update(body: Body<'_>) -> Result<(Operation, Echo), Error> {
         return_item_on_failure: choice::return_item_on_failure(parameters.return_on_failure.as_deref()),
         return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
         return_metrics: choice::return_metrics(parameters.return_metrics.as_deref()),
-        table: table_name::resolve(parameters.table),
+        table: echo.resolve(parameters.table),
     });
     Ok((operation, echo))
 }
 
 /// GetItem.
 pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (mut parameters, echo) = body.read(|reader| Parameters::read(reader, GET))?;
+    let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, GET))?;
     let mut violations = Violations::new();
     check_key_given(&mut violations, &parameters);
     table_name::check(&mut violations, parameters.table.as_deref());
@@ -135,7 +135,7 @@ pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
         projection: projection.or(legacy_projection),
         consistent: parameters.consistent.unwrap_or(false),
         return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
-        table: table_name::resolve(parameters.table),
+        table: echo.resolve(parameters.table),
     });
     Ok((operation, echo))
 }

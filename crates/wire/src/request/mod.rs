@@ -25,6 +25,7 @@ use keyform_core::{Error, Operation};
 use crate::Echo;
 use crate::json::Reader;
 pub(crate) use parameters::{Names, Parameters};
+pub(crate) use table_name::name_in_arn;
 
 /// What came in.
 #[derive(Debug)]

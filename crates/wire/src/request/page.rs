@@ -54,7 +54,7 @@ const SCAN: &[&str] = &[
 
 /// Query.
 pub(super) fn query(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (mut parameters, echo) = body.read(|reader| Parameters::read(reader, QUERY))?;
+    let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, QUERY))?;
     check_query_constraints(&parameters)?;
     mixture::check_with(&parameters, &["FilterExpression", "KeyConditionExpression"])?;
     check_select(&parameters)?;
@@ -82,14 +82,14 @@ pub(super) fn query(body: Body<'_>) -> Result<(Operation, Echo), Error> {
         reverse: !parameters.forward.unwrap_or(true),
         start,
         return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
-        table: table_name::resolve(parameters.table),
+        table: echo.resolve(parameters.table),
     });
     Ok((operation, echo))
 }
 
 /// Scan.
 pub(super) fn scan(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (mut parameters, echo) = body.read(|reader| Parameters::read(reader, SCAN))?;
+    let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, SCAN))?;
     check_scan_constraints(&parameters)?;
     mixture::check_with(&parameters, &["FilterExpression"])?;
     check_select(&parameters)?;
@@ -112,7 +112,7 @@ pub(super) fn scan(body: Body<'_>) -> Result<(Operation, Echo), Error> {
         segment,
         start,
         return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
-        table: table_name::resolve(parameters.table),
+        table: echo.resolve(parameters.table),
     });
     Ok((operation, echo))
 }

@@ -7,14 +7,13 @@ use keyform_core::operation::{BatchExecuteStatement, BatchedStatement, ExecuteSt
 use keyform_core::{AttributeValue, Error, Operation};
 
 use super::parameters::{Parameters, checked_list};
-use super::{Body, choice, shown};
+use super::{Body, choice, shown, transaction};
 use crate::Echo;
 use crate::json::Reader;
 use crate::partiql;
 use crate::value::{Checked, attribute_value};
 
 const STATEMENT_LENGTH_MAX: usize = 8192;
-const TOKEN_LENGTH_MAX: usize = 36;
 const MEMBERS: &[&str] = &["ConsistentRead", "Limit", "ReturnConsumedCapacity", "ReturnValuesOnConditionCheckFailure"];
 
 /// A statement and its settings, as they stand in the request.
@@ -136,9 +135,7 @@ fn check_statements(
         }
         Some(_) => {}
     }
-    if let Some(token) = raw.token.as_deref().filter(|token| token.len() > TOKEN_LENGTH_MAX) {
-        violations.long(token, "clientRequestToken", TOKEN_LENGTH_MAX);
-    }
+    transaction::check_token(&mut violations, raw.token.as_deref());
     choice::check_return_capacity(&mut violations, &raw.parameters);
     for (place, statement) in raw.statements.iter().flatten().enumerate() {
         check_statement(&mut violations, statement, &format!("{member}.{}.member.", place + 1));

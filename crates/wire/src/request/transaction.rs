@@ -71,21 +71,23 @@ type RawAction = Vec<(ActionKind, Parameters)>;
 
 /// TransactGetItems.
 pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (raw, echo) = body.read(|reader| read(reader, raw_get))?;
+    let (raw, mut echo) = body.read(|reader| read(reader, raw_get))?;
     check_get_constraints(&raw)?;
-    let gets = raw.elements.unwrap_or_default().into_iter().flatten().map(transact_get).collect::<Result<_, _>>()?;
+    let elements = raw.elements.unwrap_or_default().into_iter().flatten();
+    let gets = elements.map(|get| transact_get(get, &mut echo)).collect::<Result<_, _>>()?;
     let return_capacity = choice::return_capacity(raw.parameters.return_capacity.as_deref());
     Ok((Operation::TransactGetItems(TransactGetItems { gets, return_capacity }), echo))
 }
 
 /// TransactWriteItems.
 pub(super) fn write(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (raw, echo) = body.read(|reader| read(reader, raw_action))?;
+    let (raw, mut echo) = body.read(|reader| read(reader, raw_action))?;
     check_write_constraints(&raw)?;
-    let actions = raw.elements.unwrap_or_default().into_iter().map(transact_action).collect::<Result<_, _>>()?;
+    let elements = raw.elements.unwrap_or_default().into_iter();
+    let actions = elements.map(|element| transact_action(element, &mut echo)).collect::<Result<_, _>>()?;
     let operation = Operation::TransactWriteItems(TransactWriteItems {
         actions,
-        token: raw.token.filter(|token| !token.is_empty()),
+        token: raw.token,
         return_capacity: choice::return_capacity(raw.parameters.return_capacity.as_deref()),
         return_metrics: choice::return_metrics(raw.parameters.return_metrics.as_deref()),
     });
@@ -150,9 +152,7 @@ fn check_get_constraints(raw: &Raw<Option<Parameters>>) -> Result<(), Error> {
 fn check_write_constraints(raw: &Raw<RawAction>) -> Result<(), Error> {
     let mut violations = Violations::new();
     check_count(&mut violations, raw, shown_action);
-    if let Some(token) = raw.token.as_deref().filter(|token| token.len() > TOKEN_LENGTH_MAX) {
-        violations.long(token, "clientRequestToken", TOKEN_LENGTH_MAX);
-    }
+    check_token(&mut violations, raw.token.as_deref());
     choice::check_return_capacity(&mut violations, &raw.parameters);
     choice::check_return_metrics(&mut violations, &raw.parameters);
     for (place, element) in raw.elements.iter().flatten().enumerate() {
@@ -166,6 +166,15 @@ fn check_write_constraints(raw: &Raw<RawAction>) -> Result<(), Error> {
         }
     }
     violations.finish()
+}
+
+/// Checks an idempotency token.
+pub(super) fn check_token(violations: &mut Violations, token: Option<&str>) {
+    match token {
+        Some("") => violations.short("", "clientRequestToken", 1),
+        Some(token) if token.len() > TOKEN_LENGTH_MAX => violations.long(token, "clientRequestToken", TOKEN_LENGTH_MAX),
+        _ => {}
+    }
 }
 
 fn check_count<T>(violations: &mut Violations, raw: &Raw<T>, shown: fn(&T) -> String) {
@@ -250,38 +259,37 @@ fn check_table(violations: &mut Violations, parameters: &Parameters, member: &st
     }
 }
 
-fn transact_get(mut parameters: Parameters) -> Result<TransactGet, Error> {
+fn transact_get(mut parameters: Parameters, echo: &mut Echo) -> Result<TransactGet, Error> {
     mixture::check(&parameters)?;
     let key = parameters.key.take().transpose()?.unwrap_or_default();
     let mut expressions = Expressions::of(&mut parameters)?;
     let projection = expressions.projection(parameters.projection.as_deref())?;
     expressions.finish()?;
-    Ok(TransactGet { table: table_name::resolve(parameters.table), key, projection })
+    Ok(TransactGet { table: echo.resolve(parameters.table.take()), key, projection })
 }
 
-fn transact_action(mut actions: RawAction) -> Result<TransactAction, Error> {
+fn transact_action(mut actions: RawAction, echo: &mut Echo) -> Result<TransactAction, Error> {
     let (kind, parameters) = actions.pop().ok_or_else(request::action_missing)?;
     if !actions.is_empty() {
         return Err(request::action_ambiguous());
     }
-    action(kind, parameters)
+    action(kind, parameters, echo)
 }
 
-fn action(kind: ActionKind, mut parameters: Parameters) -> Result<TransactAction, Error> {
+fn action(kind: ActionKind, mut parameters: Parameters, echo: &mut Echo) -> Result<TransactAction, Error> {
     mixture::check(&parameters)?;
     let return_item_on_failure = choice::return_item_on_failure(parameters.return_on_failure.as_deref());
+    let table = echo.resolve(parameters.table.take());
     if kind == ActionKind::Put {
         let item = parameters.item.take().transpose()?.unwrap_or_default();
         let condition = condition(&mut parameters)?;
-        let table = table_name::resolve(parameters.table);
         return Ok(TransactAction::Put { table, item, condition, return_item_on_failure });
     }
     let key = parameters.key.take().transpose()?.unwrap_or_default();
     if kind == ActionKind::Update {
-        return update(parameters, key, return_item_on_failure);
+        return update(parameters, table, key, return_item_on_failure);
     }
     let condition = condition(&mut parameters)?;
-    let table = table_name::resolve(parameters.table);
     match condition {
         Some(condition) if kind == ActionKind::Check => {
             Ok(TransactAction::Check { table, key, condition, return_item_on_failure })
@@ -290,12 +298,16 @@ fn action(kind: ActionKind, mut parameters: Parameters) -> Result<TransactAction
     }
 }
 
-fn update(mut parameters: Parameters, key: Attributes, return_item_on_failure: bool) -> Result<TransactAction, Error> {
+fn update(
+    mut parameters: Parameters,
+    table: String,
+    key: Attributes,
+    return_item_on_failure: bool,
+) -> Result<TransactAction, Error> {
     let mut expressions = Expressions::of(&mut parameters)?;
     let update = expressions.update(parameters.update.as_deref())?.unwrap_or_default();
     let condition = expressions.condition(parameters.condition.as_deref())?;
     expressions.finish()?;
-    let table = table_name::resolve(parameters.table);
     Ok(TransactAction::Update { table, key, update, condition, return_item_on_failure })
 }
 
