@@ -11,7 +11,7 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use keyform_server::{Limits, Timeouts};
-use support::{Client, LONG, PANIC, operation_head, settings, start};
+use support::{Client, HUGE, LONG, PANIC, operation_head, settings, start};
 
 const ONE_TABLE: &str = r#"{"TableNames":["table-0"]}"#;
 
@@ -198,6 +198,28 @@ fn panic_becomes_an_error_and_the_connection_lives_on() {
     assert_eq!(answer.status, 500);
     assert!(answer.text().contains("InternalServerError"));
     assert_eq!(client.list_tables("", 1).status, 200);
+}
+
+#[test]
+fn panic_beside_the_workers_becomes_an_error_too() {
+    let server = start(settings());
+    let mut client = Client::connect(&server);
+    let answer = client.operation("Scan", "", br#"{"TableName":"panic"}"#);
+    assert_eq!(answer.status, 500);
+    assert_eq!(client.operation("Scan", "", br#"{"TableName":"absent"}"#).status, 400);
+    assert_eq!(client.list_tables("", 1).status, 200);
+}
+
+#[test]
+fn large_body_and_large_answer_are_served_beside_the_workers() {
+    let server = start(settings());
+    let mut client = Client::connect(&server);
+    let body = format!("{{\"Limit\":{HUGE}{}}}", " ".repeat(1024 * 1024));
+    let plain = client.operation("ListTables", "", body.as_bytes());
+    assert_eq!(plain.status, 200);
+    assert!(plain.body.len() > 512 * 1024);
+    let packed = client.operation("ListTables", "accept-encoding: gzip\r\n", body.as_bytes());
+    assert_eq!(gunzip(&packed.body), plain.body);
 }
 
 #[test]

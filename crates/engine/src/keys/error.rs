@@ -42,6 +42,11 @@ pub enum KeyError {
         /// The directory.
         data_dir: PathBuf,
     },
+    /// There is no such directory.
+    DirectoryMissing {
+        /// The directory.
+        data_dir: PathBuf,
+    },
     /// The directory holds files of something else.
     Foreign {
         /// The directory.
@@ -114,6 +119,9 @@ impl fmt::Display for KeyError {
                 data_dir.display(),
                 super::KEY_RING_FILE
             ),
+            Self::DirectoryMissing { data_dir } => {
+                write!(f, "there is no data directory {}: name it with --data", data_dir.display())
+            }
             Self::Foreign { data_dir, found } => write!(
                 f,
                 "{} is not a data directory of this program (it holds {found:?}): choose an empty directory",

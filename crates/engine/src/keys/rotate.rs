@@ -28,6 +28,9 @@ pub struct Rotation {
 /// As [`open`](super::open) for a directory that has a key ring, and where a file cannot be replaced. The data can be
 /// opened with the same master key file whatever fails.
 pub fn rotate(data_dir: &Path, master_key_file: &Path) -> Result<Rotation, KeyError> {
+    if !data_dir.is_dir() {
+        return Err(KeyError::DirectoryMissing { data_dir: data_dir.to_owned() });
+    }
     if !KeyRing::exists(data_dir) {
         return Err(KeyError::RingMissing { data_dir: data_dir.to_owned() });
     }

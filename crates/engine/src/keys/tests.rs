@@ -135,6 +135,16 @@ fn rotation_adds_keys_and_keeps_the_older_data_keys() {
 }
 
 #[test]
+fn rotation_of_nothing_is_refused_and_makes_nothing() {
+    let place = Place::new();
+    let refusal = rotate(&place.data(), &place.master()).unwrap_err();
+    assert!(refusal.to_string().contains("name it with --data"), "{refusal}");
+    fs::create_dir(place.data()).unwrap();
+    assert!(matches!(rotate(&place.data(), &place.master()), Err(KeyError::RingMissing { .. })));
+    assert!(!place.master().exists());
+}
+
+#[test]
 fn crash_between_the_steps_of_a_rotation_loses_nothing() {
     let place = Place::new();
     let before = place.data_keys();

@@ -28,12 +28,16 @@ pub const PANIC: usize = 13;
 pub const WAIT: usize = 14;
 /// The limit that makes the stub answer at length.
 pub const LONG: usize = 50;
+/// The limit that makes the stub answer with half a megabyte.
+pub const HUGE: usize = 51;
 
 impl Execute for Stub {
     fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
         Box::pin(async move {
-            let Operation::ListTables(ListTables { limit, .. }) = operation else {
-                return Err(keyform_core::error::table::resource_not_found());
+            let limit = match operation {
+                Operation::ListTables(ListTables { limit, .. }) => limit,
+                Operation::Scan(scan) if scan.table == "panic" => panic!("the stub was told to"),
+                _ => return Err(keyform_core::error::table::resource_not_found()),
             };
             match limit {
                 Some(PANIC) => panic!("the stub was told to"),
@@ -43,7 +47,11 @@ impl Execute for Stub {
                 }
                 _ => {}
             }
-            let count = if limit == Some(LONG) { 500 } else { 1 };
+            let count = match limit {
+                Some(LONG) => 500,
+                Some(HUGE) => 50_000,
+                _ => 1,
+            };
             let tables = (0..count).map(|number| format!("table-{number}")).collect();
             Ok(Output::ListTables(ListTablesOutput { tables, ..ListTablesOutput::default() }))
         })
