@@ -2,7 +2,7 @@
 //!
 //! Reads are given in processor time where the system tells it, so that a busy machine does not disturb them.
 //!
-//! `cargo run --release -p keyform-engine --example store_bench -- [items] [directory]`
+//! `cargo run --release -p keyform-engine --example store_bench -- [items] [directory] [seconds of steady load]`
 
 #![expect(clippy::print_stdout, reason = "a measurement is there to be read")]
 
@@ -32,6 +32,9 @@ fn main() -> Outcome<()> {
     let mut arguments = std::env::args().skip(1);
     let items: u64 = arguments.next().map_or(Ok(1_000_000), |text| text.parse())?;
     let folder = arguments.next().map_or_else(|| std::env::temp_dir().join("store-bench"), PathBuf::from);
+    if let Some(seconds) = arguments.next() {
+        return steady(&folder, seconds.parse()?);
+    }
     idle(&folder)?;
     commits(&folder, "memory", None)?;
     commits(&folder, "os", Some(Durability::Os))?;
@@ -122,6 +125,53 @@ fn commit_for(store: &Store, writers: u64, time: Duration) -> Outcome<Duration> 
             total += thread.join().map_err(|_| "a writer panicked")??;
         }
         Ok(total)
+    })
+}
+
+/// How commits fare when they go on for long: what compaction keeps up with, and the longest wait.
+fn steady(folder: &PathBuf, seconds: u64) -> Outcome<()> {
+    clear(folder);
+    let store = open(folder, Durability::Os)?;
+    let mut before = 0;
+    for round in 0..seconds / 5 {
+        let longest = steady_round(&store, round)?;
+        let stats = store.stats();
+        println!(
+            "{:.0} commits/s, longest {} ms, tables {:?}, {} MB",
+            (stats.commits - before) as f64 / 5.0,
+            longest.as_millis(),
+            stats.level_files,
+            stats.table_bytes >> 20,
+        );
+        before = stats.commits;
+    }
+    drop(store);
+    clear(folder);
+    Ok(())
+}
+
+fn steady_round(store: &Store, round: u64) -> Outcome<Duration> {
+    let end = Instant::now() + Duration::from_secs(5);
+    std::thread::scope(|scope| {
+        let write = |writer: u64| {
+            move || -> Outcome<Duration> {
+                let mut dice = Dice((round * 100 + writer + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+                let mut longest = Duration::ZERO;
+                while Instant::now() < end {
+                    let batch = batch(&mut dice);
+                    let start = Instant::now();
+                    store.commit(batch).wait()?;
+                    longest = longest.max(start.elapsed());
+                }
+                Ok(longest)
+            }
+        };
+        let threads: Vec<_> = (0..16).map(|writer| scope.spawn(write(writer))).collect();
+        let mut longest = Duration::ZERO;
+        for thread in threads {
+            longest = longest.max(thread.join().map_err(|_| "a writer panicked")??);
+        }
+        Ok(longest)
     })
 }
 

@@ -71,7 +71,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// A store and what it should hold.
 struct Pair {
-    disk: Option<SimDisk>,
+    place: Option<Place>,
     store: Store,
     model: Model,
     held: Vec<(Snapshot, Model)>,
@@ -92,14 +92,21 @@ fn small() -> StoreOptions {
     }
 }
 
-fn open(disk: &SimDisk) -> Store {
-    Store::open(Arc::new(disk.clone()), Some(DataKeys::new(1, [7; 32])), small()).unwrap()
+#[derive(Debug, Clone)]
+struct Place {
+    disk: SimDisk,
+    keys: Option<DataKeys>,
+}
+
+fn open(place: &Place) -> Store {
+    let options = StoreOptions { compression: place.keys.is_some(), ..small() };
+    Store::open(Arc::new(place.disk.clone()), place.keys.clone(), options).unwrap()
 }
 
 impl Pair {
-    fn new(disk: Option<SimDisk>) -> Self {
-        let store = disk.as_ref().map_or_else(Store::in_memory, open);
-        Pair { disk, store, model: Model::new(), held: Vec::new(), lives: [0; 3] }
+    fn new(place: Option<Place>) -> Self {
+        let store = place.as_ref().map_or_else(Store::in_memory, open);
+        Pair { place, store, model: Model::new(), held: Vec::new(), lives: [0; 3] }
     }
 
     fn prefix(&self, table: u8) -> Vec<u8> {
@@ -155,11 +162,11 @@ impl Pair {
     }
 
     fn reopen(&mut self) {
-        let Some(disk) = &self.disk else { return };
+        let Some(place) = &self.place else { return };
         let seqno = self.store.latest().seqno();
         self.held.clear();
         self.store.close().unwrap();
-        self.store = open(disk);
+        self.store = open(place);
         assert_eq!(self.store.snapshot().seqno(), seqno);
     }
 
@@ -208,8 +215,8 @@ fn check(snapshot: &Snapshot, model: &Model, lower: Bound<Vec<u8>>, upper: Bound
     assert_eq!(snapshot.get(b"a\0/nothing").unwrap(), None);
 }
 
-fn run(disk: Option<SimDisk>, steps: &[Step]) {
-    let mut pair = Pair::new(disk);
+fn run(place: Option<Place>, steps: &[Step]) {
+    let mut pair = Pair::new(place);
     for step in steps {
         pair.apply(step);
     }
@@ -226,6 +233,7 @@ proptest! {
     #[test]
     fn the_store_behaves_as_an_ordered_map(steps in prop::collection::vec(step(), 1..80)) {
         run(None, &steps);
-        run(Some(SimDisk::new()), &steps);
+        run(Some(Place { disk: SimDisk::new(), keys: Some(DataKeys::new(1, [7; 32])) }), &steps);
+        run(Some(Place { disk: SimDisk::new(), keys: None }), &steps);
     }
 }
