@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 
 use keyform_core::expression::{Comparator, Condition, Operand, Path, SetAction, SetValue, Update, UpdateOperand};
 use keyform_core::operation::{
-    BatchWriteItem, CreateTable, DeleteItem, GetItem, Operation, Output, PutItem, ReturnValues, TransactAction,
-    TransactWriteItems, UpdateItem, WriteRequest,
+    BatchWriteItem, CreateTable, DeleteItem, GetItem, GlobalIndexChange, Operation, Output, PutItem, ReturnValues,
+    TransactAction, TransactWriteItems, UpdateItem, UpdateTable, WriteRequest,
 };
 use keyform_core::table::{
     AttributeDefinitions, BillingMode, GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, StreamView,
@@ -102,6 +102,26 @@ pub fn found(database: &Database) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Adds the index of that name anew; it is filled in the background.
+pub fn add_index(database: &Database, name: &str) {
+    let index = if name == "by-branch" { by_branch() } else { by_version() };
+    let attributes = [("branch", ScalarType::S), ("balance", ScalarType::N), ("version", ScalarType::N)];
+    let attributes = attributes.into_iter().filter(|(name, _)| index.key.contains(name));
+    let attributes = attributes.map(|(name, kind)| (name.to_owned(), kind)).chain([("pk".to_owned(), ScalarType::S)]);
+    change_index(database, attributes.collect(), GlobalIndexChange::Create(index));
+}
+
+/// Removes the index of that name; it goes in the background.
+pub fn drop_index(database: &Database, name: &str) {
+    change_index(database, AttributeDefinitions::new(), GlobalIndexChange::Delete { name: name.to_owned() });
+}
+
+fn change_index(database: &Database, attributes: AttributeDefinitions, change: GlobalIndexChange) {
+    let table = "bank".to_owned();
+    let request = UpdateTable { table, attributes, indexes: vec![change], ..UpdateTable::default() };
+    database.execute_blocking(Operation::UpdateTable(request)).unwrap();
 }
 
 fn create(table: &str, sort: Option<&str>, global: Vec<GlobalIndex>, local: Vec<LocalIndex>) -> CreateTable {

@@ -63,6 +63,28 @@ fn readers_see_transfers_as_a_whole() {
 }
 
 #[test]
+fn an_index_made_under_load_has_every_item() {
+    on_both(|subject| {
+        let database = &subject.database;
+        let acks = std::thread::scope(|scope| {
+            let work = |number: u64| {
+                let mut writer = Writer::new(format!("w{number}"), number);
+                (0..200).filter_map(|_| writer.step(database).unwrap()).collect::<Vec<_>>()
+            };
+            let writers: Vec<_> = (0..THREADS).map(|number| scope.spawn(move || work(number))).collect();
+            for _ in 0..5 {
+                bank::drop_index(database, "by-branch");
+                database.sweep().unwrap();
+                bank::add_index(database, "by-branch");
+                database.sweep().unwrap();
+            }
+            writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect::<Vec<_>>()
+        });
+        bank::audit(database, &acks, Unknown::default());
+    });
+}
+
+#[test]
 fn a_transaction_under_way_keeps_others_off_its_items() {
     on_both(|subject| {
         let database = &subject.database;

@@ -75,6 +75,8 @@ fn child() {
     let durability = if round.is_multiple_of(2) { Durability::Sync } else { Durability::Os };
     let database = open(Path::new(&folder), durability);
     bank::found(&database).unwrap();
+    // The harness has begun a line of its own.
+    writeln!(std::io::stdout().lock()).unwrap();
     std::thread::scope(|scope| {
         for writer in 0..WRITERS {
             let database = database.clone();

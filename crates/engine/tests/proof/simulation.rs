@@ -104,5 +104,14 @@ fn shrunk(mut steps: Vec<Step>, failure: &Failure) -> Vec<Step> {
 }
 
 fn is_of_table(step: &Step) -> bool {
-    matches!(step, Step::Run(Operation::CreateTable(_) | Operation::UpdateTable(_) | Operation::UpdateTimeToLive(_)))
+    match step {
+        Step::Run(operation) => matches!(
+            operation,
+            Operation::CreateTable(_)
+                | Operation::UpdateTable(_)
+                | Operation::DeleteTable { .. }
+                | Operation::UpdateTimeToLive(_)
+        ),
+        _ => false,
+    }
 }

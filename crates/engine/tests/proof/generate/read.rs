@@ -1,11 +1,11 @@
 //! Random reads.
 
-use keyform_core::Value;
 use keyform_core::expression::{Comparator, KeyCondition, KeyPredicate, KeyTest, Projection};
 use keyform_core::operation::{
     BatchGetItem, BatchGetRequest, GetItem, Operation, Query, Scan, Select, TransactGet, TransactGetItems,
 };
 use keyform_core::table::{KeySchema, Projection as Copied, ScalarType};
+use keyform_core::{Attributes, Value};
 
 use super::expression::{condition, projection};
 use super::item::{good_key, key, key_value};
@@ -124,19 +124,32 @@ pub fn query(random: &mut Random, design: &Design) -> Query {
     let select = origin.select(random);
     let names = origin.names(design);
     let filterable: Vec<&str> = PLAIN.into_iter().filter(|name| !origin.key.contains(name)).collect();
+    let key = key_condition(random, design, &origin.key);
     Query {
         table: design.create.table.clone(),
-        key: key_condition(random, design, &origin.key),
+        start: random.maybe(15, |random| start(random, design, &origin.key, &key)),
+        key,
         filter: random.maybe(30, |random| condition(random, design, &filterable, 1)),
         projection: if select.is_none() { random.maybe(40, |random| projection(random, &names)) } else { None },
         select,
         limit: limit(random),
         consistent: !origin.global && random.percent(50),
         reverse: random.percent(50),
-        start: None,
         return_capacity: capacity(random),
         index: origin.index,
     }
+}
+
+/// A place in the partition that the condition names, whether there is an item or not.
+fn start(random: &mut Random, design: &Design, key: &KeySchema, condition: &KeyCondition) -> Attributes {
+    let names = key.attributes().chain(design.create.key.attributes());
+    let mut start: Attributes = names.map(|name| (name.clone(), key_value(random, design.kinds[name]))).collect();
+    for predicate in &condition.predicates {
+        if let KeyTest::Compare(Comparator::Equal, value) = &predicate.test {
+            start.insert(predicate.attribute.clone(), value.to_tree());
+        }
+    }
+    start
 }
 
 fn key_condition(random: &mut Random, design: &Design, key: &KeySchema) -> KeyCondition {

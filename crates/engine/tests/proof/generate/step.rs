@@ -88,7 +88,7 @@ fn step(random: &mut Random, designs: &mut [Design], steps: &mut Vec<Step>) {
             let segments = *random.pick(&[1, 1, 2, 3, 7]);
             steps.push(Step::ScanThrough(read::scan(random, design), segments));
         }
-        82..85 => steps.push(Step::Wait { ms: random.between(1, 4_000_000) as u64 }),
+        82..85 => steps.push(Step::Wait { ms: some_time(random) }),
         85..89 => steps.push(Step::Sweep),
         89..91 => steps.push(Step::Reopen),
         91..93 => steps.push(Step::PowerCut(power_cut(random))),
@@ -96,6 +96,11 @@ fn step(random: &mut Random, designs: &mut [Design], steps: &mut Vec<Step>) {
         94..96 => steps.push(Step::Run(time_to_live(random, design))),
         _ => change_table(random, design, steps),
     }
+}
+
+/// Most often up to an hour, now and then so long that stream records are forgotten.
+fn some_time(random: &mut Random) -> u64 {
+    if random.percent(10) { 25 * 60 * 60 * 1000 } else { random.between(1, 4_000_000) as u64 }
 }
 
 fn write(random: &mut Random, designs: &[Design]) -> Operation {
@@ -133,9 +138,22 @@ fn time_to_live(random: &mut Random, design: &Design) -> Operation {
     Operation::UpdateTimeToLive(UpdateTimeToLive { table: design.create.table.clone(), setting })
 }
 
-/// Adds or removes an index, or switches the stream; the background has done its part before the next change comes.
+/// Removes the table and makes it again under its name, with the indexes and the stream it has now.
+fn make_anew(design: &mut Design, steps: &mut Vec<Step>) {
+    design.create.global_indexes.clone_from(&design.globals);
+    design.create.attributes = design.definitions();
+    steps.push(Step::Run(Operation::DeleteTable { table: design.create.table.clone() }));
+    steps.push(Step::Wait { ms: 1000 });
+    steps.push(Step::Run(Operation::CreateTable(design.create.clone())));
+}
+
+/// Adds or removes an index, switches the stream, or makes the whole table anew; the background has done its part before the
+/// next change comes.
 fn change_table(random: &mut Random, design: &mut Design, steps: &mut Vec<Step>) {
     steps.push(Step::Sweep);
+    if random.percent(15) {
+        return make_anew(design, steps);
+    }
     let mut request = UpdateTable { table: design.create.table.clone(), ..UpdateTable::default() };
     match random.below(3) {
         0 if design.globals.len() < 4 => {

@@ -103,6 +103,9 @@ impl Service {
             request.key.predicates.iter().all(|predicate| passes(&entry[&predicate.attribute], &predicate.test))
         });
         if let Some(start) = &request.start {
+            if !request.key.predicates.iter().all(|predicate| passes(&start[&predicate.attribute], &predicate.test)) {
+                return Err(Refusal::Validation);
+            }
             let after = if request.reverse { std::cmp::Ordering::Less } else { std::cmp::Ordering::Greater };
             entries.retain(|entry| table.compare(&source, entry, start) == after);
         }
