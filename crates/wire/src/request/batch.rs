@@ -1,6 +1,7 @@
 //! Requests about many items that may succeed in part: BatchGetItem and BatchWriteItem.
 
 use std::collections::HashSet;
+use std::fmt;
 
 use keyform_core::error::constraint::Violations;
 use keyform_core::error::request;
@@ -158,7 +159,7 @@ fn check_write_constraints(tables: Option<&[(String, Vec<RawWrite>)]>, parameter
     choice::check_return_metrics(&mut violations, parameters);
     for (table, writes) in tables.unwrap_or_default() {
         for (place, write) in writes.iter().enumerate() {
-            check_write(&mut violations, &format!("requestItems.{table}.member.{}.member", place + 1), write);
+            check_write(&mut violations, format_args!("requestItems.{table}.member.{}.member", place + 1), write);
         }
     }
     violations.finish()
@@ -170,7 +171,7 @@ fn check_write_counts(violations: &mut Violations, tables: &[(String, Vec<RawWri
     }
 }
 
-fn check_write(violations: &mut Violations, member: &str, write: &RawWrite) {
+fn check_write(violations: &mut Violations, member: fmt::Arguments<'_>, write: &RawWrite) {
     if matches!(write.put, Some(None)) {
         violations.null(&format!("{member}.putRequest.item"));
     }

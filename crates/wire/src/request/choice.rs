@@ -1,5 +1,7 @@
 //! Members that are one of a few names: which names there are, and what each means.
 
+use std::fmt;
+
 use keyform_core::capacity::ReturnConsumedCapacity;
 use keyform_core::error::constraint::Violations;
 use keyform_core::operation::{ReturnItemCollectionMetrics, ReturnValues, Select};
@@ -44,10 +46,10 @@ pub(crate) fn check_select(violations: &mut Violations, parameters: &Parameters)
     check(violations, parameters.select.as_deref(), "select", SELECT);
 }
 
-/// Checks that a member, if it is there, is one of the names.
-pub(crate) fn check(violations: &mut Violations, value: Option<&str>, member: &str, names: &[&str]) {
+/// Checks that a member, if it is there, is one of the names; the member's own name is only made when it is needed.
+pub(crate) fn check(violations: &mut Violations, value: Option<&str>, member: impl fmt::Display, names: &[&str]) {
     if let Some(value) = value.filter(|value| !names.contains(value)) {
-        violations.enumeration(value, member, names);
+        violations.enumeration(value, &member.to_string(), names);
     }
 }
 

@@ -179,7 +179,7 @@ fn check_statement(violations: &mut Violations, raw: &RawStatement, prefix: &str
     choice::check(
         violations,
         on_failure,
-        &format!("{prefix}returnValuesOnConditionCheckFailure"),
+        format_args!("{prefix}returnValuesOnConditionCheckFailure"),
         &["ALL_OLD", "NONE"],
     );
 }

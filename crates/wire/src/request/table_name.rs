@@ -1,5 +1,7 @@
 //! Names of tables: the constraints on them, and the name in an ARN.
 
+use std::fmt;
+
 use keyform_core::Error;
 use keyform_core::error::constraint::Violations;
 use keyform_core::error::request;
@@ -32,16 +34,16 @@ pub(crate) fn check_control(table: Option<&str>) -> Result<(), Error> {
     violations.finish()
 }
 
-/// Checks a name of a table or an index.
-pub(crate) fn check_name(violations: &mut Violations, name: &str, member: &str) {
+/// Checks a name of a table or an index; the member's name is only made when it is needed.
+pub(crate) fn check_name(violations: &mut Violations, name: &str, member: impl fmt::Display) {
     if !is_well_spelled(name) {
-        violations.pattern(name, member, PATTERN);
+        violations.pattern(name, &member.to_string(), PATTERN);
     }
     if name.len() < NAME_LENGTH_MIN {
-        violations.short(name, member, NAME_LENGTH_MIN);
+        violations.short(name, &member.to_string(), NAME_LENGTH_MIN);
     }
     if name.len() > NAME_LENGTH_MAX {
-        violations.long(name, member, NAME_LENGTH_MAX);
+        violations.long(name, &member.to_string(), NAME_LENGTH_MAX);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Requests about many items that succeed or fail as one: TransactGetItems and TransactWriteItems.
 
+use std::fmt;
+
 use keyform_core::error::constraint::Violations;
 use keyform_core::error::request;
 use keyform_core::expression::Condition;
@@ -137,14 +139,7 @@ fn check_get_constraints(raw: &Raw<Option<Parameters>>) -> Result<(), Error> {
     check_count(&mut violations, raw, shown_get);
     choice::check_return_capacity(&mut violations, &raw.parameters);
     for (place, get) in raw.elements.iter().flatten().enumerate() {
-        let member = format!("transactItems.{}.member.get", place + 1);
-        match get {
-            None => violations.null(&member),
-            Some(get) => {
-                check_table(&mut violations, get, &member);
-                check_given(&mut violations, get.key.is_some(), &member, "key");
-            }
-        }
+        check_get(&mut violations, get.as_ref(), format_args!("transactItems.{}.member.get", place + 1));
     }
     violations.finish()
 }
@@ -157,12 +152,8 @@ fn check_write_constraints(raw: &Raw<RawAction>) -> Result<(), Error> {
     choice::check_return_metrics(&mut violations, &raw.parameters);
     for (place, element) in raw.elements.iter().flatten().enumerate() {
         for (kind, action) in element {
-            check_action(
-                &mut violations,
-                *kind,
-                action,
-                &format!("transactItems.{}.member.{}", place + 1, kind.member()),
-            );
+            let member = format_args!("transactItems.{}.member.{}", place + 1, kind.member());
+            check_action(&mut violations, *kind, action, member);
         }
     }
     violations.finish()
@@ -225,7 +216,13 @@ fn shown_parameters(kind: ActionKind, action: &Parameters) -> String {
     shown::object(class, &fields)
 }
 
-fn check_action(violations: &mut Violations, kind: ActionKind, action: &Parameters, member: &str) {
+fn check_get(violations: &mut Violations, get: Option<&Parameters>, member: fmt::Arguments<'_>) {
+    let Some(get) = get else { return violations.null(&member.to_string()) };
+    check_table(violations, get, member);
+    check_given(violations, get.key.is_some(), member, "key");
+}
+
+fn check_action(violations: &mut Violations, kind: ActionKind, action: &Parameters, member: fmt::Arguments<'_>) {
     match kind {
         ActionKind::Put => check_given(violations, action.item.is_some(), member, "item"),
         _ => check_given(violations, action.key.is_some(), member, "key"),
@@ -237,25 +234,21 @@ fn check_action(violations: &mut Violations, kind: ActionKind, action: &Paramete
         ActionKind::Put | ActionKind::Delete => {}
     }
     let on_failure = action.return_on_failure.as_deref();
-    choice::check(
-        violations,
-        on_failure,
-        &format!("{member}.returnValuesOnConditionCheckFailure"),
-        &["ALL_OLD", "NONE"],
-    );
+    let on_failure_member = format_args!("{member}.returnValuesOnConditionCheckFailure");
+    choice::check(violations, on_failure, on_failure_member, &["ALL_OLD", "NONE"]);
 }
 
-fn check_given(violations: &mut Violations, given: bool, member: &str, name: &str) {
+fn check_given(violations: &mut Violations, given: bool, member: fmt::Arguments<'_>, name: &str) {
     if !given {
         violations.null(&format!("{member}.{name}"));
     }
 }
 
-fn check_table(violations: &mut Violations, parameters: &Parameters, member: &str) {
+fn check_table(violations: &mut Violations, parameters: &Parameters, member: fmt::Arguments<'_>) {
     match parameters.table.as_deref() {
         None => violations.null(&format!("{member}.tableName")),
         Some(table) if table_name::name_in_arn(table).is_some() => {}
-        Some(table) => table_name::check_name(violations, table, &format!("{member}.tableName")),
+        Some(table) => table_name::check_name(violations, table, format_args!("{member}.tableName")),
     }
 }
 

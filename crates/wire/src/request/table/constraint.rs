@@ -129,7 +129,7 @@ fn check_index_name(violations: &mut Violations, member: &str, name: Option<&str
 fn check_projection(violations: &mut Violations, member: &str, projection: Option<&RawProjection>) {
     let Some(projection) = projection else { return violations.null(member) };
     let kinds = &["ALL", "INCLUDE", "KEYS_ONLY"];
-    choice::check(violations, projection.kind.as_deref(), &format!("{member}.projectionType"), kinds);
+    choice::check(violations, projection.kind.as_deref(), format_args!("{member}.projectionType"), kinds);
     let member = format!("{member}.nonKeyAttributes");
     match projection.attributes.as_deref() {
         Some([]) => violations.short("[]", &member, 1),
