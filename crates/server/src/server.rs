@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use keyform_core::Execute;
+use socket2::{Domain, Protocol, Socket, Type};
 use tokio::sync::{mpsc, watch};
 
 use crate::accept::Acceptor;
@@ -13,6 +14,9 @@ use crate::error::StartError;
 use crate::settings::{Probe, Settings};
 use crate::shared::Shared;
 use crate::worker::{self, Worker};
+
+/// How many connections may wait to be accepted.
+const BACKLOG: i32 = 1024;
 
 /// An HTTP endpoint whose port is open and which waits for something that executes operations.
 ///
@@ -132,15 +136,23 @@ fn bind(settings: &Settings) -> Result<TcpListener, StartError> {
         if settings.credentials.is_empty() && !address.ip().is_loopback() {
             return Err(StartError::Unprotected { address });
         }
-        match TcpListener::bind(address) {
-            Ok(listener) => {
-                listener.set_nonblocking(true).map_err(StartError::io("set up the port"))?;
-                return Ok(listener);
-            }
+        match listen(address) {
+            Ok(listener) => return Ok(listener),
             Err(error) => failure = refusal(address, error),
         }
     }
     Err(failure)
+}
+
+/// The standard library lets 128 connections wait, and a burst of more would be delayed by a second.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    // A port whose last connections have not timed out yet is free; on Windows the option would mean something else.
+    socket.set_reuse_address(cfg!(unix))?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
 }
 
 fn refusal(address: SocketAddr, error: io::Error) -> StartError {
