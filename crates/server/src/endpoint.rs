@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::header::HOST;
@@ -11,7 +10,7 @@ use keyform_core::Error;
 use keyform_core::error::access;
 use keyform_wire::Decoded;
 
-use crate::body::{self, BodyError};
+use crate::body::{self, Body, BodyError};
 use crate::observe::Observation;
 use crate::reply::{self, Reply, Wish};
 use crate::shared::Shared;
@@ -22,11 +21,11 @@ pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> 
     let mut seen = Observation::begin();
     let (head, body) = request.into_parts();
     let wish = Wish::of(&head.headers);
-    let body = match body::read(body, shared.limits.body_bytes_max, shared.timeouts.body).await {
+    let body = match body::read(body, shared).await {
         Ok(body) => body,
         Err(refused) => return unread(shared, &refused, wish, seen).await,
     };
-    seen.received(body.len());
+    seen.received(body.bytes().len());
     let (status, answer) = match run(shared, &head, body, &mut seen).await {
         Ok(answer) => (200, answer),
         Err(error) => refuse(&error, &mut seen),
@@ -59,14 +58,14 @@ async fn finish(shared: &Shared, status: u16, answer: Vec<u8>, wish: Wish, seen:
     reply
 }
 
-async fn run(shared: &Arc<Shared>, head: &Parts, body: Bytes, seen: &mut Observation) -> Result<Vec<u8>, Error> {
+async fn run(shared: &Arc<Shared>, head: &Parts, body: Body, seen: &mut Observation) -> Result<Vec<u8>, Error> {
     let target = head.headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
     seen.target(target);
     if let Some(verifier) = &shared.verifier {
-        verifier.verify(head, &body)?;
+        verifier.verify(head, body.bytes())?;
     }
-    let body = body::unpack(&head.headers, body, shared.limits.body_bytes_max)?;
-    match work::decode(target, body).await? {
+    let body = body::unpack(&head.headers, body, shared).await?;
+    match work::decode(target, body.bytes()).await? {
         Decoded::DescribeEndpoints => Ok(describe_endpoints(head)),
         Decoded::Operation(request) => {
             seen.table(&request.operation);

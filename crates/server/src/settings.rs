@@ -51,6 +51,8 @@ pub struct Settings {
 pub struct Limits {
     /// The largest body, before and after unpacking.
     pub body_bytes_max: usize,
+    /// How many bodies of more than a quarter of a megabyte are in memory at a time; others wait their turn.
+    pub large_bodies_max: usize,
     /// The most connections at a time.
     pub connections_max: usize,
     /// The size from which answers are packed for clients that ask for it.
@@ -87,7 +89,7 @@ impl Default for Settings {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { body_bytes_max: 16 * 1024 * 1024, connections_max: 4096, gzip_bytes_min: 1024 }
+        Self { body_bytes_max: 16 * 1024 * 1024, large_bodies_max: 32, connections_max: 4096, gzip_bytes_min: 1024 }
     }
 }
 

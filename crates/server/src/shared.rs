@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use keyform_core::Execute;
+use tokio::sync::Semaphore;
 
 use crate::metrics::Metrics;
 use crate::settings::{Limits, Probe, Settings, Timeouts};
@@ -19,6 +20,8 @@ pub(crate) struct Shared {
     pub(crate) verifier: Option<Verifier>,
     pub(crate) probe: Option<Arc<dyn Probe>>,
     pub(crate) metrics: Metrics,
+    /// One for each large body that may be in memory.
+    pub(crate) large_bodies: Arc<Semaphore>,
     stopping: AtomicBool,
     connections: AtomicUsize,
 }
@@ -28,7 +31,19 @@ impl Shared {
         let Settings { region, credentials, limits, timeouts, clock, .. } = settings;
         let verifier = (!credentials.is_empty()).then(|| Verifier::new(credentials, region.clone(), clock));
         let (stopping, connections) = (AtomicBool::new(false), AtomicUsize::new(0));
-        Self { execute, region, limits, timeouts, verifier, probe, metrics: Metrics::new(), stopping, connections }
+        let large_bodies = Arc::new(Semaphore::new(limits.large_bodies_max.clamp(1, Semaphore::MAX_PERMITS)));
+        Self {
+            large_bodies,
+            execute,
+            region,
+            limits,
+            timeouts,
+            verifier,
+            probe,
+            metrics: Metrics::new(),
+            stopping,
+            connections,
+        }
     }
 
     /// Counts a connection in, unless there are too many; it is counted out when the answer is dropped.

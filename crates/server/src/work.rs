@@ -19,11 +19,11 @@ const LARGE_BYTES: usize = 256 * 1024;
 const LONG_SCAN_ITEMS: usize = 100;
 
 /// Reads a request from its JSON.
-pub(crate) async fn decode(target: &str, body: Bytes) -> Result<Decoded, Error> {
+pub(crate) async fn decode(target: &str, body: &Bytes) -> Result<Decoded, Error> {
     if body.len() < LARGE_BYTES {
-        return guard(|| keyform_wire::decode(target, &body))?;
+        return guard(|| keyform_wire::decode(target, body))?;
     }
-    let target = target.to_owned();
+    let (target, body) = (target.to_owned(), body.clone());
     elsewhere(move || keyform_wire::decode(&target, &body)).await?
 }
 
@@ -94,7 +94,7 @@ async fn caught(store: &dyn Execute, operation: Operation) -> Result<Output, Err
 }
 
 /// Does the work on a thread of the pool.
-async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+pub(crate) async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
     tokio::task::spawn_blocking(move || guard(work)).await.unwrap_or_else(|_| Err(fault()))
 }
 

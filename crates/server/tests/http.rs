@@ -223,6 +223,23 @@ fn large_body_and_large_answer_are_served_beside_the_workers() {
 }
 
 #[test]
+fn large_bodies_take_turns() {
+    let limits = Limits { large_bodies_max: 1, ..Limits::default() };
+    let server = start(keyform_server::Settings { limits, workers: 2, ..settings() });
+    let body = format!("{{\"Limit\":1{}}}", " ".repeat(1024 * 1024));
+    let packed = gzip(body.as_bytes());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut client = Client::connect(&server);
+                assert_eq!(client.operation("ListTables", "", body.as_bytes()).text(), ONE_TABLE);
+                assert_eq!(client.operation("ListTables", "content-encoding: gzip\r\n", &packed).text(), ONE_TABLE);
+            });
+        }
+    });
+}
+
+#[test]
 fn endpoints_point_back_to_the_server() {
     let server = start(settings());
     let answer = Client::connect(&server).operation("DescribeEndpoints", "", b"{}");
