@@ -37,15 +37,23 @@ impl ItemKey {
 /// # Errors
 /// When the key does not fit the table.
 pub fn of_request(table: &Table, key: &Attributes) -> Result<ItemKey, Error> {
-    let expected = table.key.attributes().count();
-    let fits = |attribute: &KeyAttribute| {
-        key.get(&attribute.name).is_some_and(|value| value.kind() == AttributeType::from(attribute.kind))
-    };
-    if key.len() != expected || !table.key.attributes().all(fits) {
+    require_key(table, key)?;
+    if key.len() != table.key.attributes().count() {
         return Err(texts::key_does_not_match_schema());
     }
     check_values(&table.key, key)?;
     Ok(encode(table, |name| key.get(name)))
+}
+
+/// Checks that all key attributes of the table are there, with the right types.
+///
+/// # Errors
+/// When one is not, without telling which.
+pub fn require_key(table: &Table, attributes: &Attributes) -> Result<(), Error> {
+    let fits = |attribute: &KeyAttribute| {
+        attributes.get(&attribute.name).is_some_and(|value| value.kind() == AttributeType::from(attribute.kind))
+    };
+    if table.key.attributes().all(fits) { Ok(()) } else { Err(texts::key_does_not_match_schema()) }
 }
 
 /// The place of an item that a request brings.

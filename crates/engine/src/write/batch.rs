@@ -10,6 +10,7 @@ use super::action::Action;
 use crate::catalog::Catalog;
 use crate::change::{Change, WriteCost};
 use crate::engine::{Engine, Step};
+use crate::key;
 use crate::store::Batch;
 
 impl Engine {
@@ -61,7 +62,11 @@ fn actions<'a>(
         let table = catalog.table(name)?;
         for write in writes {
             let action = match write {
-                WriteRequest::Put(item) => Action::put(table, item)?,
+                WriteRequest::Put(item) => {
+                    // A batch does not tell which key attribute is missing or of the wrong type; PutItem does.
+                    key::require_key(table, item)?;
+                    Action::put(table, item)?
+                }
                 WriteRequest::Delete(key) => Action::delete(table, key)?,
             };
             if !seen.insert(action.key.store_key.clone()) {
