@@ -72,6 +72,11 @@ pub fn ambiguous_attribute_value() -> Error {
     )
 }
 
+/// Whether the error is about a value without a type or with several.
+pub fn is_about_types(error: &Error) -> bool {
+    *error == empty_attribute_value() || *error == ambiguous_attribute_value()
+}
+
 /// A text that is not a number of the service's, or none that can be kept.
 pub fn number(text: &str, reason: NumberError) -> Error {
     Error::validation(match reason {

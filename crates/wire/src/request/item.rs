@@ -9,6 +9,7 @@ use keyform_core::{Attributes, Error, Operation};
 use super::parameters::Parameters;
 use super::{Body, choice, mixture, table_name};
 use crate::expressions::Expressions;
+use crate::value::Checked;
 use crate::{Echo, legacy};
 
 const PUT: &[&str] = &[
@@ -118,14 +119,15 @@ pub(super) fn update(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 /// GetItem.
 pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, GET))?;
+    check_typed(parameters.key.as_ref())?;
     let mut violations = Violations::new();
     check_key_given(&mut violations, &parameters);
     table_name::check(&mut violations, parameters.table.as_deref());
     choice::check_return_capacity(&mut violations, &parameters);
     check_attributes_to_get(&mut violations, &parameters);
     violations.finish()?;
-    mixture::check(&parameters)?;
     let key = parameters.key.take().transpose()?.unwrap_or_default();
+    mixture::check(&parameters)?;
     let legacy_projection = legacy::projection(parameters.legacy.attributes_to_get.take())?;
     let mut expressions = Expressions::of(&mut parameters)?;
     let projection = expressions.projection(parameters.projection.as_deref())?;
@@ -148,6 +150,7 @@ pub(super) fn check_attributes_to_get(violations: &mut Violations, parameters: &
 }
 
 fn check_put(parameters: &mut Parameters) -> Result<(Attributes, Option<Condition>), Error> {
+    check_typed(parameters.item.as_ref())?;
     let mut violations = Violations::new();
     table_name::check(&mut violations, parameters.table.as_deref());
     if parameters.item.is_none() {
@@ -155,18 +158,18 @@ fn check_put(parameters: &mut Parameters) -> Result<(Attributes, Option<Conditio
     }
     choice::check_write(&mut violations, parameters);
     violations.finish()?;
-    mixture::check(parameters)?;
     let item = parameters.item.take().transpose()?.unwrap_or_default();
+    mixture::check(parameters)?;
+    let condition = condition(parameters)?;
     check_return_old(parameters)?;
-    let condition = write_condition(parameters)?;
-    Ok((item, condition))
+    Ok((item, condition.or(legacy::expected(&mut parameters.legacy)?)))
 }
 
 fn check_delete(parameters: &mut Parameters) -> Result<(Attributes, Option<Condition>), Error> {
     let key = check_keyed_write(parameters)?;
     check_return_old(parameters)?;
-    let condition = write_condition(parameters)?;
-    Ok((key, condition))
+    let legacy = legacy::expected(&mut parameters.legacy)?;
+    Ok((key, condition(parameters)?.or(legacy)))
 }
 
 type CheckedUpdate = (Attributes, Option<Update>, Option<Condition>);
@@ -183,13 +186,23 @@ fn check_update(parameters: &mut Parameters) -> Result<CheckedUpdate, Error> {
 }
 
 fn check_keyed_write(parameters: &mut Parameters) -> Result<Attributes, Error> {
+    check_typed(parameters.key.as_ref())?;
     let mut violations = Violations::new();
     table_name::check(&mut violations, parameters.table.as_deref());
     check_key_given(&mut violations, parameters);
     choice::check_write(&mut violations, parameters);
     violations.finish()?;
+    let key = parameters.key.take().transpose()?.unwrap_or_default();
     mixture::check(parameters)?;
-    Ok(parameters.key.take().transpose()?.unwrap_or_default())
+    Ok(key)
+}
+
+/// A value without a type or with several is told before anything else.
+fn check_typed(attributes: Option<&Checked<Attributes>>) -> Result<(), Error> {
+    match attributes {
+        Some(Err(problem)) if request::is_about_types(problem) => Err(problem.clone()),
+        _ => Ok(()),
+    }
 }
 
 fn check_key_given(violations: &mut Violations, parameters: &Parameters) {
@@ -205,10 +218,9 @@ fn check_return_old(parameters: &Parameters) -> Result<(), Error> {
     }
 }
 
-fn write_condition(parameters: &mut Parameters) -> Result<Option<Condition>, Error> {
-    let legacy = legacy::expected(&mut parameters.legacy)?;
+fn condition(parameters: &mut Parameters) -> Result<Option<Condition>, Error> {
     let mut expressions = Expressions::of(parameters)?;
     let condition = expressions.condition(parameters.condition.as_deref())?;
     expressions.finish()?;
-    Ok(condition.or(legacy))
+    Ok(condition)
 }

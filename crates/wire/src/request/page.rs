@@ -59,16 +59,16 @@ pub(super) fn query(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     mixture::check_with(&parameters, &["FilterExpression", "KeyConditionExpression"])?;
     check_select(&parameters)?;
     let start = start_key(&mut parameters)?;
-    let legacy_projection = legacy::projection(parameters.legacy.attributes_to_get.take())?;
     legacy::check_conditional_operator(&parameters.legacy)?;
+    let legacy_projection = legacy::projection(parameters.legacy.attributes_to_get.take())?;
     let legacy_filter = legacy::query_filter(&mut parameters.legacy)?;
     let legacy_key = legacy::key_conditions(&mut parameters.legacy)?;
     if parameters.key_condition.is_none() && legacy_key.is_none() {
         return Err(request::key_condition_missing());
     }
     let mut expressions = Expressions::of(&mut parameters)?;
-    let key = expressions.key_condition(parameters.key_condition.as_deref())?;
     let filter = expressions.filter(parameters.filter.as_deref())?;
+    let key = expressions.key_condition(parameters.key_condition.as_deref())?;
     let projection = expressions.projection(parameters.projection.as_deref())?;
     expressions.finish()?;
     let operation = Operation::Query(Query {
@@ -95,8 +95,8 @@ pub(super) fn scan(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     check_select(&parameters)?;
     let start = start_key(&mut parameters)?;
     let segment = segment(&parameters)?;
-    let legacy_projection = legacy::projection(parameters.legacy.attributes_to_get.take())?;
     legacy::check_conditional_operator(&parameters.legacy)?;
+    let legacy_projection = legacy::projection(parameters.legacy.attributes_to_get.take())?;
     let legacy_filter = legacy::scan_filter(&mut parameters.legacy)?;
     let mut expressions = Expressions::of(&mut parameters)?;
     let filter = expressions.filter(parameters.filter.as_deref())?;
@@ -118,30 +118,36 @@ pub(super) fn scan(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 }
 
 fn check_query_constraints(parameters: &Parameters) -> Result<(), Error> {
-    check_limit(parameters)?;
+    check_numbers(parameters)?;
     let mut violations = Violations::new();
     check_page(&mut violations, parameters);
     legacy::check_operators(&mut violations, "keyConditions", parameters.legacy.key_conditions.as_deref());
     legacy::check_operators(&mut violations, "queryFilter", parameters.legacy.query_filter.as_deref());
-    violations.finish()
+    violations.finish()?;
+    check_select_name(parameters)
 }
 
 fn check_scan_constraints(parameters: &Parameters) -> Result<(), Error> {
-    check_limit(parameters)?;
+    check_numbers(parameters)?;
     let mut violations = Violations::new();
-    check_range(&mut violations, parameters.segment, "Segment", 0, SEGMENT_MAX);
-    check_range(&mut violations, parameters.total_segments, "TotalSegments", 1, TOTAL_SEGMENTS_MAX);
     check_page(&mut violations, parameters);
     legacy::check_operators(&mut violations, "scanFilter", parameters.legacy.scan_filter.as_deref());
+    violations.finish()?;
+    check_select_name(parameters)
+}
+
+/// Numbers out of range are told alone, whatever else is wrong.
+fn check_numbers(parameters: &Parameters) -> Result<(), Error> {
+    let mut violations = Violations::new();
+    check_range(&mut violations, parameters.limit, "Limit", 1, i64::MAX);
+    check_range(&mut violations, parameters.segment, "Segment", 0, SEGMENT_MAX);
+    check_range(&mut violations, parameters.total_segments, "TotalSegments", 1, TOTAL_SEGMENTS_MAX);
     violations.finish()
 }
 
-/// A limit below one is told alone, whatever else is wrong.
-fn check_limit(parameters: &Parameters) -> Result<(), Error> {
+fn check_select_name(parameters: &Parameters) -> Result<(), Error> {
     let mut violations = Violations::new();
-    if parameters.limit.is_some_and(|limit| limit < 1) {
-        violations.low_unvalued("Limit", 1);
-    }
+    choice::check_select(&mut violations, parameters);
     violations.finish()
 }
 
@@ -155,7 +161,6 @@ fn check_range(violations: &mut Violations, value: Option<i64>, member: &str, le
 
 fn check_page(violations: &mut Violations, parameters: &Parameters) {
     table_name::check(violations, parameters.table.as_deref());
-    choice::check_select(violations, parameters);
     choice::check_return_capacity(violations, parameters);
     choice::check_conditional_operator(violations, parameters);
     item::check_attributes_to_get(violations, parameters);

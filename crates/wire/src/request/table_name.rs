@@ -10,13 +10,15 @@ const NAME_LENGTH_MIN: usize = 3;
 const NAME_LENGTH_MAX: usize = 255;
 const PATTERN: &str = "[a-zA-Z0-9_.-]+";
 
-/// Checks the table of a data operation, which may be a name or an ARN.
+/// Checks the table of a data operation, which may be a name or an ARN. Of a name that has the wrong length and the wrong
+/// letters only the length is told.
 pub(crate) fn check(violations: &mut Violations, table: Option<&str>) {
     match table {
         None => violations.null("tableName"),
         Some("") => violations.unnamed("TableName"),
         Some(table) if name_in_arn(table).is_some() => {}
-        Some(table) => check_name(violations, table, "tableName"),
+        Some(table) if has_length(table) || is_well_spelled(table) => check_name(violations, table, "tableName"),
+        Some(table) => check_length(violations, table, "tableName"),
     }
 }
 
@@ -39,6 +41,10 @@ pub(crate) fn check_name(violations: &mut Violations, name: &str, member: impl f
     if !is_well_spelled(name) {
         violations.pattern(name, &member.to_string(), PATTERN);
     }
+    check_length(violations, name, member);
+}
+
+fn check_length(violations: &mut Violations, name: &str, member: impl fmt::Display) {
     if name.len() < NAME_LENGTH_MIN {
         violations.short(name, &member.to_string(), NAME_LENGTH_MIN);
     }
