@@ -327,18 +327,6 @@ pub fn consistent_global_index() -> Error {
     Error::validation("Strongly consistent read is not supported on Global Secondary Indexes")
 }
 
-/// A global secondary index lacks selected attributes, named with commas between.
-pub fn index_lacks_columns(index: &str, names: &str) -> Error {
-    let text = "One or more parameter values were invalid: Global secondary index";
-    Error::validation(format!("{text} {index} does not project [{names}]"))
-}
-
-/// An index lacks attributes of the WHERE clause, named with commas between.
-pub fn index_lacks_filter_attributes(index: &str, names: &str) -> Error {
-    let text = "One or more parameter values were invalid: Secondary index";
-    Error::validation(format!("{text} {index} does not project one or more filter attributes: [{names}]"))
-}
-
 /// A SELECT of a batch or a transaction names something else than one key; `operation` is the service's name.
 pub fn select_needs_key(operation: &str) -> Error {
     Error::validation(format!("Select statements within {operation} must specify the primary key in the where clause."))

@@ -54,6 +54,18 @@ pub fn global_index_has_not_all(name: &str) -> Error {
     ))
 }
 
+/// A global index lacks attributes that are asked for, named with commas between.
+pub fn global_index_lacks(index: &str, names: &str) -> Error {
+    let text = "One or more parameter values were invalid: Global secondary index";
+    Error::validation(format!("{text} {index} does not project [{names}]"))
+}
+
+/// An index lacks attributes that are filtered by, named with commas between.
+pub fn index_lacks_filter_attributes(index: &str, names: &str) -> Error {
+    let text = "One or more parameter values were invalid: Secondary index";
+    Error::validation(format!("{text} {index} does not project one or more filter attributes: [{names}]"))
+}
+
 /// A page is to start at something that is no key of the source.
 pub fn start_key_is_invalid() -> Error {
     Error::validation("The provided starting key is invalid")

@@ -51,9 +51,9 @@ impl Engine {
 
 fn check_filter(source: &Source, request: &Query) -> Result<(), Error> {
     let roots = request.filter.as_ref().map_or_else(Vec::new, |filter| filter.roots());
-    match roots.into_iter().find(|name| source.has_key(name)) {
+    match roots.iter().find(|name| source.has_key(name)) {
         Some(name) => Err(texts::filter_on_key(name)),
-        None => Ok(()),
+        None => source.check_filtered(&roots),
     }
 }
 

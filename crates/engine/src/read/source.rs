@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use keyform_core::Error;
 use keyform_core::error::read as texts;
-use keyform_core::expression::Projection;
+use keyform_core::expression::{Path, Projection};
 use keyform_core::operation::Select;
 
 use crate::catalog::{Index, KeyLayout, Projected, Table};
@@ -82,17 +82,31 @@ impl Source {
             (None, _) => return Ok(Attributes::OfSource),
             (Some(index), _) => index,
         };
-        let Projected::Only(names) = &index.projected else { return Ok(Attributes::OfSource) };
-        let complete = match (select, projection) {
-            (Some(Select::AllAttributes), _) => false,
-            (_, Some(projection)) => projection.paths.iter().all(|path| names.contains(path.root())),
-            (_, None) => true,
-        };
-        match (complete, index.is_local(), select) {
-            (false, true, _) => Ok(Attributes::OfItem),
-            (false, false, Some(Select::AllAttributes)) => Err(texts::global_index_has_not_all(&index.name)),
-            // A global index never fetches: what it does not have is left out.
-            _ => Ok(Attributes::OfSource),
+        let lacking: Vec<&str> = projection.map_or_else(Vec::new, |projection| {
+            projection.paths.iter().map(Path::root).filter(|name| !index.projected.contains(name)).collect()
+        });
+        let all = matches!(index.projected, Projected::All) || select != Some(Select::AllAttributes);
+        match (all, lacking.is_empty(), index.is_local()) {
+            (true, true, _) => Ok(Attributes::OfSource),
+            (_, _, true) => Ok(Attributes::OfItem),
+            (false, _, false) => Err(texts::global_index_has_not_all(&index.name)),
+            (true, false, false) => Err(texts::global_index_lacks(&index.name, &lacking.join(", "))),
+        }
+    }
+
+    /// Checks that an index has what a Query filters by: also a local one does not fetch items for a filter.
+    ///
+    /// # Errors
+    /// When it has not.
+    pub fn check_filtered(&self, names: &[&str]) -> Result<(), Error> {
+        let Some(index) = self.index() else { return Ok(()) };
+        let mut lacking: Vec<&str> = names.iter().copied().filter(|name| !index.projected.contains(name)).collect();
+        lacking.sort_unstable();
+        lacking.dedup();
+        if lacking.is_empty() {
+            Ok(())
+        } else {
+            Err(texts::index_lacks_filter_attributes(&index.name, &lacking.join(", ")))
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use keyform_core::capacity::ReturnConsumedCapacity;
-use keyform_core::error::partiql;
+use keyform_core::error::{partiql, read};
 use keyform_core::expression::{Comparator, Condition, KeyCondition, KeyPredicate, KeyTest, Projection};
 use keyform_core::operation::{Query, Scan, Select};
 use keyform_core::statement::{OrderBy, SelectStatement};
@@ -129,7 +129,7 @@ fn check_index(index: Option<&Index>, statement: &SelectStatement, pinned: Optio
     let columns = statement.columns.iter().flatten().map(|column| column.root()).collect();
     let columns = if index.is_local() { Vec::new() } else { lacking(columns) };
     if !columns.is_empty() {
-        return Err(partiql::index_lacks_columns(&index.name, &columns.join(", ")));
+        return Err(read::global_index_lacks(&index.name, &columns.join(", ")));
     }
     let keyed = pinned.filter(|pinned| !pinned.from_or).and(statement.condition.as_ref());
     let mut filtered = lacking(keyed.map_or_else(Vec::new, Condition::roots));
@@ -137,7 +137,7 @@ fn check_index(index: Option<&Index>, statement: &SelectStatement, pinned: Optio
     if filtered.is_empty() {
         Ok(())
     } else {
-        Err(partiql::index_lacks_filter_attributes(&index.name, &filtered.join(", ")))
+        Err(read::index_lacks_filter_attributes(&index.name, &filtered.join(", ")))
     }
 }
 

@@ -90,18 +90,21 @@ fn origin(random: &mut Random, design: &Design) -> Origin {
 impl Origin {
     /// The attributes that a projection may name.
     fn names(&self, design: &Design) -> Vec<&'static str> {
-        let mut names = all_names();
-        if self.global {
-            names.retain(|name| {
-                let keys = self.key.contains(name) || design.create.key.contains(name);
-                match &self.copied {
-                    Copied::All => true,
-                    Copied::KeysOnly => keys,
-                    Copied::Include(more) => keys || more.iter().any(|other| other == name),
-                }
-            });
+        all_names().into_iter().filter(|name| !self.global || self.has(design, name)).collect()
+    }
+
+    /// The attributes that a Query may filter by.
+    fn filterable(&self, design: &Design) -> Vec<&'static str> {
+        PLAIN.into_iter().filter(|name| !self.key.contains(name) && self.has(design, name)).collect()
+    }
+
+    fn has(&self, design: &Design, name: &str) -> bool {
+        let keys = self.key.contains(name) || design.create.key.contains(name);
+        match &self.copied {
+            Copied::All => true,
+            Copied::KeysOnly => keys,
+            Copied::Include(more) => keys || more.iter().any(|other| other == name),
         }
-        names
     }
 
     fn select(&self, random: &mut Random) -> Option<Select> {
@@ -123,13 +126,15 @@ pub fn query(random: &mut Random, design: &Design) -> Query {
     let origin = origin(random, design);
     let select = origin.select(random);
     let names = origin.names(design);
-    let filterable: Vec<&str> = PLAIN.into_iter().filter(|name| !origin.key.contains(name)).collect();
+    let filterable = origin.filterable(design);
     let key = key_condition(random, design, &origin.key);
     Query {
         table: design.create.table.clone(),
         start: random.maybe(15, |random| start(random, design, &origin.key, &key)),
         key,
-        filter: random.maybe(30, |random| condition(random, design, &filterable, 1)),
+        filter: (!filterable.is_empty())
+            .then(|| random.maybe(30, |random| condition(random, design, &filterable, 1)))
+            .flatten(),
         projection: if select.is_none() { random.maybe(40, |random| projection(random, &names)) } else { None },
         select,
         limit: limit(random),
