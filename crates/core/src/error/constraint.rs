@@ -122,6 +122,18 @@ impl Violations {
         );
     }
 
+    /// A list has strings that are empty or too long.
+    pub fn member_lengths(&mut self, value: &str, member: &str, length_max: usize) {
+        self.push(
+            value,
+            member,
+            &format!(
+                "Member must satisfy constraint: [Member must have length less than or equal to {length_max}, \
+                 Member must have length greater than or equal to 1]"
+            ),
+        );
+    }
+
     /// A map has a list that is empty or too long.
     pub fn list_lengths(&mut self, value: &str, member: &str, length_max: usize) {
         self.push(

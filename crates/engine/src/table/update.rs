@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use keyform_core::Error;
-use keyform_core::error::table as texts;
-use keyform_core::limits::GLOBAL_INDEXES_MAX;
+use keyform_core::error::{schema, table as texts};
+use keyform_core::limits::{GLOBAL_INDEXES_MAX, PROJECTED_ATTRIBUTES_MAX};
 use keyform_core::operation::{GlobalIndexChange, StreamChange, UpdateTable};
 use keyform_core::table::{
-    AttributeDefinitions, BillingMode, GlobalIndex, OnDemandThroughput, Status, Throughput, ThroughputDescription,
-    WarmThroughput,
+    AttributeDefinitions, BillingMode, GlobalIndex, OnDemandThroughput, Projection, Status, Throughput,
+    ThroughputDescription, WarmThroughput,
 };
 
 use super::create::{add_global_index, begin_stream};
@@ -134,6 +134,7 @@ fn create_index(table: &mut Table, definitions: &AttributeDefinitions, index: &G
     if table.indexes.iter().filter(|index| !index.is_local()).count() == GLOBAL_INDEXES_MAX {
         return Err(texts::too_many_global_indexes());
     }
+    check_projected(table, index)?;
     check_index_throughput(table, index)?;
     for name in index.key.attributes() {
         define(&mut table.attributes, definitions, name)?;
@@ -146,6 +147,17 @@ fn check_none_under_way(table: &Table) -> Result<(), Error> {
     let is_under_way =
         |index: &Index| matches!(index.kind, IndexKind::Global { status: Status::Creating | Status::Deleting, .. });
     if table.indexes.iter().any(is_under_way) { Err(texts::one_online_index()) } else { Ok(()) }
+}
+
+/// Attributes that several indexes copy count for each of them.
+fn check_projected(table: &Table, index: &GlobalIndex) -> Result<(), Error> {
+    let copied = |projection: &Projection| match projection {
+        Projection::Include(names) => names.len(),
+        Projection::All | Projection::KeysOnly => 0,
+    };
+    let others: usize = table.indexes.iter().map(|other| copied(&other.projection)).sum();
+    let attributes = others + copied(&index.projection);
+    if attributes > PROJECTED_ATTRIBUTES_MAX { Err(schema::too_many_projected_attributes(attributes)) } else { Ok(()) }
 }
 
 fn check_index_throughput(table: &Table, index: &GlobalIndex) -> Result<(), Error> {

@@ -20,12 +20,12 @@ pub(super) fn write(out: &mut Writer<'_>, echo: &Echo, output: &TransactWriteIte
     capacity::metrics_by_table(out, echo, &output.metrics);
 }
 
-/// One object for each read, empty where there is no item.
+/// One object for each read, empty where there is no item, or nothing of it that the projection wants.
 pub(super) fn responses(out: &mut Writer<'_>, responses: &[Option<Item>]) {
     out.name("Responses");
     out.array(responses, |out, response| {
         out.object(|out| {
-            if let Some(item) = response {
+            if let Some(item) = response.as_ref().filter(|item| item.iter().next().is_some()) {
                 out.name("Item");
                 write_item(out, item);
             }

@@ -11,6 +11,8 @@ use super::{Body, choice, table_name};
 use crate::Echo;
 use crate::json::Reader;
 
+const LISTED_MAX: i64 = 100;
+const RECORDS_MAX: i64 = 1000;
 const SEQUENCE_NUMBER_LENGTH_MIN: usize = 21;
 const POSITIONS: &[&str] = &["AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER", "TRIM_HORIZON"];
 
@@ -39,7 +41,7 @@ struct ShardFilter {
 /// ListStreams.
 pub(super) fn list(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(read)?;
-    check_limit(&raw)?;
+    check_limit(&raw, LISTED_MAX)?;
     let operation = Operation::ListStreams(ListStreams {
         limit: limit(&raw),
         table: raw.table.map(|table| table_name::resolve(Some(table))),
@@ -57,7 +59,7 @@ pub(super) fn describe(body: Body<'_>) -> Result<(Operation, Echo), Error> {
         choice::check(&mut violations, filter.kind.as_deref(), "shardFilter.type", &["CHILD_SHARDS"]);
     }
     violations.finish()?;
-    check_limit(&raw)?;
+    check_limit(&raw, LISTED_MAX)?;
     let operation = Operation::DescribeStream(DescribeStream {
         limit: limit(&raw),
         arn: raw.arn.unwrap_or_default(),
@@ -90,7 +92,7 @@ pub(super) fn records(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let mut violations = Violations::new();
     check_given(&mut violations, raw.iterator.as_deref(), "shardIterator");
     violations.finish()?;
-    check_limit(&raw)?;
+    check_limit(&raw, RECORDS_MAX)?;
     let operation =
         Operation::GetRecords(GetRecords { limit: limit(&raw), iterator: raw.iterator.unwrap_or_default() });
     Ok((operation, echo))
@@ -136,10 +138,12 @@ fn check_given(violations: &mut Violations, value: Option<&str>, member: &str) {
     }
 }
 
-fn check_limit(raw: &Raw) -> Result<(), Error> {
+fn check_limit(raw: &Raw, most: i64) -> Result<(), Error> {
     let mut violations = Violations::new();
-    if let Some(limit) = raw.limit.filter(|limit| *limit < 1) {
-        violations.low(limit, "limit", 1);
+    match raw.limit {
+        Some(limit) if limit < 1 => violations.low(limit, "limit", 1),
+        Some(limit) if limit > most => violations.high(limit, "limit", most),
+        _ => {}
     }
     violations.finish()
 }

@@ -12,6 +12,7 @@ use crate::request::{choice, table_name};
 const TABLE_KEY_LENGTH_MAX: usize = 2;
 const GLOBAL_KEY_LENGTH_MAX: usize = 8;
 const NON_KEY_ATTRIBUTES_MAX: usize = 20;
+const ATTRIBUTE_NAME_LENGTH_MAX: usize = 255;
 const VIEWS: &[&str] = &["NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY"];
 
 /// Checks the members of a CreateTable.
@@ -137,6 +138,10 @@ fn check_projection(violations: &mut Violations, member: &str, projection: Optio
             violations.long(&format!("[{}]", names.join(", ")), &member, NON_KEY_ATTRIBUTES_MAX);
         }
         _ => {}
+    }
+    let is_name = |name: &String| (1..=ATTRIBUTE_NAME_LENGTH_MAX).contains(&name.chars().count());
+    if let Some(names) = projection.attributes.as_deref().filter(|names| !names.iter().all(is_name)) {
+        violations.member_lengths(&format!("[{}]", names.join(", ")), &member, ATTRIBUTE_NAME_LENGTH_MAX);
     }
 }
 

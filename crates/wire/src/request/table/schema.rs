@@ -2,7 +2,7 @@
 
 use keyform_core::Error;
 use keyform_core::error::schema;
-use keyform_core::limits::{GLOBAL_INDEXES_MAX, INDEX_KEY_ATTRIBUTES_MAX, LOCAL_INDEXES_MAX};
+use keyform_core::limits::{GLOBAL_INDEXES_MAX, INDEX_KEY_ATTRIBUTES_MAX, LOCAL_INDEXES_MAX, PROJECTED_ATTRIBUTES_MAX};
 
 use super::shape::{RawAttribute, RawIndex, RawIndexChange, RawKeyElement, RawProjection, RawTable, RawThroughput};
 
@@ -11,6 +11,7 @@ const UNITS_MAX: i64 = 1_000_000_000_000;
 
 /// Checks a CreateTable whose members are checked for themselves.
 pub(super) fn check_create(raw: &RawTable) -> Result<(), Error> {
+    check_supported(raw)?;
     check_billing(raw)?;
     check_lists(raw)?;
     let definitions = definitions(raw.attributes.as_deref());
@@ -21,11 +22,13 @@ pub(super) fn check_create(raw: &RawTable) -> Result<(), Error> {
     check_global_indexes(global.unwrap_or_default(), raw, &definitions)?;
     check_index_names(local.unwrap_or_default().iter().chain(global.unwrap_or_default()))?;
     check_definitions_used(raw, &definitions)?;
+    check_projected(raw)?;
     check_new_stream(raw)
 }
 
 /// Checks an UpdateTable whose members are checked for themselves.
 pub(super) fn check_update(raw: &RawTable) -> Result<(), Error> {
+    check_supported(raw)?;
     if !changes_something(raw) {
         return Err(schema::update_without_change());
     }
@@ -46,6 +49,10 @@ pub(super) fn check_update(raw: &RawTable) -> Result<(), Error> {
     Ok(())
 }
 
+fn check_supported(raw: &RawTable) -> Result<(), Error> {
+    raw.not_supported.as_ref().map_or(Ok(()), |member| Err(schema::member_not_supported(member)))
+}
+
 fn changes_something(raw: &RawTable) -> bool {
     raw.billing.is_some()
         || raw.throughput.is_some()
@@ -55,7 +62,6 @@ fn changes_something(raw: &RawTable) -> bool {
         || raw.sse.is_some()
         || raw.class.is_some()
         || raw.deletion_protected.is_some()
-        || raw.replicas
         || raw.index_changes.as_ref().is_some_and(|changes| !changes.is_empty())
 }
 
@@ -240,6 +246,16 @@ fn check_projection(projection: Option<&RawProjection>) -> Result<(), Error> {
         (Some("INCLUDE"), Some(_)) | (Some(_), None) => Ok(()),
         (Some(kind), Some(_)) => Err(schema::projection_with_attributes(kind)),
     }
+}
+
+/// Attributes that several indexes copy count for each of them.
+fn check_projected(raw: &RawTable) -> Result<(), Error> {
+    let projections = raw.local_indexes.iter().chain(&raw.global_indexes).flatten().filter_map(|index| {
+        let projection = index.projection.as_ref()?;
+        projection.attributes.as_ref()
+    });
+    let attributes: usize = projections.map(Vec::len).sum();
+    if attributes > PROJECTED_ATTRIBUTES_MAX { Err(schema::too_many_projected_attributes(attributes)) } else { Ok(()) }
 }
 
 fn check_index_names<'a>(indexes: impl Iterator<Item = &'a RawIndex>) -> Result<(), Error> {

@@ -3,7 +3,7 @@
 use keyform_core::Error;
 use keyform_core::table::{OnDemandThroughput, WarmThroughput};
 
-use crate::json::Reader;
+use crate::json::{Kind, Reader};
 use crate::request::parameters::checked_list;
 use crate::request::resource::{RawTag, raw_tag};
 
@@ -25,7 +25,8 @@ pub(super) struct RawTable {
     pub(super) class: Option<String>,
     pub(super) deletion_protected: Option<bool>,
     pub(super) tags: Option<Vec<RawTag>>,
-    pub(super) replicas: bool,
+    /// A member for something that there is not here.
+    pub(super) not_supported: Option<String>,
 }
 
 /// An attribute definition.
@@ -115,10 +116,23 @@ impl RawTable {
             "TableClass" => self.class = reader.opt_string()?,
             "DeletionProtectionEnabled" => self.deletion_protected = reader.opt_bool()?,
             "Tags" => self.tags = checked_list(reader, raw_tag)?,
-            "ReplicaUpdates" => self.replicas = reader.opt_list(Reader::skip)?,
+            "ReplicaUpdates"
+            | "GlobalTableWitnessUpdates"
+            | "GlobalTableSettingsReplicationMode"
+            | "GlobalTableSourceArn"
+            | "MultiRegionConsistency"
+            | "ResourcePolicy" => self.elsewhere(reader, name)?,
             _ => reader.skip()?,
         }
         Ok(())
+    }
+
+    /// Replicas and policies exist only in the service: asking for them is remembered, to be refused.
+    fn elsewhere(&mut self, reader: &mut Reader<'_>, name: &str) -> Result<(), Error> {
+        if reader.peek()? != Kind::Null {
+            self.not_supported = Some(name.to_owned());
+        }
+        reader.skip()
     }
 }
 
