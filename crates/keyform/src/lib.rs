@@ -31,6 +31,11 @@
 
 mod serve;
 
+/// The README's example compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 pub use keyform_core::{
     AttributeValue, Attributes, Error, ErrorCode, Execute, Item, Number, Operation, Output, Value, ValueRef, capacity,
     error, expression, limits, operation, statement, table, value,
