@@ -19,9 +19,20 @@ pub fn cannot_convert(token: &str, class: &str) -> Error {
     serialization(format!("{token} cannot be converted to {class}"))
 }
 
-/// A list stands where another type was expected.
-pub fn unrecognized_collection(class: &str) -> Error {
-    serialization(format!("Unrecognized collection type {class}"))
+/// A list stands where a scalar of `class` was expected.
+pub fn unrecognized_scalar(class: &str) -> Error {
+    serialization(format!("Unrecognized collection type class java.lang.{class}"))
+}
+
+/// A list stands where a structure of the service's `class` was expected.
+pub fn unrecognized_structure(class: &str) -> Error {
+    serialization(format!("Unrecognized collection type class com.amazonaws.dynamodb.v20120810.{class}"))
+}
+
+/// A list stands where a map to values of `class` was expected: `String`, or a class of the service's.
+pub fn unrecognized_map(class: &str) -> Error {
+    let package = if class == "String" { "java.lang" } else { "com.amazonaws.dynamodb.v20120810" };
+    serialization(format!("Unrecognized collection type java.util.Map<java.lang.String, {package}.{class}>"))
 }
 
 /// An object stands where another type was expected.

@@ -57,18 +57,33 @@ impl Reader<'_> {
         Ok(present.then_some(strings))
     }
 
-    /// A structure or map, of which `field` reads each member; whether there was one. `class` is the service's name of a
-    /// map's class; a structure has none.
-    pub(crate) fn opt_object(
+    /// A structure of the service's class, of which `field` reads each member; whether there was one.
+    pub(crate) fn opt_structure(
         &mut self,
-        class: Option<&str>,
-        mut field: impl FnMut(&mut Self, &str) -> Result<(), Error>,
+        class: &str,
+        field: impl FnMut(&mut Self, &str) -> Result<(), Error>,
     ) -> Result<bool, Error> {
-        match (self.peek()?, class) {
-            (Kind::Object, _) => self.object(|reader, name| field(reader, &name)).map(|()| true),
-            (Kind::Null, _) => self.literal(Kind::Null).map(|()| false),
-            (Kind::Array, Some(class)) => Err(request::unrecognized_collection(class)),
-            (Kind::Array, None) => Err(request::unrecognized_collection("class com.amazonaws.dynamodb.v20120810")),
+        self.opt_object(field, || request::unrecognized_structure(class))
+    }
+
+    /// A map to values of the service's class, of which `field` reads each entry; whether there was one.
+    pub(crate) fn opt_map(
+        &mut self,
+        class: &str,
+        field: impl FnMut(&mut Self, &str) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
+        self.opt_object(field, || request::unrecognized_map(class))
+    }
+
+    fn opt_object(
+        &mut self,
+        mut field: impl FnMut(&mut Self, &str) -> Result<(), Error>,
+        is_list: impl FnOnce() -> Error,
+    ) -> Result<bool, Error> {
+        match self.peek()? {
+            Kind::Object => self.object(|reader, name| field(reader, &name)).map(|()| true),
+            Kind::Null => self.literal(Kind::Null).map(|()| false),
+            Kind::Array => Err(is_list()),
             _ => Err(request::unexpected_field_type()),
         }
     }
@@ -87,7 +102,7 @@ impl Reader<'_> {
             Kind::False => Err(request::cannot_convert("FALSE_VALUE", class)),
             Kind::String => Err(request::cannot_convert("STRING_VALUE", class)),
             Kind::Number => Err(request::cannot_convert(number_token(self.number()?), class)),
-            Kind::Array => Err(request::unrecognized_collection(&format!("class java.lang.{class}"))),
+            Kind::Array => Err(request::unrecognized_scalar(class)),
             Kind::Object => Err(request::structure_not_expected()),
         }
     }

@@ -53,9 +53,8 @@ fn map<T>(
     class: &str,
     element: fn(&mut Reader<'_>) -> Result<T, Error>,
 ) -> Result<Option<Vec<(String, T)>>, Error> {
-    let class = format!("java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.{class}>");
     let mut entries: Vec<(String, T)> = Vec::new();
-    let present = reader.opt_object(Some(&class), |reader, name| {
+    let present = reader.opt_map(class, |reader, name| {
         let value = element(reader)?;
         match entries.iter_mut().find(|(known, _)| known == name) {
             Some((_, known)) => *known = value,
@@ -68,7 +67,7 @@ fn map<T>(
 
 fn condition(reader: &mut Reader<'_>) -> Result<LegacyCondition, Error> {
     let mut condition = LegacyCondition::default();
-    reader.opt_object(None, |reader, name| {
+    reader.opt_structure("Condition", |reader, name| {
         match name {
             "ComparisonOperator" => condition.operator = reader.opt_string()?,
             "AttributeValueList" => condition.operands = operands(reader)?,
@@ -99,7 +98,7 @@ fn operands(reader: &mut Reader<'_>) -> Result<Option<Vec<Checked<AttributeValue
 
 fn update(reader: &mut Reader<'_>) -> Result<AttributeUpdate, Error> {
     let mut update = AttributeUpdate::default();
-    reader.opt_object(None, |reader, name| {
+    reader.opt_structure("AttributeValueUpdate", |reader, name| {
         match name {
             "Value" => update.value = opt_value(reader)?,
             "Action" => update.action = reader.opt_string()?,

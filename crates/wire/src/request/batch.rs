@@ -79,7 +79,7 @@ pub(super) fn write(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 
 fn keys_and_attributes(reader: &mut Reader<'_>) -> Result<KeysAndAttributes, Error> {
     let mut raw = KeysAndAttributes { keys: None, parameters: Parameters::default() };
-    reader.opt_object(None, |reader, name| match name {
+    reader.opt_structure("KeysAndAttributes", |reader, name| match name {
         "Keys" => {
             raw.keys = checked_list(reader, |reader| Ok(attributes(reader)?.unwrap_or_else(|| Ok(Attributes::new()))))?;
             Ok(())
@@ -96,10 +96,10 @@ fn raw_writes(reader: &mut Reader<'_>) -> Result<Vec<RawWrite>, Error> {
 
 fn raw_write(reader: &mut Reader<'_>) -> Result<RawWrite, Error> {
     let mut raw = RawWrite::default();
-    reader.opt_object(None, |reader, name| {
+    reader.opt_structure("WriteRequest", |reader, name| {
         match name {
-            "PutRequest" => raw.put = member(reader, "Item")?,
-            "DeleteRequest" => raw.delete = member(reader, "Key")?,
+            "PutRequest" => raw.put = member(reader, "PutRequest", "Item")?,
+            "DeleteRequest" => raw.delete = member(reader, "DeleteRequest", "Key")?,
             _ => reader.skip()?,
         }
         Ok(())
@@ -108,9 +108,9 @@ fn raw_write(reader: &mut Reader<'_>) -> Result<RawWrite, Error> {
 }
 
 /// The attributes in the only member of an object.
-fn member(reader: &mut Reader<'_>, member: &str) -> Result<Option<Option<Checked<Attributes>>>, Error> {
+fn member(reader: &mut Reader<'_>, class: &str, member: &str) -> Result<Option<Option<Checked<Attributes>>>, Error> {
     let mut found = None;
-    let present = reader.opt_object(None, |reader, name| {
+    let present = reader.opt_structure(class, |reader, name| {
         if name == member {
             found = attributes(reader)?;
             Ok(())

@@ -68,7 +68,7 @@ const GET: &[&str] = &[
 
 /// PutItem.
 pub(super) fn put(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, PUT))?;
+    let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "PutItemInput", PUT))?;
     let (item, condition) = check_put(&mut parameters).map_err(detected)?;
     let operation = Operation::PutItem(PutItem {
         item,
@@ -84,7 +84,7 @@ pub(super) fn put(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 
 /// DeleteItem.
 pub(super) fn delete(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, DELETE))?;
+    let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "DeleteItemInput", DELETE))?;
     let (key, condition) = check_delete(&mut parameters).map_err(detected)?;
     let operation = Operation::DeleteItem(DeleteItem {
         key,
@@ -100,7 +100,7 @@ pub(super) fn delete(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 
 /// UpdateItem.
 pub(super) fn update(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, UPDATE))?;
+    let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "UpdateItemInput", UPDATE))?;
     let (key, update, condition) = check_update(&mut parameters).map_err(detected)?;
     let legacy_update = legacy::update(parameters.legacy.attribute_updates.take())?;
     let operation = Operation::UpdateItem(UpdateItem {
@@ -118,7 +118,7 @@ pub(super) fn update(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 
 /// GetItem.
 pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, GET))?;
+    let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "GetItemInput", GET))?;
     check_typed(parameters.key.as_ref())?;
     let mut violations = Violations::new();
     check_key_given(&mut violations, &parameters);

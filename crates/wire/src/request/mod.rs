@@ -58,7 +58,7 @@ pub fn decode(target: &str, body: &[u8]) -> Result<Decoded, Error> {
         .or_else(|| target.strip_prefix("DynamoDBStreams_20120810.").and_then(stream_operation))
         .ok_or_else(unknown_operation)?;
     let mut reader = Reader::new(body)?;
-    parameters::body_is_object(&mut reader)?;
+    parameters::body_is_object(&mut reader, name)?;
     let Some(read) = read else {
         reader.skip()?;
         return reader.end().map(|()| Decoded::DescribeEndpoints);

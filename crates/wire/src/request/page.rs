@@ -54,7 +54,7 @@ const SCAN: &[&str] = &[
 
 /// Query.
 pub(super) fn query(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, QUERY))?;
+    let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "QueryInput", QUERY))?;
     check_query_constraints(&parameters)?;
     mixture::check_with(&parameters, &["FilterExpression", "KeyConditionExpression"])?;
     check_select(&parameters)?;
@@ -89,7 +89,7 @@ pub(super) fn query(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 
 /// Scan.
 pub(super) fn scan(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, SCAN))?;
+    let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "ScanInput", SCAN))?;
     check_scan_constraints(&parameters)?;
     mixture::check_with(&parameters, &["FilterExpression"])?;
     check_select(&parameters)?;

@@ -9,9 +9,6 @@ use crate::json::{Kind, Reader};
 use crate::legacy::{self, LegacyParameters};
 use crate::value::{Checked, attribute_value, attributes};
 
-const NAMES_CLASS: &str = "java.util.Map<java.lang.String, java.lang.String>";
-const VALUES_CLASS: &str = "java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.AttributeValue>";
-
 /// What `#name` stands for.
 pub(crate) type Names = BTreeMap<String, String>;
 /// What `:value` stands for.
@@ -47,9 +44,9 @@ pub(crate) struct Parameters {
 
 impl Parameters {
     /// Reads the members of an object that are among `members`; others are ignored.
-    pub(crate) fn read(reader: &mut Reader<'_>, members: &[&str]) -> Result<Self, Error> {
+    pub(crate) fn read(reader: &mut Reader<'_>, class: &str, members: &[&str]) -> Result<Self, Error> {
         let mut parameters = Self::default();
-        reader.opt_object(None, |reader, name| {
+        reader.opt_structure(class, |reader, name| {
             if members.contains(&name) { parameters.member(reader, name) } else { reader.skip() }
         })?;
         Ok(parameters)
@@ -88,7 +85,7 @@ impl Parameters {
 
 fn names(reader: &mut Reader<'_>) -> Result<Option<Names>, Error> {
     let mut names = Names::new();
-    let present = reader.opt_object(Some(NAMES_CLASS), |reader, name| {
+    let present = reader.opt_map("String", |reader, name| {
         names.insert(name.to_owned(), reader.opt_string()?.unwrap_or_default());
         Ok(())
     })?;
@@ -98,7 +95,7 @@ fn names(reader: &mut Reader<'_>) -> Result<Option<Names>, Error> {
 /// Values by placeholder; the first that is none spoils all.
 fn values(reader: &mut Reader<'_>) -> Result<Option<Checked<Values>>, Error> {
     let mut values = Ok(Values::new());
-    let present = reader.opt_object(Some(VALUES_CLASS), |reader, name| {
+    let present = reader.opt_map("AttributeValue", |reader, name| {
         let value = attribute_value(reader)?;
         if let Ok(known) = &mut values {
             match value {
@@ -112,10 +109,10 @@ fn values(reader: &mut Reader<'_>) -> Result<Option<Checked<Values>>, Error> {
 }
 
 /// An object at the top of a body; an array or a scalar is none.
-pub(crate) fn body_is_object(reader: &mut Reader<'_>) -> Result<(), Error> {
+pub(crate) fn body_is_object(reader: &mut Reader<'_>, operation: &str) -> Result<(), Error> {
     match reader.peek()? {
         Kind::Object => Ok(()),
-        Kind::Array => Err(request::unrecognized_collection("class com.amazonaws.dynamodb.v20120810")),
+        Kind::Array => Err(request::unrecognized_structure(&format!("{operation}Input"))),
         _ => Err(request::unexpected_field_type()),
     }
 }
@@ -142,11 +139,10 @@ pub(super) fn by_table<T>(
     class: &str,
     element: impl Fn(&mut Reader<'_>) -> Result<T, Error>,
 ) -> Result<(ByTable<T>, Parameters), Error> {
-    let class = format!("java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.{class}>");
     let (mut tables, mut parameters) = (None, Parameters::default());
-    reader.opt_object(None, |reader, name| match name {
+    reader.opt_structure("BatchInput", |reader, name| match name {
         "RequestItems" => {
-            tables = entries(reader, &class, &element)?;
+            tables = entries(reader, class, &element)?;
             Ok(())
         }
         "ReturnConsumedCapacity" | "ReturnItemCollectionMetrics" => parameters.member(reader, name),
@@ -161,7 +157,7 @@ fn entries<T>(
     element: impl Fn(&mut Reader<'_>) -> Result<T, Error>,
 ) -> Result<ByTable<T>, Error> {
     let mut entries: Vec<(String, T)> = Vec::new();
-    let present = reader.opt_object(Some(class), |reader, name| {
+    let present = reader.opt_map(class, |reader, name| {
         let value = element(reader)?;
         match entries.iter_mut().find(|(known, _)| known == name) {
             Some((_, known)) => *known = value,

@@ -98,7 +98,7 @@ pub(super) fn list_tags(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 /// Reads one tag.
 pub(super) fn raw_tag(reader: &mut Reader<'_>) -> Result<RawTag, Error> {
     let mut tag = RawTag::default();
-    reader.opt_object(None, |reader, name| {
+    reader.opt_structure("Tag", |reader, name| {
         match name {
             "Key" => tag.key = reader.opt_string()?,
             "Value" => tag.value = reader.opt_string()?,
@@ -140,7 +140,7 @@ fn check_tag(tag: RawTag) -> Result<Tag, Error> {
 
 fn read(reader: &mut Reader<'_>) -> Result<Raw, Error> {
     let mut raw = Raw::default();
-    reader.opt_object(None, |reader, name| {
+    reader.opt_structure("ResourceInput", |reader, name| {
         match name {
             "TableName" => raw.table = reader.opt_string()?,
             "ResourceArn" => raw.arn = reader.opt_string()?,
@@ -157,7 +157,7 @@ fn read(reader: &mut Reader<'_>) -> Result<Raw, Error> {
 
 fn expiry(reader: &mut Reader<'_>) -> Result<Option<RawExpiry>, Error> {
     let (mut attribute, mut enabled) = (None, None);
-    let present = reader.opt_object(None, |reader, name| {
+    let present = reader.opt_structure("TimeToLiveSpecification", |reader, name| {
         match name {
             "AttributeName" => attribute = reader.opt_string()?,
             "Enabled" => enabled = reader.opt_bool()?,

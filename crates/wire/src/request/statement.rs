@@ -93,7 +93,7 @@ fn check_all_parsed(statements: &[BatchedStatement]) -> Result<(), Error> {
 
 fn raw_statement(reader: &mut Reader<'_>) -> Result<RawStatement, Error> {
     let mut raw = RawStatement::default();
-    reader.opt_object(None, |reader, name| {
+    reader.opt_structure("ParameterizedStatement", |reader, name| {
         match name {
             "Statement" => raw.statement = reader.opt_string()?,
             "Parameters" => raw.values = checked_list(reader, attribute_value)?,
@@ -108,7 +108,7 @@ fn raw_statement(reader: &mut Reader<'_>) -> Result<RawStatement, Error> {
 
 fn raw_statements(reader: &mut Reader<'_>, member: &str) -> Result<RawStatements, Error> {
     let mut raw = RawStatements::default();
-    reader.opt_object(None, |reader, name| {
+    reader.opt_structure("StatementsInput", |reader, name| {
         match name {
             name if name == member => raw.statements = checked_list(reader, raw_statement)?,
             "ClientRequestToken" => raw.token = reader.opt_string()?,

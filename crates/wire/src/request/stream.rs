@@ -100,7 +100,7 @@ pub(super) fn records(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 
 fn read(reader: &mut Reader<'_>) -> Result<Raw, Error> {
     let mut raw = Raw::default();
-    reader.opt_object(None, |reader, name| {
+    reader.opt_structure("StreamInput", |reader, name| {
         match name {
             "StreamArn" => raw.arn = reader.opt_string()?,
             "TableName" => raw.table = reader.opt_string()?,
@@ -121,7 +121,7 @@ fn read(reader: &mut Reader<'_>) -> Result<Raw, Error> {
 
 fn shard_filter(reader: &mut Reader<'_>) -> Result<Option<ShardFilter>, Error> {
     let mut filter = ShardFilter::default();
-    let present = reader.opt_object(None, |reader, name| {
+    let present = reader.opt_structure("ShardFilter", |reader, name| {
         match name {
             "Type" => filter.kind = reader.opt_string()?,
             "ShardId" => filter.shard = reader.opt_string()?,

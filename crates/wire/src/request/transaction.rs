@@ -98,7 +98,7 @@ pub(super) fn write(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 
 fn read<T>(reader: &mut Reader<'_>, element: fn(&mut Reader<'_>) -> Result<T, Error>) -> Result<Raw<T>, Error> {
     let mut raw = Raw { elements: None, token: None, parameters: Parameters::default() };
-    reader.opt_object(None, |reader, name| {
+    reader.opt_structure("TransactionInput", |reader, name| {
         match name {
             "TransactItems" => raw.elements = checked_list(reader, element)?,
             "ClientRequestToken" => raw.token = reader.opt_string()?,
@@ -112,9 +112,9 @@ fn read<T>(reader: &mut Reader<'_>, element: fn(&mut Reader<'_>) -> Result<T, Er
 
 fn raw_get(reader: &mut Reader<'_>) -> Result<Option<Parameters>, Error> {
     let mut get = None;
-    reader.opt_object(None, |reader, name| {
+    reader.opt_structure("TransactGetItem", |reader, name| {
         match name {
-            "Get" => get = Some(Parameters::read(reader, GET)?),
+            "Get" => get = Some(Parameters::read(reader, name, GET)?),
             _ => reader.skip()?,
         }
         Ok(())
@@ -124,9 +124,9 @@ fn raw_get(reader: &mut Reader<'_>) -> Result<Option<Parameters>, Error> {
 
 fn raw_action(reader: &mut Reader<'_>) -> Result<RawAction, Error> {
     let mut actions = RawAction::new();
-    reader.opt_object(None, |reader, name| {
+    reader.opt_structure("TransactWriteItem", |reader, name| {
         match ActionKind::from_member(name) {
-            Some(kind) => actions.push((kind, Parameters::read(reader, ACTION)?)),
+            Some(kind) => actions.push((kind, Parameters::read(reader, name, ACTION)?)),
             None => reader.skip()?,
         }
         Ok(())

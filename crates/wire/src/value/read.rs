@@ -17,7 +17,6 @@ use crate::json::{Kind, Reader};
 /// A value, or why what stands in the request is none.
 pub(crate) type Checked<T> = Result<T, Error>;
 
-const MAP_CLASS: &str = "java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.AttributeValue>";
 const ATTRIBUTE_NAME_BYTES_MAX: usize = 65535;
 
 /// Reads attributes by name; nothing where `null` stands.
@@ -29,7 +28,7 @@ pub(crate) fn attributes(reader: &mut Reader<'_>) -> Result<Option<Checked<Attri
             Ok(Some(values.finish(attributes)))
         }
         Kind::Null => reader.literal(Kind::Null).map(|()| None),
-        Kind::Array => Err(request::unrecognized_collection(MAP_CLASS)),
+        Kind::Array => Err(request::unrecognized_map("AttributeValue")),
         _ => Err(request::unexpected_field_type()),
     }
 }
@@ -149,7 +148,7 @@ impl Values {
     fn map(&mut self, reader: &mut Reader<'_>, depth: usize) -> Result<Attributes, Error> {
         match reader.peek()? {
             Kind::Object => self.entries(reader, depth),
-            Kind::Array => Err(request::unrecognized_collection(MAP_CLASS)),
+            Kind::Array => Err(request::unrecognized_map("AttributeValue")),
             _ => Err(request::unexpected_field_type()),
         }
     }

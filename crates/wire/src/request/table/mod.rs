@@ -104,7 +104,7 @@ pub(super) fn list(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 
 fn read_list(reader: &mut Reader<'_>) -> Result<(Option<String>, Option<i64>), Error> {
     let (mut start, mut limit) = (None, None);
-    reader.opt_object(None, |reader, name| {
+    reader.opt_structure("ListTablesInput", |reader, name| {
         match name {
             "ExclusiveStartTableName" => start = reader.opt_string()?,
             "Limit" => limit = reader.opt_integer()?,

@@ -95,7 +95,7 @@ impl RawTable {
     /// Reads the members.
     pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
         let mut raw = Self::default();
-        reader.opt_object(None, |reader, name| raw.member(reader, name))?;
+        reader.opt_structure("TableInput", |reader, name| raw.member(reader, name))?;
         Ok(raw)
     }
 
@@ -104,8 +104,8 @@ impl RawTable {
             "TableName" => self.table = reader.opt_string()?,
             "AttributeDefinitions" => self.attributes = checked_list(reader, attribute)?,
             "KeySchema" => self.key = checked_list(reader, key_element)?,
-            "LocalSecondaryIndexes" => self.local_indexes = checked_list(reader, index)?,
-            "GlobalSecondaryIndexes" => self.global_indexes = checked_list(reader, index)?,
+            "LocalSecondaryIndexes" => self.local_indexes = checked_list(reader, local_index)?,
+            "GlobalSecondaryIndexes" => self.global_indexes = checked_list(reader, global_index)?,
             "GlobalSecondaryIndexUpdates" => self.index_changes = checked_list(reader, index_change)?,
             "BillingMode" => self.billing = reader.opt_string()?,
             "ProvisionedThroughput" => self.throughput = throughput(reader)?,
@@ -138,7 +138,7 @@ impl RawTable {
 
 fn attribute(reader: &mut Reader<'_>) -> Result<RawAttribute, Error> {
     let mut attribute = RawAttribute::default();
-    reader.opt_object(None, |reader, name| {
+    reader.opt_structure("AttributeDefinition", |reader, name| {
         match name {
             "AttributeName" => attribute.name = reader.opt_string()?,
             "AttributeType" => attribute.kind = reader.opt_string()?,
@@ -151,7 +151,7 @@ fn attribute(reader: &mut Reader<'_>) -> Result<RawAttribute, Error> {
 
 fn key_element(reader: &mut Reader<'_>) -> Result<RawKeyElement, Error> {
     let mut element = RawKeyElement::default();
-    reader.opt_object(None, |reader, name| {
+    reader.opt_structure("KeySchemaElement", |reader, name| {
         match name {
             "AttributeName" => element.name = reader.opt_string()?,
             "KeyType" => element.kind = reader.opt_string()?,
@@ -162,13 +162,17 @@ fn key_element(reader: &mut Reader<'_>) -> Result<RawKeyElement, Error> {
     Ok(element)
 }
 
-fn index(reader: &mut Reader<'_>) -> Result<RawIndex, Error> {
-    Ok(opt_index(reader)?.unwrap_or_default())
+fn local_index(reader: &mut Reader<'_>) -> Result<RawIndex, Error> {
+    Ok(opt_index(reader, "LocalSecondaryIndex")?.unwrap_or_default())
 }
 
-fn opt_index(reader: &mut Reader<'_>) -> Result<Option<RawIndex>, Error> {
+fn global_index(reader: &mut Reader<'_>) -> Result<RawIndex, Error> {
+    Ok(opt_index(reader, "GlobalSecondaryIndex")?.unwrap_or_default())
+}
+
+fn opt_index(reader: &mut Reader<'_>, class: &str) -> Result<Option<RawIndex>, Error> {
     let mut index = RawIndex::default();
-    let present = reader.opt_object(None, |reader, name| {
+    let present = reader.opt_structure(class, |reader, name| {
         match name {
             "IndexName" => index.name = reader.opt_string()?,
             "KeySchema" => index.key = checked_list(reader, key_element)?,
@@ -185,11 +189,11 @@ fn opt_index(reader: &mut Reader<'_>) -> Result<Option<RawIndex>, Error> {
 
 fn index_change(reader: &mut Reader<'_>) -> Result<RawIndexChange, Error> {
     let mut change = RawIndexChange::default();
-    reader.opt_object(None, |reader, name| {
+    reader.opt_structure("GlobalSecondaryIndexUpdate", |reader, name| {
         match name {
-            "Create" => change.create = opt_index(reader)?,
-            "Update" => change.update = opt_index(reader)?,
-            "Delete" => change.delete = opt_index(reader)?,
+            "Create" => change.create = opt_index(reader, "CreateGlobalSecondaryIndexAction")?,
+            "Update" => change.update = opt_index(reader, "UpdateGlobalSecondaryIndexAction")?,
+            "Delete" => change.delete = opt_index(reader, "DeleteGlobalSecondaryIndexAction")?,
             _ => reader.skip()?,
         }
         Ok(())
@@ -199,7 +203,7 @@ fn index_change(reader: &mut Reader<'_>) -> Result<RawIndexChange, Error> {
 
 fn projection(reader: &mut Reader<'_>) -> Result<Option<RawProjection>, Error> {
     let mut projection = RawProjection::default();
-    let present = reader.opt_object(None, |reader, name| {
+    let present = reader.opt_structure("Projection", |reader, name| {
         match name {
             "ProjectionType" => projection.kind = reader.opt_string()?,
             "NonKeyAttributes" => projection.attributes = reader.opt_strings()?,
@@ -211,29 +215,29 @@ fn projection(reader: &mut Reader<'_>) -> Result<Option<RawProjection>, Error> {
 }
 
 fn throughput(reader: &mut Reader<'_>) -> Result<Option<RawThroughput>, Error> {
-    let units = units(reader, "ReadCapacityUnits", "WriteCapacityUnits")?;
+    let units = units(reader, "ProvisionedThroughput", ["ReadCapacityUnits", "WriteCapacityUnits"])?;
     Ok(units.map(|(read, write)| RawThroughput { read, write }))
 }
 
 fn on_demand(reader: &mut Reader<'_>) -> Result<Option<OnDemandThroughput>, Error> {
-    let units = units(reader, "MaxReadRequestUnits", "MaxWriteRequestUnits")?;
+    let units = units(reader, "OnDemandThroughput", ["MaxReadRequestUnits", "MaxWriteRequestUnits"])?;
     Ok(units.map(|(read_max, write_max)| OnDemandThroughput { read_max, write_max }))
 }
 
 fn warm(reader: &mut Reader<'_>) -> Result<Option<WarmThroughput>, Error> {
-    let units = units(reader, "ReadUnitsPerSecond", "WriteUnitsPerSecond")?;
+    let units = units(reader, "WarmThroughput", ["ReadUnitsPerSecond", "WriteUnitsPerSecond"])?;
     Ok(units.map(|(read, write)| WarmThroughput { read, write }))
 }
 
 /// Units of reading and of writing.
 type Units = (Option<i64>, Option<i64>);
 
-fn units(reader: &mut Reader<'_>, read_member: &str, write_member: &str) -> Result<Option<Units>, Error> {
+fn units(reader: &mut Reader<'_>, class: &str, members: [&str; 2]) -> Result<Option<Units>, Error> {
     let (mut read, mut write) = (None, None);
-    let present = reader.opt_object(None, |reader, name| {
+    let present = reader.opt_structure(class, |reader, name| {
         match name {
-            name if name == read_member => read = reader.opt_long()?,
-            name if name == write_member => write = reader.opt_long()?,
+            name if name == members[0] => read = reader.opt_long()?,
+            name if name == members[1] => write = reader.opt_long()?,
             _ => reader.skip()?,
         }
         Ok(())
@@ -243,7 +247,7 @@ fn units(reader: &mut Reader<'_>, read_member: &str, write_member: &str) -> Resu
 
 fn stream(reader: &mut Reader<'_>) -> Result<Option<RawStream>, Error> {
     let mut stream = RawStream::default();
-    let present = reader.opt_object(None, |reader, name| {
+    let present = reader.opt_structure("StreamSpecification", |reader, name| {
         match name {
             "StreamEnabled" => stream.enabled = reader.opt_bool()?,
             "StreamViewType" => stream.view = reader.opt_string()?,
@@ -256,7 +260,7 @@ fn stream(reader: &mut Reader<'_>) -> Result<Option<RawStream>, Error> {
 
 fn encryption(reader: &mut Reader<'_>) -> Result<Option<RawEncryption>, Error> {
     let mut encryption = RawEncryption::default();
-    let present = reader.opt_object(None, |reader, name| {
+    let present = reader.opt_structure("SSESpecification", |reader, name| {
         match name {
             "Enabled" => encryption.enabled = reader.opt_bool()?,
             "SSEType" => encryption.kind = reader.opt_string()?,
