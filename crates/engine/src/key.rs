@@ -76,14 +76,18 @@ pub fn of_new_item(table: &Table, item: &Attributes) -> Result<ItemKey, Error> {
 /// # Errors
 /// When an index key attribute has the wrong type, is empty or too large.
 pub fn check_index_keys(table: &Table, item: &Attributes) -> Result<(), Error> {
-    for index in &table.indexes {
-        for attribute in index.key.attributes() {
-            if let Some(value) = item.get(&attribute.name) {
-                check_index_value(index, attribute, value)?;
-            }
-        }
-    }
-    Ok(())
+    first_by_name(table, |index| {
+        let attributes = index.key.attributes();
+        attributes
+            .filter_map(|attribute| Some((attribute, item.get(&attribute.name)?)))
+            .find_map(|(attribute, value)| check_index_value(index, attribute, value).err())
+    })
+}
+
+/// The flaw that is told when several indexes have one: that of the index whose name comes first.
+fn first_by_name(table: &Table, flaw: impl Fn(&Index) -> Option<Error>) -> Result<(), Error> {
+    let flaws = table.indexes.iter().filter_map(|index| Some((&index.name, flaw(index)?)));
+    flaws.min_by_key(|(name, _)| *name).map_or(Ok(()), |(_, error)| Err(error))
 }
 
 /// The same for what an update wrote, which the service tells in other words. What the update did not touch is left alone: an
@@ -93,14 +97,15 @@ pub fn check_index_keys(table: &Table, item: &Attributes) -> Result<(), Error> {
 /// When an index key attribute has the wrong type, is empty or too large.
 pub fn check_updated_index_keys(table: &Table, update: &Update, item: &Attributes) -> Result<(), Error> {
     let is_touched = |name: &str| update.touched_paths().any(|path| path.root() == name);
-    for index in &table.indexes {
-        for attribute in index.key.attributes().filter(|attribute| is_touched(&attribute.name)) {
-            if let Some(value) = item.get(&attribute.name) {
-                check_index_value(index, attribute, value).map_err(|_| updated_index_key(attribute, value))?;
-            }
-        }
-    }
-    Ok(())
+    first_by_name(table, |index| {
+        let attributes = index.key.attributes().filter(|attribute| is_touched(&attribute.name));
+        attributes.filter_map(|attribute| Some((attribute, item.get(&attribute.name)?))).find_map(
+            |(attribute, value)| {
+                let flaw = check_index_value(index, attribute, value).err()?;
+                Some(if is_empty(value) { texts::updated_index_key_is_empty() } else { flaw })
+            },
+        )
+    })
 }
 
 /// Checks that no path of an expression reaches into an attribute of the table's key or of an index's.
@@ -116,14 +121,6 @@ pub fn check_scalar_keys<'p>(table: &Table, paths: impl IntoIterator<Item = &'p 
     match nested.iter().find(|name| table.indexes.iter().any(|index| index.key.contains(name))) {
         Some(name) => Err(texts::index_key_is_not_a_document(name)),
         None => Ok(()),
-    }
-}
-
-fn updated_index_key(attribute: &KeyAttribute, value: &AttributeValue) -> Error {
-    if value.kind() == AttributeType::from(attribute.kind) {
-        texts::updated_index_key_is_empty()
-    } else {
-        texts::updated_index_key_type(&attribute.name, attribute.kind, value.kind())
     }
 }
 

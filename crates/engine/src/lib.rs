@@ -3,7 +3,7 @@
 //! The life of an operation:
 //! 1. [`Database::execute`] takes an operation; [`engine`] decides which way it goes.
 //! 2. The [`catalog`] knows the table, [`key`] makes the item's place of its attributes, [`layout`] says where that is.
-//! 3. A read walks a snapshot ([`read`]); a write ([`write`]) locks its keys ([`lock`]), decides, and stages a [`change`] with all
+//! 3. A read walks a snapshot (`read`); a write (`write`) locks its keys ([`lock`]), decides, and stages a [`change`] with all
 //!    that follows from it: indexes, [`expiry`], [`stream`].
 //! 4. The [`store`] puts the batch in order, makes it durable, and the answer is given.
 //!

@@ -103,15 +103,6 @@ pub fn index_key_is_not_a_document(name: &str) -> Error {
 
 const SCALAR_KEYS: &str = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed";
 
-/// An update gives an index key attribute another type than the index's.
-pub fn updated_index_key_type(name: &str, expected: ScalarType, actual: AttributeType) -> Error {
-    let expected = expected.name();
-    Error::validation(format!(
-        "The update expression attempted to update the secondary index key to unsupported type. Key: {name} Expected: \
-         {expected} Actual: {actual}"
-    ))
-}
-
 /// An update makes an index key attribute empty.
 pub fn updated_index_key_is_empty() -> Error {
     Error::validation(

@@ -1,8 +1,8 @@
 //! Streams of changes.
 //!
-//! 1. [`stage`] puts the [`record`] of a change into the batch of the change itself, under the open shard of its partition.
-//! 2. [`shards`] closes shards that are full or old and opens those that follow; [`trim`] forgets what is older than a day.
-//! 3. [`describe`] tells streams and shards, [`iterator`] gives places to read from, [`read`] the records from there on.
+//! 1. [`stage`] puts the `record` of a change into the batch of the change itself, under the open shard of its partition.
+//! 2. `shards` closes shards that are full or old and opens those that follow; `trim` forgets what is older than a day.
+//! 3. `describe` tells streams and shards, `iterator` gives places to read from, `read` the records from there on.
 
 mod describe;
 mod iterator;
