@@ -40,6 +40,19 @@ fn operation_is_answered_with_the_headers_of_the_service() {
 }
 
 #[test]
+fn content_type_is_not_looked_at() {
+    let server = start(settings());
+    let mut client = Client::connect(&server);
+    for content_type in ["", "content-type: text/plain\r\n"] {
+        let head = format!(
+            "POST / HTTP/1.1\r\nhost: localhost\r\nx-amz-target: DynamoDB_20120810.ListTables\r\ncontent-length: 11\r\n{content_type}\r\n"
+        );
+        let answer = client.request(&head, b"{\"Limit\":1}");
+        assert_eq!((answer.status, answer.text().as_str()), (200, ONE_TABLE));
+    }
+}
+
+#[test]
 fn connection_serves_many_requests() {
     let server = start(settings());
     let mut client = Client::connect(&server);
