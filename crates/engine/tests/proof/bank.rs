@@ -12,6 +12,7 @@
 //! indexes, counts and the folded stream are the items.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use keyform_core::expression::{Comparator, Condition, Operand, Path, SetAction, SetValue, Update, UpdateOperand};
 use keyform_core::operation::{
@@ -19,7 +20,8 @@ use keyform_core::operation::{
     TransactAction, TransactWriteItems, UpdateItem, UpdateTable, WriteRequest,
 };
 use keyform_core::table::{
-    AttributeDefinitions, BillingMode, GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, StreamView,
+    AttributeDefinitions, BillingMode, GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, Status, StreamView,
+    TableDescription,
 };
 use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Item, Value};
 use keyform_engine::Database;
@@ -102,6 +104,24 @@ pub fn found(database: &Database) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+fn described(database: &Database, table: &str) -> Box<TableDescription> {
+    match database.execute_blocking(Operation::DescribeTable { table: table.to_owned() }).unwrap() {
+        Output::Table(description) => description,
+        other => panic!("DescribeTable answers a table, not {other:?}"),
+    }
+}
+
+/// Removes the index if it is there and adds it if it is not, with what the background has to do for that.
+pub fn toggle_index(database: &Database, name: &str) {
+    let description = described(database, "bank");
+    match description.global_indexes.iter().find(|index| index.index.name == name).map(|index| index.status) {
+        Some(Status::Active) => drop_index(database, name),
+        Some(_) => {}
+        None => add_index(database, name),
+    }
+    database.sweep().unwrap();
 }
 
 /// Adds the index of that name anew; it is filled in the background.
@@ -199,6 +219,15 @@ fn absent() -> Condition {
 
 fn present() -> Condition {
     Condition::AttributeExists(Path::attribute("pk"))
+}
+
+/// Tells others to end when it goes out of scope, also when a test fails there.
+pub struct EndOnDrop<'a>(pub &'a AtomicBool);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
 }
 
 /// One of the writers: does one thing after the other and tells what was acknowledged.
@@ -499,17 +528,17 @@ fn check_acks(bank: &Contents, audit: &Contents, acks: &[Ack], unknown: Unknown)
 /// Indexes, counts and the folded stream are the items.
 fn check_derived(database: &Database, table: &str, items: &Contents, indexes: &[(&str, &[&str])]) {
     let sorted = table == "audit";
-    for (index, attributes) in indexes {
+    let description = described(database, table);
+    let has = |name: &str| {
+        let global = description.global_indexes.iter().any(|index| index.index.name == name);
+        global || description.local_indexes.iter().any(|index| index.index.name == name)
+    };
+    for (index, attributes) in indexes.iter().filter(|(name, _)| has(name)) {
         let entries = by_key(contents(database, table, Some((*index).to_owned())), sorted);
         let expected = items.iter().filter(|(_, item)| attributes.iter().all(|name| item.contains_key(*name)));
         let expected: Contents = expected.map(|(place, item)| (place.clone(), projected(index, item))).collect();
         assert_eq!(entries, expected, "the index {index} is the items");
     }
-    let Output::Table(description) =
-        database.execute_blocking(Operation::DescribeTable { table: table.to_owned() }).unwrap()
-    else {
-        panic!("DescribeTable answers a table");
-    };
     assert_eq!(description.item_count, items.len() as u64, "the items of {table} are counted");
     for index in &description.global_indexes {
         let (_, attributes) =

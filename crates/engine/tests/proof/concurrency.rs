@@ -8,7 +8,7 @@ use keyform_engine::Database;
 use keyform_engine::env::ManualEnv;
 use keyform_engine::store::{PowerCut, SimDisk};
 
-use crate::bank::{self, Unknown, Writer, add_one, transfer};
+use crate::bank::{self, EndOnDrop, Unknown, Writer, add_one, transfer};
 use crate::subject::{self, Subject};
 
 const NOW_MS: u64 = 1_700_000_000_500;
@@ -42,6 +42,7 @@ fn readers_see_transfers_as_a_whole() {
         let database = &subject.database;
         let done = AtomicBool::new(false);
         let acks = std::thread::scope(|scope| {
+            let _end = EndOnDrop(&done);
             for _ in 0..2 {
                 scope.spawn(|| {
                     while !done.load(Ordering::SeqCst) {
@@ -54,9 +55,7 @@ fn readers_see_transfers_as_a_whole() {
                 (0..150).filter_map(|_| writer.step(database).unwrap()).collect::<Vec<_>>()
             };
             let writers: Vec<_> = (0..THREADS).map(|number| scope.spawn(move || work(number))).collect();
-            let acks: Vec<_> = writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect();
-            done.store(true, Ordering::SeqCst);
-            acks
+            writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect::<Vec<_>>()
         });
         bank::audit(database, &acks, Unknown::default());
     });
@@ -134,13 +133,13 @@ fn readers_see_only_what_a_power_cut_cannot_take() {
                 }
             });
         }
+        let _end = EndOnDrop(&done);
         for _ in 0..40 {
             let seen = count(&database);
             let after = subject::open(&disk.cut_power(PowerCut::DropAll), &env).unwrap();
             let kept = count(&after);
             assert!(kept >= seen, "a reader saw {seen}, the disk kept {kept}");
         }
-        done.store(true, Ordering::SeqCst);
     });
 }
 

@@ -82,6 +82,10 @@ fn child() {
             let database = database.clone();
             scope.spawn(move || work(&database, round, writer));
         }
+        // An index comes and goes, so that some are killed half filled.
+        loop {
+            bank::toggle_index(&database, "by-version");
+        }
     });
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use keyform_core::{Error, Operation, Output};
 use keyform_engine::env::ManualEnv;
-use keyform_engine::store::{DataKeys, PowerCut, SimDisk, Store, StoreOptions};
+use keyform_engine::store::{DataKeys, Durability, PowerCut, SimDisk, Store, StoreOptions};
 use keyform_engine::{Database, OpenError, Options};
 
 /// A database that a test owns, with its disk and its clock.
@@ -67,7 +67,13 @@ impl Subject {
 
 /// Opens the database on a disk. Its files are small, so that there are many of them.
 pub fn open(disk: &SimDisk, env: &ManualEnv) -> Result<Database, OpenError> {
+    open_with(disk, env, Durability::Sync)
+}
+
+/// The same with the durability given.
+pub fn open_with(disk: &SimDisk, env: &ManualEnv, durability: Durability) -> Result<Database, OpenError> {
     let store_options = StoreOptions {
+        durability,
         memtable_bytes: 8 << 10,
         block_bytes: 1 << 10,
         table_bytes: 8 << 10,
