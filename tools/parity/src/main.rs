@@ -19,6 +19,7 @@ parity: the same random requests to us and to other DynamoDB-compatible servers
   --reference-url NAME=URL compare with a server that runs already; repeatable
   --requests N             how many requests (default 20000)
   --seed N                 the seed of the generator (default 1)
+  --show N                 how many kinds of unexplained differences to print (default 20)
   --no-minimise            report unexplained requests as they were sent
   --print-decisions        print the table of decisions for docs/compatibility.md
 
@@ -33,6 +34,7 @@ struct Options {
     requests: usize,
     seed: u64,
     minimise: bool,
+    show: usize,
 }
 
 fn main() -> ExitCode {
@@ -76,6 +78,7 @@ fn options(arguments: &[String]) -> Result<Options, String> {
         requests: 20_000,
         seed: 1,
         minimise: true,
+        show: 20,
     };
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
@@ -87,6 +90,7 @@ fn options(arguments: &[String]) -> Result<Options, String> {
             "--reference-url" => options.references.push(name_and_url(&value()?)?),
             "--requests" => options.requests = number(argument, &value()?)?,
             "--seed" => options.seed = number(argument, &value()?)?,
+            "--show" => options.show = number(argument, &value()?)?,
             "--no-minimise" => options.minimise = false,
             other => return Err(format!("unknown argument {other}; --help lists them")),
         }
@@ -126,7 +130,7 @@ fn compare_in(options: &Options, scratch: &Path) -> Result<bool, String> {
     let report = run
         .execute(&mut |report, sent| println!("  {sent} sent, {} unexplained", report.unexplained_count()))
         .map_err(|error| error.to_string())?;
-    print!("{}", report.render());
+    print!("{}", report.render(options.show));
     let we_died = report.crashes.first().is_some_and(|(_, count)| *count > 0);
     Ok(report.unexplained_count() == 0 && !we_died)
 }

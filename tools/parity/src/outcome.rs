@@ -67,8 +67,7 @@ fn error(status: u16, body: Value) -> Outcome {
     let mut rest = body.as_object().cloned().unwrap_or_default();
     let kind = rest.remove("__type").and_then(|kind| kind.as_str().map(|text| short_type(text).to_owned()));
     let lower = rest.remove("message");
-    let message =
-        lower.or(rest.remove("Message")).and_then(|text| text.as_str().map(sorted_braces)).unwrap_or_default();
+    let message = lower.or(rest.remove("Message")).and_then(|text| text.as_str().map(sorted_lists)).unwrap_or_default();
     Outcome { status, kind: Some(kind.unwrap_or_default()), message, body: Value::Object(rest) }
 }
 
@@ -76,14 +75,17 @@ fn short_type(kind: &str) -> &str {
     kind.rsplit_once('#').map_or(kind, |(_, name)| name)
 }
 
-/// Servers list unused placeholders in the order of their maps; the list between braces is sorted.
-fn sorted_braces(message: &str) -> String {
-    let Some((start, end)) = message.find('{').zip(message.rfind('}')).filter(|(start, end)| start < end) else {
-        return message.to_owned();
-    };
-    let mut names: Vec<&str> = message[start + 1..end].split(", ").collect();
-    names.sort_unstable();
-    format!("{}{{{}}}{}", &message[..start], names.join(", "), &message[end + 1..])
+/// Servers list placeholders and attributes in the order of their maps; such lists are sorted.
+fn sorted_lists(message: &str) -> String {
+    let mut text = message.to_owned();
+    for (open, close) in [("keys: {", '}'), ("Keys: [", ']'), ("AttributeDefinitions: [", ']')] {
+        let Some(start) = text.find(open).map(|at| at + open.len()) else { continue };
+        let Some(end) = text[start..].find(close).map(|length| start + length) else { continue };
+        let mut names: Vec<&str> = text[start..end].split(", ").collect();
+        names.sort_unstable();
+        text = format!("{}{}{}", &text[..start], names.join(", "), &text[end..]);
+    }
+    text
 }
 
 fn normalise(operation: &str, body: &mut Value) {

@@ -9,7 +9,6 @@ use crate::compare::{Class, Verdict};
 use crate::outcome::Outcome;
 use crate::request::Request;
 
-const SHOWN_MAX: usize = 20;
 const TEXT_MAX: usize = 900;
 
 /// The counts of a run.
@@ -71,9 +70,8 @@ impl Report {
 
     /// Whether a difference of this kind is known.
     #[must_use]
-    pub fn has_seen(&self, operation: &str, outcomes: &[Outcome]) -> bool {
-        let kind = kind_of(operation, outcomes.iter());
-        self.findings.iter().any(|(known, ..)| *known == kind)
+    pub fn has_seen(&self, kind: &str) -> bool {
+        self.findings.iter().any(|(known, ..)| known == kind)
     }
 
     /// How many requests showed a difference that nothing explains.
@@ -88,11 +86,11 @@ impl Report {
         self.operations.values().map(|row| row[0] + row[1] + row[2]).sum()
     }
 
-    /// The report as text.
+    /// The report as text, with so many kinds of unexplained differences.
     #[must_use]
-    pub fn render(&self) -> String {
+    pub fn render(&self, shown_max: usize) -> String {
         let mut text = String::new();
-        self.render_findings(&mut text);
+        self.render_findings(&mut text, shown_max);
         text += "\noperation               equal  we differ  peers differ  unexplained\n";
         for (operation, [equal, we, peers, unexplained]) in &self.operations {
             line(&mut text, &format!("{operation:<22} {equal:>6} {we:>10} {peers:>13} {unexplained:>12}"));
@@ -113,10 +111,10 @@ impl Report {
         text
     }
 
-    fn render_findings(&self, text: &mut String) {
+    fn render_findings(&self, text: &mut String, shown_max: usize) {
         let mut findings: Vec<_> = self.findings.iter().collect();
         findings.sort_by_key(|(_, finding, count)| (finding.class, usize::MAX - count));
-        for (number, (_, finding, count)) in findings.iter().take(SHOWN_MAX).enumerate() {
+        for (number, (_, finding, count)) in findings.iter().take(shown_max).enumerate() {
             line(
                 text,
                 &format!(
@@ -137,8 +135,8 @@ impl Report {
                 line(text, &format!("    table: {}", shorten(&table.to_string())));
             }
         }
-        if findings.len() > SHOWN_MAX {
-            line(text, &format!("\n… and {} more kinds", findings.len() - SHOWN_MAX));
+        if findings.len() > shown_max {
+            line(text, &format!("\n… and {} more kinds", findings.len() - shown_max));
         }
     }
 }
@@ -155,9 +153,10 @@ fn shorten(text: &str) -> String {
     shown
 }
 
-/// Differences of one kind share the operation and the shape of the answers: status, type and message without
+/// The kind of a difference: differences of one kind share the operation and the shape of the answers: status, type and message without
 /// what stands in quotes, braces, numbers and values.
-fn kind_of<'a>(operation: &str, outcomes: impl Iterator<Item = &'a Outcome>) -> String {
+#[must_use]
+pub fn kind_of<'a>(operation: &str, outcomes: impl Iterator<Item = &'a Outcome>) -> String {
     let mut shapes: Vec<String> = outcomes.map(shape).collect();
     shapes.sort_unstable();
     format!("{operation} {}", shapes.join(" | "))

@@ -12,7 +12,7 @@ use crate::decision::Decision;
 use crate::generate;
 use crate::outcome::Outcome;
 use crate::random::Random;
-use crate::report::{Finding, Report};
+use crate::report::{Finding, Report, kind_of};
 use crate::request::{Request, Touched};
 use crate::shrink::shrink;
 use crate::target::Target;
@@ -22,7 +22,7 @@ const TABLES: usize = 6;
 const REQUESTS_PER_EPOCH: usize = 2_500;
 const SETTLE_MAX: Duration = Duration::from_secs(20);
 const READ_RETRIES: usize = 6;
-const SHRINK_MAX: usize = 12;
+const SHRINK_MAX: usize = 60;
 
 /// What a run needs.
 #[derive(Debug)]
@@ -188,8 +188,9 @@ impl Run {
 
     /// A smaller request that still shows an unexplained difference of a kind that is new.
     fn smaller(&mut self, request: &Request, outcomes: &[Outcome], report: &Report) -> Option<Request> {
-        let unseen = report.findings.len() < SHRINK_MAX && !report.has_seen(request.operation, outcomes);
-        if !self.minimise || !unseen || request.table_changed.is_some() {
+        let kind = kind_of(request.operation, outcomes.iter());
+        let wanted = self.minimise && report.findings.len() < SHRINK_MAX && !report.has_seen(&kind);
+        if !wanted || request.table_changed.is_some() {
             return None;
         }
         let smaller = shrink(request, &mut |candidate| {
@@ -198,7 +199,7 @@ impl Run {
             if verdict.class != Class::Equal {
                 self.repair(&candidate.touched);
             }
-            !verdict.unexplained.is_empty() && outcomes.iter().all(|outcome| outcome.status != 0)
+            !verdict.unexplained.is_empty() && kind_of(candidate.operation, outcomes.iter()) == kind
         });
         (smaller.body != request.body).then_some(smaller)
     }

@@ -197,10 +197,23 @@ pub fn key_schema(hash: &KeyAttribute, range: Option<&KeyAttribute>) -> Value {
 
 /// A value for a key, out of a pool of so many.
 pub fn key_value(random: &mut Random, kind: Kind, pool: usize) -> Value {
-    let choices = match kind {
-        Kind::S => ["a", "ab", "abc", "b", "B", "ü", "a#1", "a#2"],
-        Kind::N => ["0", "1", "-1", "10", "2.5", "-10", "100", "1e20"],
-        Kind::B => ["AA==", "AAE=", "/w==", "gA==", "AAEC", "/wA=", "YWJj", "Yg=="],
-    };
+    let choices = key_pool(kind);
     json!({ kind.letter(): choices[random.below(pool.min(choices.len()))] })
+}
+
+/// Two values for a key in their order.
+pub fn key_bounds(random: &mut Random, kind: Kind) -> [Value; 2] {
+    let choices = key_pool(kind);
+    let low = random.below(choices.len());
+    let high = random.between(low, choices.len() - 1);
+    [low, high].map(|index| json!({ kind.letter(): choices[index] }))
+}
+
+/// The values of keys, in ascending order.
+fn key_pool(kind: Kind) -> [&'static str; 8] {
+    match kind {
+        Kind::S => ["B", "a", "a#1", "a#2", "ab", "abc", "b", "ü"],
+        Kind::N => ["-10", "-1", "0", "1", "2.5", "10", "100", "1e20"],
+        Kind::B => ["AA==", "AAE=", "AAEC", "YWJj", "Yg==", "gA==", "/w==", "/wA="],
+    }
 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::generate::value::{PLAIN, RESERVED, number, number_set, string_set, value};
+use crate::generate::value::{PLAIN, RESERVED, number, number_set, small_number, string_set, value};
 use crate::random::Random;
-use crate::world::{KeyAttribute, Kind, key_value};
+use crate::world::{KeyAttribute, Kind, key_bounds, key_value};
 
 /// An expression in the making: it hands out placeholders and remembers what they stand for.
 #[derive(Debug, Default)]
@@ -62,12 +62,23 @@ pub fn path(random: &mut Random, made: &mut Placeholders) -> String {
     }
 }
 
-fn operand(random: &mut Random, made: &mut Placeholders) -> String {
+/// Something to compare a path with: ordered comparisons take only what has an order, and never the path itself.
+fn operand(random: &mut Random, made: &mut Placeholders, subject: &str, comparator: &str) -> String {
+    let ordered = !matches!(comparator, "=" | "<>");
     match random.below(6) {
-        0 => path(random, made),
-        1 => format!("size({})", path(random, made)),
-        2 | 3 => made.value(json!({"N": number(random)})),
-        _ => made.value(value(random, 1)),
+        0 => Some(path(random, made))
+            .filter(|other| other != subject && !other.starts_with('#') && !subject.starts_with('#')),
+        1 => Some(format!("size({})", path(random, made))),
+        _ => None,
+    }
+    .unwrap_or_else(|| made.value(if ordered { scalar(random) } else { value(random, 1) }))
+}
+
+fn scalar(random: &mut Random) -> Value {
+    match random.below(4) {
+        0 => json!({"S": random.word(&["", "a", "abc", "ü"])}),
+        1 => json!({"B": "AAE="}),
+        _ => json!({"N": number(random)}),
     }
 }
 
@@ -109,7 +120,10 @@ fn simple_condition(random: &mut Random, made: &mut Placeholders) -> String {
         7 => {
             format!("size({subject}) {} {}", comparator(random), made.value(json!({"N": random.below(4).to_string()})))
         }
-        _ => format!("{subject} {} {}", comparator(random), operand(random, made)),
+        _ => {
+            let comparator = comparator(random);
+            format!("{subject} {comparator} {}", operand(random, made, &subject, comparator))
+        }
     }
 }
 
@@ -158,7 +172,7 @@ fn update_action(random: &mut Random, made: &mut Placeholders, name: &str, targe
         ("doc", 1) => (1, format!("{target}.x")),
         ("doc", 2 | 3) => (
             0,
-            format!("{target}.{} = {}", random.word(&["x", "new", "y[0]", "y[7]"]), set_value(random, made, target)),
+            format!("{target}.{} = {}", random.word(&["x", "fresh", "y[0]", "y[7]"]), set_value(random, made, target)),
         ),
         ("lst", 1 | 2) => (0, format!("{target} = list_append({target}, {})", made.value(json!({"L": [{"N": "9"}]})))),
         ("lst", 3) => (0, format!("{target}[{}] = {}", random.below(9), made.value(value(random, 1)))),
@@ -167,11 +181,10 @@ fn update_action(random: &mut Random, made: &mut Placeholders, name: &str, targe
         ("tags", 3 | 4) => (3, format!("{target} {}", made.value(string_set(random)))),
         ("nums", 1 | 2) => (2, format!("{target} {}", made.value(number_set(random)))),
         ("nums", 3 | 4) => (3, format!("{target} {}", made.value(number_set(random)))),
-        ("cnt", 1 | 2) => (2, format!("{target} {}", made.value(json!({"N": number(random)})))),
-        ("cnt", 3 | 4) => (
-            0,
-            format!("{target} = {target} {} {}", random.word(&["+", "-"]), made.value(json!({"N": number(random)}))),
-        ),
+        ("cnt", 1 | 2) => (2, format!("{target} {}", made.value(small_number(random)))),
+        ("cnt", 3 | 4) => {
+            (0, format!("{target} = {target} {} {}", random.word(&["+", "-"]), made.value(small_number(random))))
+        }
         _ => (0, format!("{target} = {}", set_value(random, made, target))),
     }
 }
@@ -181,7 +194,7 @@ fn set_value(random: &mut Random, made: &mut Placeholders, target: &str) -> Stri
         0 => format!("if_not_exists({target}, {})", made.value(value(random, 1))),
         1 => path(random, made),
         2 => {
-            let one = made.value(json!({"N": number(random)}));
+            let one = made.value(small_number(random));
             format!("if_not_exists(cnt, {one}) + {one}")
         }
         _ => made.value(value(random, 2)),
@@ -205,9 +218,12 @@ pub fn key_condition(
 
 fn range_condition(random: &mut Random, made: &mut Placeholders, range: &KeyAttribute) -> String {
     let name = made.name(random, &range.name);
+    if random.percent(15) {
+        let [low, high] = key_bounds(random, range.kind).map(|bound| made.value(bound));
+        return format!("{name} BETWEEN {low} AND {high}");
+    }
     let one = made.value(key_value(random, range.kind, 8));
-    match random.below(7) {
-        0 => format!("{name} BETWEEN {one} AND {}", made.value(key_value(random, range.kind, 8))),
+    match random.below(6) {
         1 if range.kind != Kind::N => format!("begins_with({name}, {one})"),
         other => format!("{name} {} {one}", ["=", "<", "<=", ">", ">="][other % 5]),
     }

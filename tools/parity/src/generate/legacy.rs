@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use crate::generate::reads::keys_of;
-use crate::generate::value::{PLAIN, item, number, number_set, string_set, value};
+use crate::generate::value::{PLAIN, item, number, number_set, small_number, string_set, value};
 use crate::random::Random;
 use crate::request::{Reading, Request};
-use crate::world::{KeyAttribute, Kind, Table, key_value};
+use crate::world::{KeyAttribute, Kind, Table, key_bounds, key_value};
 
 /// A random request with legacy parameters.
 pub fn request(random: &mut Random, table: &Table) -> Request {
@@ -51,7 +51,7 @@ fn attribute_update(random: &mut Random, name: &str) -> Value {
         (2, "tags") => json!({"Action": "ADD", "Value": string_set(random)}),
         (2, "nums") => json!({"Action": "ADD", "Value": number_set(random)}),
         (2, "lst") => json!({"Action": "ADD", "Value": {"L": [{"N": "1"}]}}),
-        (2, "cnt") => json!({"Action": "ADD", "Value": {"N": number(random)}}),
+        (2, "cnt") => json!({"Action": "ADD", "Value": small_number(random)}),
         (3, _) => json!({"Value": value(random, 1)}),
         _ => json!({"Action": "PUT", "Value": value(random, 2)}),
     }
@@ -95,7 +95,7 @@ fn range_condition(random: &mut Random, range: &KeyAttribute) -> Value {
     let one = key_value(random, range.kind, 8);
     match random.below(6) {
         0 if range.kind != Kind::N => compare("BEGINS_WITH", vec![one]),
-        1 => compare("BETWEEN", vec![one, key_value(random, range.kind, 8)]),
+        1 => compare("BETWEEN", key_bounds(random, range.kind).to_vec()),
         other => compare(["EQ", "LT", "LE", "GT", "GE"][other % 5], vec![one]),
     }
 }
@@ -111,10 +111,11 @@ fn scan(random: &mut Random, table: &Table) -> Request {
 
 fn filter(random: &mut Random, body: &mut Value, member: &str) {
     if random.percent(60) {
-        body[member] = Value::Object(comparisons(random));
-        if random.percent(30) {
+        let comparisons = comparisons(random);
+        if comparisons.len() > 1 && random.percent(30) {
             body["ConditionalOperator"] = random.word(&["AND", "OR"]).into();
         }
+        body[member] = Value::Object(comparisons);
     }
 }
 
@@ -127,9 +128,9 @@ fn comparison(random: &mut Random) -> Value {
         0 => compare("NULL", Vec::new()),
         1 => compare("NOT_NULL", Vec::new()),
         2 => compare("BETWEEN", vec![json!({"N": "1"}), json!({"N": "9"})]),
-        3 => compare("IN", (0..random.between(1, 3)).map(|_| value(random, 0)).collect()),
+        3 => compare("IN", ["1", "2.50"][..random.between(1, 2)].iter().map(|n| json!({"N": n})).collect()),
         4 => compare("BEGINS_WITH", vec![json!({"S": "a"})]),
-        5 => compare(random.word(&["CONTAINS", "NOT_CONTAINS"]), vec![value(random, 0)]),
+        5 => compare(random.word(&["CONTAINS", "NOT_CONTAINS"]), vec![json!({"S": random.word(&["a", "x"])})]),
         6 => compare(random.word(&["EQ", "NE"]), vec![value(random, 2)]),
         _ => compare(random.word(&["LT", "LE", "GT", "GE"]), vec![json!({"N": number(random)})]),
     }
@@ -155,7 +156,7 @@ fn expect(random: &mut Random, body: &mut Value) {
             (name, condition)
         })
         .collect();
-    if random.percent(20) {
+    if expected.len() > 1 && random.percent(30) {
         body["ConditionalOperator"] = random.word(&["AND", "OR"]).into();
     }
     body["Expected"] = Value::Object(expected);

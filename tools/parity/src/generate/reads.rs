@@ -55,18 +55,29 @@ fn finish(
     }
     match random.below(6) {
         0 => body["ProjectionExpression"] = projection(random, &mut made).into(),
-        1 => body["Select"] = random.word(&["ALL_ATTRIBUTES", "COUNT", "ALL_PROJECTED_ATTRIBUTES"]).into(),
+        1 => body["Select"] = select(random, index).into(),
         _ => {}
     }
     made.put_into(&mut body);
     if random.percent(30) {
         body["Limit"] = random.between(1, 6).into();
     }
-    if random.percent(15) {
+    if random.percent(15) && index.is_none_or(|index| !index.global) {
         body["ConsistentRead"] = random.percent(60).into();
     }
     decorate(random, &mut body);
     Request::new(operation, body).read(reading)
+}
+
+/// A selection that the index, or the table, allows.
+fn select(random: &mut Random, index: Option<&Index>) -> &'static str {
+    match index {
+        None => random.word(&["ALL_ATTRIBUTES", "COUNT"]),
+        Some(index) if index.global && index.projection["ProjectionType"] != "ALL" => {
+            random.word(&["COUNT", "ALL_PROJECTED_ATTRIBUTES"])
+        }
+        Some(_) => random.word(&["ALL_ATTRIBUTES", "COUNT", "ALL_PROJECTED_ATTRIBUTES"]),
+    }
 }
 
 /// The key attributes that a read of a table or of its index goes by.

@@ -29,6 +29,10 @@ fn create(random: &mut Random) -> Request {
         0 => {
             body["BillingMode"] = "PROVISIONED".into();
             body["ProvisionedThroughput"] = json!({"ReadCapacityUnits": 5, "WriteCapacityUnits": 5});
+            let indexes = body.get_mut("GlobalSecondaryIndexes").and_then(Value::as_array_mut);
+            for index in indexes.into_iter().flatten() {
+                index["ProvisionedThroughput"] = json!({"ReadCapacityUnits": 5, "WriteCapacityUnits": 5});
+            }
         }
         1 => body["DeletionProtectionEnabled"] = false.into(),
         _ => {}
