@@ -128,13 +128,13 @@ impl WriteCost {
         }
     }
 
-    /// The report a caller asked for; `factor` is two for transactions.
+    /// The report a caller asked for; `factor` is two for transactions, which the indexes, filled afterwards, do not pay.
     pub fn report(&self, table: &str, wanted: ReturnConsumedCapacity, factor: f64) -> Option<ConsumedCapacity> {
-        let total = (self.table + self.indexes.iter().map(|(.., units)| units).sum::<f64>()) * factor;
+        let total = self.table * factor + self.indexes.iter().map(|(.., units)| units).sum::<f64>();
         let detail = || {
             let part = |local: bool| {
                 let parts = self.indexes.iter().filter(move |index| index.1 == local);
-                parts.map(|(name, _, units)| (name.clone(), units * factor)).collect()
+                parts.map(|(name, _, units)| (name.clone(), *units)).collect()
             };
             CapacityDetail { table: self.table * factor, local: part(true), global: part(false) }
         };

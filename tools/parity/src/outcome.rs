@@ -78,7 +78,14 @@ fn short_type(kind: &str) -> &str {
 /// Servers list placeholders and attributes in the order of their maps; such lists are sorted.
 fn sorted_lists(message: &str) -> String {
     let mut text = message.to_owned();
-    for (open, close) in [("keys: {", '}'), ("Keys: [", ']'), ("AttributeDefinitions: [", ']')] {
+    for (open, close) in [
+        ("keys: {", '}'),
+        ("Keys: [", ']'),
+        ("AttributeDefinitions: [", ']'),
+        ("keys used: [", ']'),
+        ("Non-expression parameters: {", '}'),
+        ("Expression parameters: {", '}'),
+    ] {
         let Some(start) = text.find(open).map(|at| at + open.len()) else { continue };
         let Some(end) = text[start..].find(close).map(|length| start + length) else { continue };
         let mut names: Vec<&str> = text[start..end].split(", ").collect();

@@ -108,16 +108,16 @@ impl Run {
             }
         }
         let verdict = self.judge(request, &outcomes);
-        if verdict.class != Class::Equal {
+        // A peer may refuse a batch and yet have written a part of it.
+        let may_be_apart = request.operation == "BatchWriteItem" && !outcomes[0].is_success();
+        if verdict.class != Class::Equal || may_be_apart {
             self.repair(&request.touched);
         }
         self.tidy(request, &outcomes);
         if !verdict.unexplained.is_empty() {
-            let finding = match self.smaller(request, &outcomes, report) {
-                Some(smaller) => self.repeated(&smaller, &verdict, tables),
-                None => self.finding(request, &verdict, tables, outcomes),
-            };
-            report.unexplained(finding);
+            let smaller = self.smaller(request, &outcomes, report);
+            let repeated = smaller.and_then(|smaller| self.repeated(&smaller, tables));
+            report.unexplained(repeated.unwrap_or_else(|| self.finding(request, &verdict, tables, outcomes)));
         }
         report.count(request.operation, &verdict);
         Ok(true)
@@ -204,11 +204,14 @@ impl Run {
         (smaller.body != request.body).then_some(smaller)
     }
 
-    fn repeated(&mut self, request: &Request, verdict: &Verdict, tables: &[Table]) -> Finding {
+    /// The finding of a request that is sent once more, if it still shows something.
+    fn repeated(&mut self, request: &Request, tables: &[Table]) -> Option<Finding> {
         let item_before = request.touched.first().and_then(|touched| read_item(&mut self.subject, touched));
         let outcomes = self.settled_outcomes(request);
+        let verdict = self.judge(request, &outcomes);
         self.repair(&request.touched);
-        Finding { item_before, ..self.finding(request, verdict, tables, outcomes) }
+        let shows = !verdict.unexplained.is_empty();
+        shows.then(|| Finding { item_before, ..self.finding(request, &verdict, tables, outcomes) })
     }
 
     fn finding(&mut self, request: &Request, verdict: &Verdict, tables: &[Table], outcomes: Vec<Outcome>) -> Finding {
@@ -232,9 +235,9 @@ fn outcome(target: &mut Target, request: &Request) -> Outcome {
         // Which items a segment holds is each server's own affair.
         outcome.body = json!({});
     }
-    if outcome.is_success() && request.touched.len() == 1 {
-        let after = read_item(target, &request.touched[0]);
-        outcome.body["after"] = after.unwrap_or_default();
+    if outcome.is_success() && !request.touched.is_empty() {
+        let after = request.touched.iter().map(|item| read_item(target, item).unwrap_or_default());
+        outcome.body["after"] = after.collect();
     }
     outcome
 }

@@ -79,6 +79,9 @@ impl Target {
             next = take_next(&mut page.body);
             append(&mut whole.body, page.body);
         }
+        if request.body.get("Limit").is_some() {
+            forget_capacity(&mut whole.body);
+        }
         finish_drained(&mut whole, order);
         whole
     }
@@ -117,7 +120,11 @@ fn append(whole: &mut Value, page: Value) {
     if let (Some(items), Some(more)) = (whole["Items"].as_array_mut(), page["Items"].as_array()) {
         items.extend(more.iter().cloned());
     }
-    // What several pages cost depends on where they end, which is each server's own affair.
+    forget_capacity(whole);
+}
+
+/// What several pages cost depends on where they end, which is each server's own affair.
+fn forget_capacity(whole: &mut Value) {
     if let Some(map) = whole.as_object_mut() {
         map.remove("ConsumedCapacity");
     }

@@ -13,6 +13,7 @@ use super::token::Token;
 use crate::catalog::Catalog;
 use crate::change::{Change, WriteCost};
 use crate::engine::{Engine, Step, Waiting};
+use crate::key;
 use crate::store::Batch;
 
 /// A transaction costs twice what its writes cost alone.
@@ -133,8 +134,11 @@ fn write_report(table: &str, cost: &WriteCost, request: &TransactWriteItems) -> 
 fn actions<'a>(catalog: &'a Catalog, requests: &'a [TransactAction]) -> Result<Vec<Action<'a>>, Error> {
     for request in requests {
         let table = catalog.table(request.table())?;
-        if let TransactAction::Put { item, .. } = request {
-            Action::refuse_outright(table, item)?;
+        match request {
+            TransactAction::Put { item, .. } => Action::refuse_outright(table, item)?,
+            TransactAction::Update { key, .. }
+            | TransactAction::Delete { key, .. }
+            | TransactAction::Check { key, .. } => key::refuse_empty(table, key)?,
         }
     }
     let mut actions = Vec::with_capacity(requests.len());

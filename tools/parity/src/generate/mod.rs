@@ -32,7 +32,7 @@ pub fn request(random: &mut Random, tables: &[Table]) -> Request {
         4 => partiql::request(random, table),
         _ => tables::request(random, table),
     };
-    if random.percent(35) { spoil::request(random, request) } else { request }
+    if random.percent(35) { spoil::request(random, request, tables) } else { request }
 }
 
 /// Adds members that many operations share, now and then.

@@ -1,15 +1,34 @@
 //! Breaking rules: a valid request becomes one that a server should mostly refuse.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::generate::value::number;
 use crate::random::Random;
-use crate::request::Request;
+use crate::request::{Request, Touched};
+use crate::world::Table;
 
 /// The request with one thing wrong. Never two: which of several errors is told is compared nowhere else.
-pub fn request(random: &mut Random, mut request: Request) -> Request {
+pub fn request(random: &mut Random, mut request: Request, tables: &[Table]) -> Request {
     break_one(random, &mut request.body);
+    if !request.touched.is_empty() {
+        add_written_keys(&mut request, tables);
+    }
     request
+}
+
+/// A spoiled key is another key: whatever the request now names is touched as well.
+fn add_written_keys(request: &mut Request, tables: &[Table]) {
+    let places: Vec<Value> = key_places(&mut request.body).into_iter().map(|place| place.clone()).collect();
+    for (table, place) in tables.iter().flat_map(|table| (0..places.len()).map(move |place| (table, place))) {
+        let names = table.key_attributes().map(|key| key.name.as_str());
+        let key: Option<Map<String, Value>> =
+            names.map(|name| Some((name.to_owned(), places[place].get(name)?.clone()))).collect();
+        let Some(key) = key.map(Value::Object) else { continue };
+        let touched = Touched { table: table.name.clone(), key };
+        if request.touched.iter().any(|known| known.table == touched.table) && !request.touched.contains(&touched) {
+            request.touched.push(touched);
+        }
+    }
 }
 
 fn break_one(random: &mut Random, body: &mut Value) {
