@@ -362,10 +362,10 @@ impl Cost {
 }
 
 fn report(table: &str, cost: &Cost, wanted: ReturnConsumedCapacity, factor: f64) -> Option<ConsumedCapacity> {
-    let total = (cost.table + cost.indexes.values().sum::<f64>()) * factor;
+    let total = cost.table * factor + cost.indexes.values().sum::<f64>();
     let part = |local: bool| {
         let parts = cost.indexes.iter().filter(move |((is_local, _), _)| *is_local == local);
-        parts.map(|((_, name), units)| (name.clone(), units * factor)).collect()
+        parts.map(|((_, name), units)| (name.clone(), *units)).collect()
     };
     let detail = CapacityDetail { table: cost.table * factor, local: part(true), global: part(false) };
     match wanted {
