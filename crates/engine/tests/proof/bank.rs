@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use keyform_core::expression::{Comparator, Condition, Operand, Path, SetAction, SetValue, Update, UpdateOperand};
 use keyform_core::operation::{
     BatchWriteItem, CreateTable, DeleteItem, GetItem, GlobalIndexChange, Operation, Output, PutItem, ReturnValues,
-    TransactAction, TransactWriteItems, UpdateItem, UpdateTable, WriteRequest,
+    Scan, TransactAction, TransactWriteItems, UpdateItem, UpdateTable, WriteRequest,
 };
 use keyform_core::table::{
     AttributeDefinitions, BillingMode, GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, Status, StreamView,
@@ -26,11 +26,12 @@ use keyform_core::table::{
 use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Item, Value};
 use keyform_engine::Database;
 
-use crate::compare::contents;
+use crate::compare::{contents, whole_scan};
 use crate::random::Random;
 use crate::streams::{records_of, streams_of};
 
-const ACCOUNTS: usize = 8;
+/// How many accounts there are.
+pub const ACCOUNTS: usize = 8;
 const OPENING_BALANCE: i64 = 1000;
 const BRANCHES: [&str; 3] = ["north", "south", "west"];
 const NOTES: usize = 3;
@@ -280,9 +281,7 @@ impl Writer {
 
     fn ticket(&mut self, database: &Database) -> Result<Ack, Error> {
         let name = format!("ticket#{}#{}", self.name, self.number / 20);
-        let item = item(&[("pk", name.as_str().into()), ("version", (self.number as i64 % 5).into())]);
-        let put = PutItem { table: "bank".to_owned(), item, condition: Some(absent()), ..PutItem::default() };
-        database.execute_blocking(Operation::PutItem(put))?;
+        database.execute_blocking(put_if_absent(&name))?;
         Ok(Ack::Ticket(name))
     }
 
@@ -345,6 +344,13 @@ impl Writer {
     }
 }
 
+/// A put of an item that only succeeds where there is none.
+pub fn put_if_absent(name: &str) -> Operation {
+    let item = item(&[("pk", name.into()), ("version", (name.len() as i64).into())]);
+    let put = PutItem { table: "bank".to_owned(), item, condition: Some(absent()), ..PutItem::default() };
+    Operation::PutItem(put)
+}
+
 /// Raises a counter by one and tells its value.
 pub fn add_one(database: &Database, name: &str) -> Result<i64, Error> {
     let update =
@@ -403,6 +409,32 @@ pub fn transfer(writer: &str, transfer: u64, (from, to, amount): (usize, usize, 
     };
     let actions = vec![change(from, -amount, Some(enough)), change(to, amount, None), put];
     Operation::TransactWriteItems(TransactWriteItems { actions, ..TransactWriteItems::default() })
+}
+
+/// The same transaction with an idempotency token.
+pub fn with_token(operation: Operation, token: &str) -> Operation {
+    match operation {
+        Operation::TransactWriteItems(request) => {
+            Operation::TransactWriteItems(TransactWriteItems { token: Some(token.to_owned()), ..request })
+        }
+        other => panic!("{other:?} takes no token"),
+    }
+}
+
+/// The keys of all items of the bank, read in pages of so many.
+pub fn names_in_pages(database: &Database, limit: usize) -> Vec<String> {
+    let mut scan = Scan { limit: Some(limit), ..whole_scan("bank", None) };
+    let mut names = Vec::new();
+    loop {
+        let Output::Page(page) = database.execute_blocking(Operation::Scan(scan.clone())).unwrap() else {
+            panic!("Scan answers a page");
+        };
+        names.extend(page.items.iter().flatten().map(|item| place(&item.to_attributes(), false).0));
+        match page.last_key {
+            Some(last) => scan.start = Some(last.to_attributes()),
+            None => return names,
+        }
+    }
 }
 
 /// A read of all accounts at one moment; the sum of their balances.

@@ -218,7 +218,8 @@ pub fn contents(database: &keyform_engine::Database, table: &str, index: Option<
     }
 }
 
-fn whole_scan(table: &str, index: Option<String>) -> Scan {
+/// A scan of all of a table or index.
+pub fn whole_scan(table: &str, index: Option<String>) -> Scan {
     Scan {
         table: table.to_owned(),
         index,

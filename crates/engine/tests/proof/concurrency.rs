@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use keyform_core::{Error, ErrorCode};
+use keyform_core::{Error, ErrorCode, Operation};
 use keyform_engine::Database;
 use keyform_engine::env::ManualEnv;
 use keyform_engine::store::{PowerCut, SimDisk};
 
-use crate::bank::{self, EndOnDrop, Unknown, Writer, add_one, transfer};
+use crate::bank::{self, Ack, EndOnDrop, Unknown, Writer, add_one, transfer};
 use crate::subject::{self, Subject};
 
 const NOW_MS: u64 = 1_700_000_000_500;
@@ -99,6 +99,82 @@ fn a_transaction_under_way_keeps_others_off_its_items() {
     });
 }
 
+#[test]
+fn a_token_is_applied_once_however_often_it_is_sent() {
+    on_both(|subject| {
+        let database = &subject.database;
+        for number in 1..20 {
+            let operation = bank::with_token(transfer("token", number, (0, 1, 1)), &format!("token {number}"));
+            std::thread::scope(|scope| {
+                for _ in 0..THREADS {
+                    scope.spawn(|| assert!(until_answered(database, &operation)));
+                }
+            });
+        }
+        // The records say what was applied, and the balances what they say.
+        bank::audit(database, &[Ack::Transfer("token".to_owned(), 19)], Unknown::default());
+    });
+}
+
+#[test]
+fn a_token_stands_for_one_request_only() {
+    on_both(|subject| {
+        let database = &subject.database;
+        for round in 1..20 {
+            let token = format!("token {round}");
+            let send = |thread: u64| {
+                let transfer = transfer(&format!("thread {thread}"), round, (thread as usize, thread as usize + 1, 1));
+                until_answered(database, &bank::with_token(transfer, &token))
+            };
+            let done = std::thread::scope(|scope| {
+                let send = &send;
+                let threads: Vec<_> = (0..4).map(|thread| scope.spawn(move || send(thread * 2))).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).filter(|done| *done).count()
+            });
+            assert_eq!(done, 1, "one of four requests with one token is applied");
+        }
+    });
+}
+
+/// Sends it again as long as it meets itself on its way; tells whether it is applied, or the token stands for another request.
+fn until_answered(database: &Database, operation: &Operation) -> bool {
+    loop {
+        match database.execute_blocking(operation.clone()) {
+            Ok(_) => return true,
+            Err(error) if error.code() == ErrorCode::IdempotentParameterMismatch => return false,
+            Err(error) if error.code() == ErrorCode::TransactionInProgress || bank::is_conflict(&error) => {}
+            Err(error) => panic!("a token is applied or not: {error}"),
+        }
+    }
+}
+
+#[test]
+fn pages_under_load_show_what_stays_exactly_once() {
+    on_both(|subject| {
+        let database = &subject.database;
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let _end = EndOnDrop(&done);
+            for number in 0..3 {
+                let done = &done;
+                scope.spawn(move || {
+                    let mut writer = Writer::new(format!("w{number}"), number);
+                    while !done.load(Ordering::SeqCst) {
+                        writer.step(database).unwrap();
+                    }
+                });
+            }
+            for limit in (1..6).cycle().take(40) {
+                let names = bank::names_in_pages(database, limit);
+                let accounts: Vec<&String> = names.iter().filter(|name| name.starts_with("account#")).collect();
+                let once: BTreeSet<&String> = names.iter().collect();
+                assert_eq!(once.len(), names.len(), "nothing comes twice: {names:?}");
+                assert_eq!(accounts.len(), bank::ACCOUNTS, "every account comes: {accounts:?}");
+            }
+        });
+    });
+}
+
 /// Polls a future on this thread, which sleeps while there is nothing to do.
 fn block_on<T>(future: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     struct Unpark(std::thread::Thread);
@@ -141,6 +217,24 @@ fn readers_see_only_what_a_power_cut_cannot_take() {
             assert!(kept >= seen, "a reader saw {seen}, the disk kept {kept}");
         }
     });
+}
+
+#[test]
+fn a_refusal_rests_only_on_what_a_power_cut_cannot_take() {
+    let (disk, env) = (SimDisk::new(), ManualEnv::at_ms(NOW_MS));
+    let database = subject::open(&disk, &env).unwrap();
+    bank::found(&database).unwrap();
+    for number in 0..100 {
+        let put = bank::put_if_absent(&format!("ticket#{number}"));
+        let first = database.execute(put.clone());
+        let refused = database.execute_blocking(put.clone()).unwrap_err();
+        let kept = disk.cut_power(PowerCut::DropAll);
+        assert_eq!(refused.code(), ErrorCode::ConditionalCheckFailed);
+        block_on(first).unwrap();
+        let after = subject::open(&kept, &env).unwrap();
+        let again = after.execute_blocking(put).unwrap_err();
+        assert_eq!(again.code(), ErrorCode::ConditionalCheckFailed, "the item that the refusal told of is there");
+    }
 }
 
 fn count(database: &Database) -> i64 {
