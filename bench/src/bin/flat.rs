@@ -1,0 +1,112 @@
+//! What an operation costs as the database grows: processor time of our own engine, on disk, from ten thousand items on.
+//!
+//! `flat [10000,100000,1000000,10000000]`. Items have about 100 bytes. Loading is in batches and not synced; the calls that
+//! are measured are one by one, on random keys, after compaction has settled.
+
+use std::time::Instant;
+
+use keyform::expression::{Substitutions, parse_key_condition};
+use keyform::operation::{BatchWriteItem, CreateTable, GetItem, Operation, PutItem, Query, WriteRequest};
+use keyform::store::Durability;
+use keyform::table::{KeySchema, ScalarType};
+use keyform::{Attributes, Database, Options};
+use keyform_driver::process::cpu_time;
+
+const CALLS: usize = 20_000;
+const PER_PARTITION: usize = 100;
+
+fn main() {
+    let sizes = std::env::args().nth(1).unwrap_or_else(|| "10000,100000,1000000,10000000".to_owned());
+    println!("| items | loaded in | get | put | query of 50 | on disk |");
+    println!("|---|---|---|---|---|---|");
+    for size in sizes.split(',').map(|size| size.parse().expect("sizes are numbers")) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let master_key_file = Some(folder.path().join("master.key"));
+        let options = Options { durability: Durability::Os, master_key_file, ..Options::default() };
+        let database = Database::open(folder.path().join("data"), options).expect("opens");
+        let started = Instant::now();
+        load(&database, size);
+        let loaded = started.elapsed();
+        let get = cost(|number| run(&database, get(number % size)));
+        let query = cost(|number| run(&database, query(number % size / PER_PARTITION)));
+        let put = cost(|number| run(&database, put(number % size)));
+        let bytes = database.store_stats().table_bytes;
+        println!("| {size} | {loaded:.1?} | {get:.1} µs | {put:.1} µs | {query:.1} µs | {} MB |", bytes >> 20);
+        database.close().expect("closes");
+    }
+}
+
+/// Processor time of a call, all threads of the process together, in microseconds.
+fn cost(call: impl Fn(usize)) -> f64 {
+    let mut state = 88_172_645_463_325_252u64;
+    let before = cpu_time(std::process::id());
+    for _ in 0..CALLS {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        call(state as usize >> 1);
+    }
+    let after = cpu_time(std::process::id());
+    (after - before).as_secs_f64() * 1e6 / CALLS as f64
+}
+
+fn load(database: &Database, size: usize) {
+    let names = ["pk", "sk"].map(str::to_owned);
+    let table = CreateTable {
+        attributes: names.clone().map(|name| (name, ScalarType::S)).into(),
+        key: KeySchema { partition: vec![names[0].clone()], sort: vec![names[1].clone()] },
+        ..CreateTable::named("flat")
+    };
+    run(database, Operation::CreateTable(table));
+    for start in (0..size).step_by(25) {
+        let writes = (start..(start + 25).min(size)).map(|number| WriteRequest::Put(item(number))).collect();
+        run(
+            database,
+            Operation::BatchWriteItem(BatchWriteItem {
+                tables: vec![("flat".to_owned(), writes)],
+                ..Default::default()
+            }),
+        );
+    }
+}
+
+fn run(database: &Database, operation: Operation) {
+    database.execute_blocking(operation).expect("the call succeeds");
+}
+
+fn key(number: usize) -> Attributes {
+    let partition = format!("partition-{}", number / PER_PARTITION);
+    [("pk".to_owned(), partition.into()), ("sk".to_owned(), format!("{:04}", number % PER_PARTITION).into())].into()
+}
+
+fn item(number: usize) -> Attributes {
+    let mut item = key(number);
+    item.insert("data".to_owned(), format!("{number:064}").into());
+    item
+}
+
+fn get(number: usize) -> Operation {
+    Operation::GetItem(GetItem { table: "flat".to_owned(), key: key(number), ..Default::default() })
+}
+
+fn put(number: usize) -> Operation {
+    Operation::PutItem(PutItem { table: "flat".to_owned(), item: item(number), ..Default::default() })
+}
+
+fn query(partition: usize) -> Operation {
+    let values = [(":p".to_owned(), format!("partition-{partition}").into())].into();
+    let mut values = Substitutions::new(None, Some(values)).expect("values");
+    Operation::Query(Query {
+        table: "flat".to_owned(),
+        index: None,
+        key: parse_key_condition("pk = :p", &mut values).expect("a key condition"),
+        filter: None,
+        projection: None,
+        select: None,
+        limit: Some(50),
+        consistent: false,
+        reverse: true,
+        start: None,
+        return_capacity: Default::default(),
+    })
+}

@@ -1,2 +1,0 @@
-//! Placeholder until the library comparison stands.
-fn main() {}
