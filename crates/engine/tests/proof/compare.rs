@@ -1,9 +1,11 @@
 //! Asks the engine and the naive service the same and tells the first difference in words.
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use keyform_core::capacity::ReturnConsumedCapacity;
-use keyform_core::operation::{Operation, Output, PageOutput, Query, Scan, Segment};
+use keyform_core::operation::{ListTables, ListTablesOutput, Operation, Output, PageOutput, Query, Scan, Segment};
+use keyform_core::table::TableDescription;
 use keyform_core::value::size;
 use keyform_core::{AttributeValue, Attributes, Error, Item};
 
@@ -190,18 +192,37 @@ fn sorted(mut items: Vec<Item>) -> Vec<Item> {
     items
 }
 
-/// Compares all items, all indexes with the items, all counts, and all streams.
+/// Compares which tables there are and all their items, all indexes with the items, all counts, and all streams.
 pub fn everything(subject: &Subject, service: &Service) -> Outcome {
+    let listed = subject.run(&Operation::ListTables(ListTables::default()));
+    let expected = ListTablesOutput { tables: service.tables.keys().cloned().collect(), last: None };
+    same("the list of tables", &listed, &Ok(Output::ListTables(expected)))?;
     for (name, table) in &service.tables {
+        let described = subject.run(&Operation::DescribeTable { table: name.to_owned() });
+        let Ok(Output::Table(description)) = described else {
+            return Err(Mismatch(format!("the table is not described: {described:?}")));
+        };
+        shape(&description, table)?;
         for index in std::iter::once(None).chain(table.indexes().into_iter().map(|source| source.index)) {
             scan_through(subject, service, &whole_scan(name, index), 1)?;
         }
         if subject.counted {
-            counts(subject, name, table)?;
+            counts(&description, table)?;
         }
         streams::compare(subject, service, name)?;
     }
     Ok(())
+}
+
+/// Compares which indexes there are and whether the stream is on.
+fn shape(description: &TableDescription, table: &Table) -> Outcome {
+    let local = description.local_indexes.iter().map(|one| Some(one.index.name.clone()));
+    let global = description.global_indexes.iter().map(|one| Some(one.index.name.clone()));
+    let actual: BTreeSet<Option<String>> = local.chain(global).collect();
+    let expected: BTreeSet<Option<String>> = table.indexes().into_iter().map(|source| source.index).collect();
+    same("the indexes", &actual, &expected)?;
+    let enabled = description.stream.as_ref().filter(|stream| stream.enabled).map(|stream| stream.view);
+    same("the stream", &enabled, &table.streams.last().filter(|stream| stream.enabled).map(|stream| stream.view))
 }
 
 /// The items of a table or index as the engine has them.
@@ -234,11 +255,7 @@ pub fn whole_scan(table: &str, index: Option<String>) -> Scan {
     }
 }
 
-fn counts(subject: &Subject, name: &str, table: &Table) -> Outcome {
-    let described = subject.run(&Operation::DescribeTable { table: name.to_owned() });
-    let Ok(Output::Table(description)) = described else {
-        return Err(Mismatch(format!("the table is not described: {described:?}")));
-    };
+fn counts(description: &TableDescription, table: &Table) -> Outcome {
     let measure =
         |entries: &[Attributes]| (entries.len() as u64, entries.iter().map(size::of_attributes).sum::<usize>() as u64);
     same("items and bytes", &(description.item_count, description.size_bytes), &measure(&table.items))?;
