@@ -45,6 +45,35 @@ fn a_failure_that_passes_stops_the_store_until_it_is_opened_again() {
     }
 }
 
+#[test]
+fn failures_while_the_database_is_opened_lose_nothing() {
+    let plan = Plan::random_writes(5, STEPS);
+    let states = states(&plan);
+    let disk = SimDisk::new();
+    let Run { database, .. } = run(&disk, &plan, AfterFailure::StaysBroken);
+    let left = disk.cut_power(PowerCut::Tear(5));
+    drop(database);
+    let whole = left.duplicate();
+    reopened(&whole, NOW_MS).sweep().unwrap();
+    for point in 0..whole.operations() {
+        let broken = left.duplicate();
+        broken.fail_at(point);
+        let env = ManualEnv::at_ms(NOW_MS);
+        if let Ok(database) = subject::open(&broken, &env) {
+            // Whether the sweep comes to its end does not matter; what it leaves behind does.
+            drop(database.sweep());
+        }
+        for cut in [PowerCut::DropAll, PowerCut::KeepAll, PowerCut::Tear(point)] {
+            let mut found = reopened(&broken.cut_power(cut), NOW_MS);
+            let mut state = states[plan.steps.len()].clone();
+            found.sweep().unwrap();
+            state.sweep();
+            let compared = compare::everything(&found, &state);
+            compared.unwrap_or_else(|mismatch| panic!("operation {point} while opening, then {cut:?}: {mismatch:#?}"));
+        }
+    }
+}
+
 /// The naive service before the first step, after it, after the second and so on.
 fn states(plan: &Plan) -> Vec<Service> {
     let mut states = vec![Service::new(NOW_MS)];
