@@ -6,7 +6,9 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use keyform_engine::store::{Batch, DataKeys, PowerCut, RealDisk, SimDisk, Snapshot, Store, StoreError, StoreOptions};
+use keyform_engine::store::{
+    Batch, DataKeys, Disk, PowerCut, RealDisk, SimDisk, Snapshot, Store, StoreError, StoreOptions,
+};
 
 fn keys() -> Option<DataKeys> {
     Some(DataKeys::new(1, [7; 32]))
@@ -194,4 +196,22 @@ fn deleting_in_memory_gives_the_memory_back() {
         delete(&store, "none");
     }
     assert_eq!(store.stats().memtable_bytes, 0);
+}
+
+#[test]
+fn files_may_go_while_their_directory_is_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = RealDisk::new(folder.path()).unwrap();
+    std::thread::scope(|scope| {
+        let coming_and_going = scope.spawn(|| {
+            for _ in 0..100 {
+                let names: Vec<String> = (0..20).map(|number| format!("{number}.table")).collect();
+                names.iter().for_each(|name| drop(disk.create(name).unwrap()));
+                names.iter().for_each(|name| disk.remove(name).unwrap());
+            }
+        });
+        while !coming_and_going.is_finished() {
+            disk.list().unwrap();
+        }
+    });
 }

@@ -53,8 +53,14 @@ impl Disk for RealDisk {
         for entry in fs::read_dir(&self.root)? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            if name != LOCK_NAME {
-                found.push((name, entry.metadata()?.len()));
+            if name == LOCK_NAME {
+                continue;
+            }
+            match entry.metadata() {
+                Ok(metadata) => found.push((name, metadata.len())),
+                // Another thread of the store removed it in the meantime.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
             }
         }
         Ok(found)
