@@ -2,9 +2,15 @@
 
 use super::{Error, ErrorCode};
 
+/// How much of an error's text is about violations; more of them are only counted.
+const TEXT_BYTES_MAX: usize = 1024 * 1024;
+
 /// The constraints a request breaks, in the order in which the service lists them.
 #[derive(Debug, Default)]
-pub struct Violations(Vec<String>);
+pub struct Violations {
+    count: usize,
+    text: String,
+}
 
 impl Violations {
     /// No violation so far.
@@ -14,7 +20,7 @@ impl Violations {
 
     /// A member that must be there is not.
     pub fn null(&mut self, member: &str) {
-        self.0.push(format!("Value null at '{member}' failed to satisfy constraint: Member must not be null"));
+        self.add(&format!("Value null at '{member}' failed to satisfy constraint: Member must not be null"));
     }
 
     /// A string or a list is too short.
@@ -74,8 +80,7 @@ impl Violations {
 
     /// A string is none of the names it may be, where the service shows neither it nor its member.
     pub fn bare_enumeration(&mut self, names: &[&str]) {
-        self.0
-            .push(format!("Failed to satisfy constraint: Member must satisfy enum value set: [{}]", names.join(", ")));
+        self.add(&format!("Failed to satisfy constraint: Member must satisfy enum value set: [{}]", names.join(", ")));
     }
 
     /// The error, if there is a violation.
@@ -83,19 +88,30 @@ impl Violations {
     /// # Errors
     /// A ValidationException that lists all of them.
     pub fn finish(self) -> Result<(), Error> {
-        match self.0.len() {
+        match self.count {
             0 => Ok(()),
-            1 => Err(Error::validation(format!("1 validation error detected: {}", self.0.join("; ")))),
-            count => Err(Error::validation(format!("{count} validation errors detected: {}", self.0.join("; ")))),
+            1 => Err(Error::validation(format!("1 validation error detected: {}", self.text))),
+            count => Err(Error::validation(format!("{count} validation errors detected: {}", self.text))),
         }
     }
 
+    fn add(&mut self, violation: &str) {
+        self.count += 1;
+        if self.text.len() > TEXT_BYTES_MAX {
+            return;
+        }
+        if self.count > 1 {
+            self.text.push_str("; ");
+        }
+        self.text.push_str(violation);
+    }
+
     fn push(&mut self, value: &str, member: &str, constraint: &str) {
-        self.0.push(format!("Value '{value}' at '{member}' failed to satisfy constraint: {constraint}"));
+        self.add(&format!("Value '{value}' at '{member}' failed to satisfy constraint: {constraint}"));
     }
 
     fn unvalued(&mut self, member: &str, constraint: &str) {
-        self.0.push(format!("Value at '{member}' failed to satisfy constraint: {constraint}"));
+        self.add(&format!("Value at '{member}' failed to satisfy constraint: {constraint}"));
     }
 }
 

@@ -1,5 +1,7 @@
 //! Reading what a member of a request must be, with the service's errors for what it is instead. `null` is as good as absent.
 
+use std::collections::HashMap;
+
 use keyform_core::Error;
 use keyform_core::error::request;
 
@@ -86,6 +88,29 @@ impl Reader<'_> {
             Kind::Array => Err(is_list()),
             _ => Err(request::unexpected_field_type()),
         }
+    }
+
+    /// A map, of which `element` reads each value, in the order of its names; of a name that stands twice the last value.
+    /// What comes after `kept_max` names is read but not kept.
+    pub(crate) fn opt_entries<T>(
+        &mut self,
+        class: &str,
+        kept_max: usize,
+        element: impl Fn(&mut Self) -> Result<T, Error>,
+    ) -> Result<Option<Vec<(String, T)>>, Error> {
+        let mut entries: Vec<(String, T)> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        let present = self.opt_map(class, |reader, name| {
+            let value = element(reader)?;
+            if let Some(&place) = places.get(name) {
+                entries[place].1 = value;
+            } else if entries.len() < kept_max {
+                places.insert(name.to_owned(), entries.len());
+                entries.push((name.to_owned(), value));
+            }
+            Ok(())
+        })?;
+        Ok(present.then_some(entries))
     }
 
     fn opt_whole(&mut self, class: &'static str) -> Result<Option<i64>, Error> {

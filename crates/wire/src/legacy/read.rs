@@ -53,16 +53,7 @@ fn map<T>(
     class: &str,
     element: fn(&mut Reader<'_>) -> Result<T, Error>,
 ) -> Result<Option<Vec<(String, T)>>, Error> {
-    let mut entries: Vec<(String, T)> = Vec::new();
-    let present = reader.opt_map(class, |reader, name| {
-        let value = element(reader)?;
-        match entries.iter_mut().find(|(known, _)| known == name) {
-            Some((_, known)) => *known = value,
-            None => entries.push((name.to_owned(), value)),
-        }
-        Ok(())
-    })?;
-    Ok(present.then_some(entries))
+    reader.opt_entries(class, usize::MAX, element)
 }
 
 fn condition(reader: &mut Reader<'_>) -> Result<LegacyCondition, Error> {

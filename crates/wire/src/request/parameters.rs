@@ -9,6 +9,10 @@ use crate::json::{Kind, Reader};
 use crate::legacy::{self, LegacyParameters};
 use crate::value::{Checked, attribute_value, attributes};
 
+/// How many elements of a list, or tables of a batch, are kept. No request may have as many: the rest is read, but a body of
+/// sixteen megabytes does not become gigabytes.
+const KEPT_MAX: usize = 10_000;
+
 /// What `#name` stands for.
 pub(crate) type Names = BTreeMap<String, String>;
 /// What `:value` stands for.
@@ -117,14 +121,17 @@ pub(crate) fn body_is_object(reader: &mut Reader<'_>, operation: &str) -> Result
     }
 }
 
-/// A list of what `element` reads; nothing where `null` stands.
+/// A list of what `element` reads, of which so many are kept that one too many shows; nothing where `null` stands.
 pub(super) fn checked_list<T>(
     reader: &mut Reader<'_>,
     element: impl Fn(&mut Reader<'_>) -> Result<T, Error>,
 ) -> Result<Option<Vec<T>>, Error> {
     let mut elements = Vec::new();
     let present = reader.opt_list(|reader| {
-        elements.push(element(reader)?);
+        let value = element(reader)?;
+        if elements.len() < KEPT_MAX {
+            elements.push(value);
+        }
         Ok(())
     })?;
     Ok(present.then_some(elements))
@@ -142,28 +149,11 @@ pub(super) fn by_table<T>(
     let (mut tables, mut parameters) = (None, Parameters::default());
     reader.opt_structure("BatchInput", |reader, name| match name {
         "RequestItems" => {
-            tables = entries(reader, class, &element)?;
+            tables = reader.opt_entries(class, KEPT_MAX, &element)?;
             Ok(())
         }
         "ReturnConsumedCapacity" | "ReturnItemCollectionMetrics" => parameters.member(reader, name),
         _ => reader.skip(),
     })?;
     Ok((tables, parameters))
-}
-
-fn entries<T>(
-    reader: &mut Reader<'_>,
-    class: &str,
-    element: impl Fn(&mut Reader<'_>) -> Result<T, Error>,
-) -> Result<ByTable<T>, Error> {
-    let mut entries: Vec<(String, T)> = Vec::new();
-    let present = reader.opt_map(class, |reader, name| {
-        let value = element(reader)?;
-        match entries.iter_mut().find(|(known, _)| known == name) {
-            Some((_, known)) => *known = value,
-            None => entries.push((name.to_owned(), value)),
-        }
-        Ok(())
-    })?;
-    Ok(present.then_some(entries))
 }
