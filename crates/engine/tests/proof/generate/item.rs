@@ -13,7 +13,7 @@ const NUMBERS: [&str; 10] =
     ["-125.5", "-1", "0", "0.001", "1", "2", "10", "1e20", "-1e-20", "12345678901234567890123456789012345678"];
 const BINARIES: [&[u8]; 7] = [&[0], &[0, 0], &[0, 1], &[1], &[0, 255], &[255], &[255, 255]];
 
-/// The time at which simulations begin: half a second, so that no whole second is exactly now.
+/// The time at which simulations begin.
 pub const START_MS: u64 = 1_700_000_000_500;
 
 /// A value that may be a key attribute of that type.

@@ -144,11 +144,12 @@ impl Table {
         }
     }
 
-    /// Whether an item is past its time; a time more than five years ago is taken for a mistake.
+    /// Whether the second that an item names is over; a time more than five years ago is taken for a mistake.
     pub fn is_expired(&self, item: &Attributes, now_ms: u64) -> bool {
         let Some(AttributeValue::N(secs)) = self.expiry.as_ref().and_then(|name| item.get(name)) else { return false };
-        let five_years_ago = now_ms as i64 / 1000 - 5 * 365 * 24 * 60 * 60;
-        secs.to_i64().is_some_and(|secs| secs >= five_years_ago && secs * 1000 <= now_ms as i64)
+        let now_secs = now_ms as i64 / 1000;
+        let five_years_ago = now_secs - 5 * 365 * 24 * 60 * 60;
+        secs.to_i64().is_some_and(|secs| secs >= five_years_ago && secs < now_secs)
     }
 
     /// All indexes as sources, local ones first.
