@@ -9,7 +9,7 @@ use keyform::expression::{Substitutions, parse_key_condition};
 use keyform::operation::{BatchWriteItem, CreateTable, GetItem, Operation, PutItem, Query, WriteRequest};
 use keyform::store::Durability;
 use keyform::table::{KeySchema, ScalarType};
-use keyform::{Attributes, Database, Options};
+use keyform::{Attributes, Database, Encryption, Options};
 use keyform_driver::process::cpu_time;
 
 const CALLS: usize = 20_000;
@@ -21,9 +21,9 @@ fn main() {
     println!("|---|---|---|---|---|---|");
     for size in sizes.split(',').map(|size| size.parse().expect("sizes are numbers")) {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let master_key_file = Some(folder.path().join("master.key"));
-        let options = Options { durability: Durability::Os, master_key_file, ..Options::default() };
-        let database = Database::open(folder.path().join("data"), options).expect("opens");
+        let encryption = Encryption::KeyFile(folder.path().join("master.key"));
+        let options = Options { durability: Durability::Os, encryption, ..Options::default() };
+        let database = Database::open_with(folder.path().join("data"), options).expect("opens");
         let started = Instant::now();
         load(&database, size);
         let loaded = started.elapsed();

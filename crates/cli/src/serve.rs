@@ -4,7 +4,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
 use keyform::server::{Credentials, Limits, Running, Server, Settings, Timeouts};
-use keyform::{Database, Options};
+use keyform::{Database, Encryption, Options};
 
 use crate::config::Config;
 use crate::failure::Failure;
@@ -63,12 +63,12 @@ pub(crate) fn open(config: &Config) -> Result<Database, Failure> {
     };
     options.settings.region = config.region.clone();
     if config.in_memory {
-        return Ok(Database::in_memory(options));
+        return Ok(Database::in_memory_with(options));
     }
     if config.encryption {
-        options.master_key_file = Some(config.master_key_file()?);
+        options.encryption = Encryption::KeyFile(config.master_key_file()?);
     }
-    Ok(Database::open(&config.data, options)?)
+    Ok(Database::open_with(&config.data, options)?)
 }
 
 fn settings(config: &Config) -> Result<Settings, Failure> {

@@ -32,8 +32,8 @@ struct Inner {
 pub struct Options {
     /// Whether a write waits for the disk or only for the operating system.
     pub durability: Durability,
-    /// The file with the master key; without one, data is not encrypted.
-    pub master_key_file: Option<PathBuf>,
+    /// Whether data on disk is encrypted, and with which master key.
+    pub encryption: Encryption,
     /// Where time and chance come from.
     pub env: Arc<dyn Env>,
     /// The region and account in ARNs.
@@ -42,11 +42,33 @@ pub struct Options {
     pub sweep_interval: Option<Duration>,
 }
 
+/// Whether data on disk is encrypted, and with which master key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Encryption {
+    /// With the user's master key ([`keys::user_master_key_file`]), made if it is not there.
+    #[default]
+    UserKey,
+    /// With the master key in this file, made if it is not there.
+    KeyFile(PathBuf),
+    /// Not at all.
+    Off,
+}
+
+impl Encryption {
+    fn master_key_file(self) -> Result<Option<PathBuf>, OpenError> {
+        match self {
+            Self::UserKey => keys::user_master_key_file().map(Some).ok_or(OpenError::NoHome),
+            Self::KeyFile(file) => Ok(Some(file)),
+            Self::Off => Ok(None),
+        }
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
             durability: Durability::Sync,
-            master_key_file: None,
+            encryption: Encryption::default(),
             env: Arc::new(SystemEnv),
             settings: Settings::default(),
             sweep_interval: Some(Duration::from_secs(1)),
@@ -64,6 +86,8 @@ pub enum OpenError {
         /// The operating system's error.
         source: io::Error,
     },
+    /// There is no place for the user's master key.
+    NoHome,
     /// The store refuses.
     Store(StoreError),
     /// The keys cannot be had.
@@ -78,6 +102,10 @@ impl fmt::Display for OpenError {
             Self::Directory { path, source } => {
                 write!(f, "cannot use the data directory {}: {source}; give another with --data", path.display())
             }
+            Self::NoHome => f.write_str(
+                "there is no home folder to keep the master key in; set KEYFORM_MASTER_KEY_FILE to a file outside the data \
+                 directory",
+            ),
             Self::Store(error) => error.fmt(f),
             Self::Key(error) => error.fmt(f),
             Self::Catalog(error) => write!(f, "{}", error.message()),
@@ -111,23 +139,37 @@ impl Database {
     /// ```
     /// use keyform_core::operation::{ListTables, Operation};
     ///
-    /// let database = keyform_engine::Database::in_memory(Default::default());
+    /// let database = keyform_engine::Database::in_memory();
     /// let output = database.execute_blocking(Operation::ListTables(ListTables::default()))?;
     /// # Ok::<(), keyform_core::Error>(())
     /// ```
-    pub fn in_memory(options: Options) -> Self {
+    pub fn in_memory() -> Self {
+        Self::in_memory_with(Options::default())
+    }
+
+    /// The same with other options.
+    pub fn in_memory_with(options: Options) -> Self {
         Self::on(Store::in_memory(), options).expect("an empty store has an empty catalog")
     }
 
-    /// The database in a directory, made if it is not there.
+    /// The database in a directory, made if it is not there: synced, and encrypted with the user's master key.
     ///
     /// # Errors
     /// When the directory is another program's, another process has it, it is damaged, or the master key does not fit.
-    pub fn open(directory: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
+    pub fn open(directory: impl AsRef<Path>) -> Result<Self, OpenError> {
+        Self::open_with(directory, Options::default())
+    }
+
+    /// The same with other options.
+    ///
+    /// # Errors
+    /// As [`Database::open`].
+    pub fn open_with(directory: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
         let directory = directory.as_ref();
         let disk =
             RealDisk::new(directory).map_err(|source| OpenError::Directory { path: directory.to_owned(), source })?;
-        let ring = options.master_key_file.as_deref().map(|file| keys::open(directory, file)).transpose()?;
+        let master_key_file = options.encryption.clone().master_key_file()?;
+        let ring = master_key_file.map(|file| keys::open(directory, &file)).transpose()?;
         let neighbours = keys::KEY_RING_FILES.map(str::to_owned).to_vec();
         let store_options = StoreOptions { durability: options.durability, neighbours, ..StoreOptions::default() };
         let store = Store::open(Arc::new(disk), ring.map(|ring| ring.data_keys()), store_options)?;

@@ -27,4 +27,4 @@ pub mod stream;
 mod table;
 mod write;
 
-pub use database::{Database, OpenError, Options};
+pub use database::{Database, Encryption, OpenError, Options};

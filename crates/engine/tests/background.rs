@@ -32,7 +32,7 @@ fn index_status(database: &Database) -> Status {
 #[test]
 fn the_thread_fills_a_new_index_as_soon_as_there_is_one() {
     let options = Options { sweep_interval: Some(Duration::from_secs(3600)), ..Options::default() };
-    let database = Database::in_memory(options);
+    let database = Database::in_memory_with(options);
     database.execute_blocking(Operation::CreateTable(simple_table())).unwrap();
     database.execute_blocking(create_index()).unwrap();
     while index_status(&database) != Status::Active {

@@ -6,7 +6,7 @@
 //! use keyform::table::{BillingMode, KeySchema, ScalarType};
 //!
 //! # fn main() -> Result<(), keyform::Error> {
-//! let database = Database::in_memory(Default::default());
+//! let database = Database::in_memory();
 //! database.execute_blocking(Operation::CreateTable(CreateTable {
 //!     attributes: [("pk".to_owned(), ScalarType::S)].into(),
 //!     key: KeySchema { partition: vec!["pk".to_owned()], sort: vec![] },
@@ -40,6 +40,6 @@ pub use keyform_core::{
     AttributeValue, Attributes, Error, ErrorCode, Execute, Item, Number, Operation, Output, Value, ValueRef, capacity,
     error, expression, limits, operation, statement, table, value,
 };
-pub use keyform_engine::{Database, OpenError, Options, env, keys, store};
+pub use keyform_engine::{Database, Encryption, OpenError, Options, env, keys, store};
 pub use keyform_server as server;
 pub use serve::serve;

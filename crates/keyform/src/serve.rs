@@ -13,7 +13,7 @@ use keyform_server::{Figure, FigureKind, Probe, Running, Server, StartError};
 /// use keyform::server::{Server, Settings};
 ///
 /// # fn main() -> Result<(), keyform::server::StartError> {
-/// let database = Database::in_memory(Default::default());
+/// let database = Database::in_memory();
 /// let server = Server::bind(Settings { port: 0, ..Settings::default() })?;
 /// let running = keyform::serve(server, &database)?;
 /// assert!(running.url().starts_with("http://127.0.0.1:"));

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use keyform::operation::{Operation, Output};
-use keyform::{Database, Error, Options};
+use keyform::{Database, Error};
 use keyform_wire::Decoded;
 
 /// Where the workspace is.
@@ -77,7 +77,7 @@ fn every_heading_of_the_scripts_is_on_the_page() {
 
 /// A database with a table `Things` whose partition key is `pk`.
 fn database() -> Database {
-    let database = Database::in_memory(Options::default());
+    let database = Database::in_memory();
     let table = r#"{"TableName": "Things", "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
         "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}], "BillingMode": "PAY_PER_REQUEST"}"#;
     database.execute_blocking(operation("CreateTable", table)).expect("the table is new");

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use keyform::expression::{Substitutions, parse_key_condition, parse_update};
 use keyform::operation::{CreateTable, GetItem, Operation, PutItem, Query, UpdateItem};
 use keyform::table::{KeySchema, ScalarType};
-use keyform::{AttributeValue, Attributes, Database, Error, Options, Output};
+use keyform::{AttributeValue, Attributes, Database, Encryption, Error, Options, Output};
 
 /// How many large items there are.
 pub const ITEMS: usize = 10_000;
@@ -72,10 +72,10 @@ impl Keyform {
     /// Opens it in a folder, synced and encrypted, or in memory; and loads it.
     pub fn open(folder: Option<&Path>) -> Self {
         let database = match folder {
-            None => Database::in_memory(Options::default()),
+            None => Database::in_memory(),
             Some(folder) => {
-                let key = folder.with_extension("key");
-                Database::open(folder, Options { master_key_file: Some(key), ..Options::default() }).expect("opens")
+                let encryption = Encryption::KeyFile(folder.with_extension("key"));
+                Database::open_with(folder, Options { encryption, ..Options::default() }).expect("opens")
             }
         };
         database.execute_blocking(Operation::CreateTable(table())).expect("a table is made");

@@ -23,12 +23,14 @@
 
 mod error;
 mod file;
+mod location;
 mod master;
 mod ring;
 mod rotate;
 mod wrap;
 
 pub use error::KeyError;
+pub use location::user_master_key_file;
 pub use master::{MasterKey, MasterKeyId, MasterKeys};
 pub use ring::{KEY_RING_FILE, KEY_RING_FILES, KeyRing};
 pub use rotate::{Rotation, rotate};

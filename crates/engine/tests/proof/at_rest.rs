@@ -7,7 +7,7 @@ use keyform_core::operation::Operation;
 use keyform_core::operation::PutItem;
 use keyform_core::table::{GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, StreamView};
 use keyform_core::{AttributeValue, Attributes};
-use keyform_engine::{Database, OpenError, Options, keys};
+use keyform_engine::{Database, Encryption, OpenError, Options, keys};
 
 use crate::bank;
 use crate::compare::contents;
@@ -36,8 +36,9 @@ fn place() -> Place {
 }
 
 fn open(place: &Place) -> Result<Database, OpenError> {
-    let options = Options { master_key_file: Some(place.master.clone()), sweep_interval: None, ..Options::default() };
-    Database::open(&place.data, options)
+    let options =
+        Options { encryption: Encryption::KeyFile(place.master.clone()), sweep_interval: None, ..Options::default() };
+    Database::open_with(&place.data, options)
 }
 
 fn schema(partition: &str, sort: &str) -> KeySchema {
@@ -143,7 +144,8 @@ fn a_missing_or_wrong_master_key_is_told() {
     let wrong = open(&place).unwrap_err();
     assert!(matches!(wrong, OpenError::Key(_)) && wrong.to_string().contains("key"), "{wrong}");
 
-    let without = Database::open(&place.data, Options::default()).unwrap_err();
+    let without =
+        Database::open_with(&place.data, Options { encryption: Encryption::Off, ..Options::default() }).unwrap_err();
     assert!(without.to_string().contains("key"), "without a master key: {without}");
 
     std::fs::rename(&aside, &place.master).unwrap();

@@ -25,7 +25,7 @@ impl Subject {
     /// A database in memory.
     pub fn in_memory(now_ms: u64) -> Self {
         let env = ManualEnv::at_ms(now_ms);
-        Self { name: "memory", database: Database::in_memory(options(&env)), disk: None, env, counted: true }
+        Self { name: "memory", database: Database::in_memory_with(options(&env)), disk: None, env, counted: true }
     }
 
     /// A database on a new simulated disk.
