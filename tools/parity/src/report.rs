@@ -10,6 +10,7 @@ use crate::outcome::Outcome;
 use crate::request::Request;
 
 const TEXT_MAX: usize = 900;
+const DEATH_TEXT_MAX: usize = 60;
 
 /// The counts of a run.
 #[derive(Debug, Default)]
@@ -56,7 +57,11 @@ impl Report {
 
     /// Remembers a request that ended a server.
     pub fn died(&mut self, name: &str, request: &Request) {
-        self.deaths.push((name.to_owned(), format!("{} {}", request.operation, shorten(&request.body.to_string()))));
+        let text = request.body.to_string().chars().take(DEATH_TEXT_MAX).collect::<String>();
+        let death = (name.to_owned(), format!("{} {text}", request.operation));
+        if !self.deaths.contains(&death) {
+            self.deaths.push(death);
+        }
     }
 
     /// Remembers an unexplained difference, or counts it if its kind is known.

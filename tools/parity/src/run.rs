@@ -22,6 +22,7 @@ const TABLES: usize = 6;
 const REQUESTS_PER_EPOCH: usize = 2_500;
 const SETTLE_MAX: Duration = Duration::from_secs(20);
 const READ_RETRIES: usize = 6;
+const DYING: Duration = Duration::from_millis(500);
 const SHRINK_MAX: usize = 60;
 
 /// What a run needs.
@@ -64,6 +65,7 @@ impl Run {
                     progress(&report, sent);
                 }
             }
+            self.one(&hostile(&tables[0]), &tables, &mut report)?;
             self.drop_tables(&tables);
             epoch += 1;
         }
@@ -101,6 +103,10 @@ impl Run {
     /// Sends one request; false when a server died and the tables are gone.
     fn one(&mut self, request: &Request, tables: &[Table], report: &mut Report) -> io::Result<bool> {
         let outcomes = self.settled_outcomes(request);
+        if outcomes.iter().any(|outcome| outcome.status == 0) {
+            // A server that is about to end closes its connections first.
+            sleep(DYING);
+        }
         for target in self.targets() {
             if target.revive()? {
                 report.died(&target.name, request);
@@ -226,6 +232,11 @@ impl Run {
             item_before: None,
         }
     }
+}
+
+/// A request that ends servers whose parsers follow any depth; ours must refuse it.
+fn hostile(table: &Table) -> Request {
+    Request::new("Scan", json!({"TableName": table.name, "FilterExpression": "(".repeat(4_000)}))
 }
 
 /// The outcome of a request on a server, with the items it may have written as they are afterwards.
