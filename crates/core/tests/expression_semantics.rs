@@ -219,3 +219,22 @@ fn projections_keep_the_nesting() {
         assert_eq!(projection.apply(&item(whole)), item(expected), "{text}");
     }
 }
+
+#[test]
+fn projections_of_many_names_show_the_same_as_of_few() {
+    let names = |range: std::ops::Range<u32>| range.map(|number| format!("a{number}")).collect::<Vec<_>>();
+    let all: Vec<String> = names(0..60).iter().map(|name| format!("{name}: 1")).collect();
+    let item = item(&all.join(", "));
+    let shown = |names: &[String]| {
+        let text = names.join(", ");
+        parse_projection(&text, &mut substitutions(&text, "")).expect("the text is a projection").apply(&item)
+    };
+    let many = shown(&names(20..100));
+    assert_eq!(many.iter().count(), 40);
+    for name in names(0..100) {
+        assert_eq!(
+            many.get(&name),
+            shown(std::slice::from_ref(&name)).get(&name).filter(|_| names(20..60).contains(&name))
+        );
+    }
+}

@@ -42,6 +42,14 @@ fn many_tables_in_a_batch_are_refused() {
 }
 
 #[test]
+fn many_attributes_to_get_are_looked_through_for_duplicates() {
+    let names = many(|place| format!(r#""a{place}""#));
+    let body = format!(r#"{{"TableName":"table","Key":{{"pk":{{"S":"a"}}}},"AttributesToGet":[{names},"a59999"]}}"#);
+    let message = refusal("GetItem", &body);
+    assert!(message.ends_with("a59999"), "{}", &message[message.len() - 200..]);
+}
+
+#[test]
 fn a_name_that_stands_twice_has_its_last_value() {
     let updates = many(|place| format!(r#""a{place}":{{"Action":"DELETE"}}"#));
     let body = format!(

@@ -4,21 +4,35 @@
 //! item  {a: {b: 1, c: 2}, l: [3, 4, 5]}    paths  a.c, l[2], l[0], x.y    gives  {a: {c: 2}, l: [3, 5]}
 //! ```
 
-use super::ast::{PathElement, Projection};
+use std::collections::BTreeSet;
+
+use super::ast::{Path, PathElement, Projection};
 use crate::value::encoding::{tag, write_chunk, write_nested};
 use crate::value::{AttributeType, Item, ListRef, MapRef, ValueRef};
+
+/// How many names are compared one by one.
+const FEW_NAMES: usize = 32;
 
 impl Projection {
     /// The item with only what stands at the paths.
     pub fn apply(&self, item: &Item) -> Item {
         if self.paths.iter().all(|path| path.as_attribute().is_some()) {
-            return item.filtered(|name| self.paths.iter().any(|path| path.root() == name));
+            return self.apply_to_attributes(item);
         }
         let mut paths: Vec<&[PathElement]> = self.paths.iter().map(|path| path.elements.as_slice()).collect();
         paths.sort_unstable();
         Item::written(item.as_bytes().len(), |out| {
             write_entries(out, item.as_map(), &paths);
         })
+    }
+
+    /// Few names are looked through for each attribute; many are sorted first.
+    fn apply_to_attributes(&self, item: &Item) -> Item {
+        if self.paths.len() <= FEW_NAMES {
+            return item.filtered(|name| self.paths.iter().any(|path| path.root() == name));
+        }
+        let names: BTreeSet<&str> = self.paths.iter().map(Path::root).collect();
+        item.filtered(|name| names.contains(name))
     }
 }
 

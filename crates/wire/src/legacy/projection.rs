@@ -1,5 +1,7 @@
 //! AttributesToGet: top-level attributes by name; a dot in a name is a letter like any other.
 
+use std::collections::HashSet;
+
 use keyform_core::Error;
 use keyform_core::error::request;
 use keyform_core::expression::{Path, Projection};
@@ -7,10 +9,9 @@ use keyform_core::expression::{Path, Projection};
 /// The projection of the attributes, each of which may be named once.
 pub(crate) fn projection(attributes: Option<Vec<String>>) -> Result<Option<Projection>, Error> {
     let Some(attributes) = attributes else { return Ok(None) };
-    for (place, name) in attributes.iter().enumerate() {
-        if attributes[..place].contains(name) {
-            return Err(request::duplicate_attribute_name(name));
-        }
+    let mut known = HashSet::new();
+    if let Some(name) = attributes.iter().find(|name| !known.insert(name.as_str())) {
+        return Err(request::duplicate_attribute_name(name));
     }
     Ok(Some(Projection { paths: attributes.into_iter().map(Path::attribute).collect() }))
 }
