@@ -25,6 +25,8 @@ pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>, mut stopping: 
     let timeouts = shared.timeouts;
     let service = service_fn(move |request| route::answer(shared.clone(), request));
     let mut http = http1::Builder::new();
+    // A client may close its side when it has sent its request, and still wait for the answer.
+    http.half_close(true);
     http.timer(TokioTimer::new()).header_read_timeout(timeouts.idle).max_buf_size(BUFFER_BYTES_MAX);
     let mut connection = pin!(http.serve_connection(TokioIo::new(Stall::new(stream, timeouts.write)), service));
     let ended = tokio::select! {

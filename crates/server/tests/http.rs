@@ -175,6 +175,17 @@ fn slow_head_and_idle_connection_are_closed() {
 }
 
 #[test]
+fn client_that_closes_its_side_is_still_answered() {
+    let server = start(settings());
+    let mut client = Client::connect(&server);
+    client.send(operation_head("ListTables", "", 2).as_bytes());
+    client.send(b"{}");
+    client.stream.get_ref().shutdown(std::net::Shutdown::Write).unwrap();
+    assert_eq!(client.answer().unwrap().status, 200);
+    assert!(client.is_closed());
+}
+
+#[test]
 fn client_that_does_not_take_its_answers_is_cut_off() {
     let timeouts = Timeouts { write: Duration::from_millis(50), ..Timeouts::default() };
     let server = start(keyform_server::Settings { timeouts, ..settings() });
