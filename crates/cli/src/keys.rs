@@ -9,6 +9,12 @@ use crate::{output, serve};
 /// A new master key and a new data key, and all data written anew under it when asked for.
 pub(crate) fn rotate(config: &Config, rewrite: bool) -> Result<(), Failure> {
     let file = config.master_key_file()?;
+    let mut on_disk = config.clone();
+    (on_disk.in_memory, on_disk.encryption) = (false, true);
+    if rewrite && KeyRing::exists(&config.data) {
+        // A server that has the directory open would keep the data from being written: then no key is changed either.
+        serve::open(&on_disk)?.close()?;
+    }
     let done = keys::rotate(&config.data, &file)?;
     output::line(&format!(
         "The keys of {data} are wrapped by master key {new} now (before: {old}).\n\
@@ -24,9 +30,7 @@ pub(crate) fn rotate(config: &Config, rewrite: bool) -> Result<(), Failure> {
             done.data_key
         ));
     }
-    let mut config = config.clone();
-    (config.in_memory, config.encryption) = (false, true);
-    let database = serve::open(&config)?;
+    let database = serve::open(&on_disk)?;
     database.compact()?;
     database.close()?;
     output::line(&format!("All data is sealed under data key {} now.", done.data_key))

@@ -93,8 +93,15 @@ fn settings(config: &Config) -> Result<Settings, Failure> {
     })
 }
 
-/// Without a home there is no place for credentials, and there are none.
+/// Without a home there is no place for credentials, and there are none. A file that was named must be there: a slip in its
+/// name would let everybody in.
 fn load_credentials(config: &Config) -> Result<Credentials, Failure> {
+    if let Some(file) = config.credentials_file.as_ref().filter(|file| !file.exists()) {
+        return Err(Failure::new(format!(
+            "there is no credentials file {}: `keyform credentials add` with the same --credentials-file makes it",
+            file.display()
+        )));
+    }
     match config.credentials_file() {
         Ok(file) => Ok(Credentials::load(&file)?),
         Err(_) => Ok(Credentials::default()),

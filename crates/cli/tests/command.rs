@@ -267,6 +267,27 @@ fn shows(folder: &Path, text: &str) -> bool {
 }
 
 #[test]
+fn keys_are_not_rotated_when_the_data_cannot_be_rewritten() {
+    let home = Home::new();
+    let server = home.serve(&["--data", "data"]);
+    let before = home.answer(&["keys", "show", "--data", "data"]);
+    let message = home.refusal(&["keys", "rotate", "--rewrite", "--data", "data"]);
+    assert!(message.contains("another process has data open"), "{message}");
+    assert_eq!(home.answer(&["keys", "show", "--data", "data"]), before);
+    assert_eq!(server.end("-TERM").0, Some(0));
+    home.answer(&["keys", "rotate", "--rewrite", "--data", "data"]);
+}
+
+#[test]
+fn credentials_file_that_was_named_must_be_there() {
+    let home = Home::new();
+    let message = home.refusal(&["serve", "--in-memory", "--port", "0", "--credentials-file", "nowhere"]);
+    assert!(message.contains("no credentials file nowhere"), "{message}");
+    home.answer(&["credentials", "add", "--credentials-file", "nowhere"]);
+    home.serve(&["--in-memory", "--credentials-file", "nowhere"]);
+}
+
+#[test]
 fn credentials_open_other_addresses_and_close_the_door_to_unsigned_requests() {
     let home = Home::new();
     let message = home.refusal(&["serve", "--port", "0", "--host", "0.0.0.0", "--in-memory"]);
