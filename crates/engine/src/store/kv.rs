@@ -195,7 +195,11 @@ impl Store {
             }
         }
         if let Some(files) = &self.shared.files {
-            files.lock.lock().take();
+            let mut lock = files.lock.lock();
+            if lock.is_some() && self.health().is_ok() {
+                self.shared.record_end(files).unwrap_or_else(|error| self.shared.poison(&error));
+            }
+            lock.take();
         }
         self.health()
     }

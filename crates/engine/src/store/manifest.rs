@@ -5,6 +5,7 @@
 //! body     = last sequence number, next file number, first journal segment  (varints)
 //!            retired: count, (segment, prefix)*
 //!            levels: count, (count, table*)*
+//!            sequence number that the journal reaches at least
 //! table    = number size root_offset root_bytes filter_offset filter_bytes entries tombstones key_id  smallest largest
 //! ```
 //!
@@ -38,6 +39,8 @@ pub(super) struct Manifest {
     pub(super) first_segment: u64,
     pub(super) retired: Vec<Retired>,
     pub(super) levels: Vec<Vec<Arc<TableMeta>>>,
+    /// Everything up to this is in tables or in the journal: where the journal ends before, a part of it is lost.
+    pub(super) reached_seqno: SeqNo,
 }
 
 /// A prefix whose keys are dropped wherever they are met.
@@ -79,6 +82,7 @@ impl Manifest {
             first_segment: 0,
             retired: Vec::new(),
             levels: Vec::new(),
+            reached_seqno: 0,
         })
     }
 
@@ -158,6 +162,7 @@ impl Manifest {
                 table.encode(out);
             }
         }
+        put_varint(out, self.reached_seqno);
     }
 }
 
@@ -174,7 +179,10 @@ pub(super) fn decode(body: &[u8], store_id: StoreId) -> Option<Manifest> {
     for _ in 0..reader.varint()? {
         levels.push(decode_level(&mut reader)?);
     }
-    reader.is_empty().then_some(Manifest { store_id, last_seqno, next_number, first_segment, retired, levels })
+    // Before this was recorded, a manifest ended here.
+    let reached_seqno = if reader.is_empty() { last_seqno } else { reader.varint()? };
+    let manifest = Manifest { store_id, last_seqno, next_number, first_segment, retired, levels, reached_seqno };
+    reader.is_empty().then_some(manifest)
 }
 
 fn decode_level(reader: &mut Reader<'_>) -> Option<Vec<Arc<TableMeta>>> {

@@ -42,6 +42,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, keys: Option<DataKeys>, options: StoreOp
     let memtable = Arc::new(Memtable::default());
     let segments = needed_segments(&manifest, &listed);
     let (seqno, rekeyed) = replay_journal(disk.as_ref(), &vault, &manifest, &segments, &memtable)?;
+    check_end(&manifest, seqno)?;
     let journal = JournalWriter::new(disk.clone(), vault.clone(), manifest.store_id, &options);
     let shared = Arc::new(assemble(disk, vault, options, manifest, memtable, seqno, lock));
     let store = start(shared, journal)?;
@@ -203,6 +204,15 @@ fn check_tables(manifest: &Manifest, listed: &Listed) -> Result<(), StoreError> 
             Some(size) => return Err(StoreError::corrupt(&name, format!("it has {size} bytes, not {}", meta.size))),
             None => return Err(StoreError::corrupt(&name, "the file is missing")),
         }
+    }
+    Ok(())
+}
+
+/// The journal must reach as far as it is known to have reached.
+fn check_end(manifest: &Manifest, seqno: SeqNo) -> Result<(), StoreError> {
+    let reached = manifest.reached_seqno;
+    if seqno < reached {
+        return Err(StoreError::corrupt("the journal", format!("its last {} commits are missing", reached - seqno)));
     }
     Ok(())
 }

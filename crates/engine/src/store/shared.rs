@@ -14,7 +14,7 @@ use super::horizon::Readers;
 use super::levels::Levels;
 use super::manifest::{Manifest, Retired};
 use super::memtable::Memtable;
-use super::options::StoreOptions;
+use super::options::{Durability, StoreOptions};
 use super::pipeline::Pipeline;
 use super::snapshot::View;
 use super::table::{TableFiles, TableStyle};
@@ -93,6 +93,9 @@ impl Shared {
         edit(&mut next);
         next.levels = new.metas();
         next.next_number = files.next_number.load(Ordering::Relaxed);
+        if files.options.durability == Durability::Sync {
+            next.reached_seqno = self.gate.durable();
+        }
         next.save(files.tables.disk.as_ref(), &files.tables.vault)?;
         *manifest = next;
         files.background.set_level0_files(new.level(0).len());
@@ -103,6 +106,19 @@ impl Shared {
         });
         for table in old.tables().filter(|table| !new.tables().any(|other| other.meta.number == table.meta.number)) {
             table.make_obsolete();
+        }
+        Ok(())
+    }
+
+    /// Records how far the journal reaches, when it has been ended in order, so that its loss shows at the next opening.
+    pub(super) fn record_end(&self, files: &Files) -> Result<(), StoreError> {
+        let mut manifest = files.manifest.lock();
+        let reached_seqno = self.gate.durable();
+        if reached_seqno > manifest.reached_seqno {
+            let next_number = files.next_number.load(Ordering::Relaxed);
+            let next = Manifest { reached_seqno, next_number, ..manifest.clone() };
+            next.save(files.tables.disk.as_ref(), &files.tables.vault)?;
+            *manifest = next;
         }
         Ok(())
     }
