@@ -1,0 +1,107 @@
+//! The library as a program uses it: from threads, from async code without a runtime, and after it was closed.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+use keyform::operation::{CreateTable, GetItem, PutItem};
+use keyform::table::{BillingMode, KeySchema, ScalarType};
+use keyform::{Attributes, Database, Operation, Options, Output};
+
+const THREADS: usize = 4;
+const ITEMS: usize = 50;
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Runs a future on this thread with nothing but the standard library.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(value) => return value,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+fn create() -> Operation {
+    Operation::CreateTable(CreateTable {
+        attributes: [("pk".to_owned(), ScalarType::S)].into(),
+        key: KeySchema { partition: vec!["pk".to_owned()], sort: vec![] },
+        billing: BillingMode::PayPerRequest,
+        ..CreateTable::named("users")
+    })
+}
+
+fn put(key: String) -> Operation {
+    let item: Attributes = [("pk".to_owned(), key.as_str().into())].into();
+    Operation::PutItem(PutItem { table: "users".to_owned(), item, ..Default::default() })
+}
+
+fn is_there(database: &Database, key: &str) -> bool {
+    let key: Attributes = [("pk".to_owned(), key.into())].into();
+    let get = GetItem { table: "users".to_owned(), key, ..Default::default() };
+    match database.execute_blocking(Operation::GetItem(get)) {
+        Ok(Output::GetItem(output)) => output.item.is_some(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn count(database: &Database) -> usize {
+    let keys = (0..THREADS).flat_map(|number| (0..ITEMS).map(move |item| format!("{number}-{item}")));
+    keys.filter(|key| is_there(database, key)).count()
+}
+
+/// Half of the threads block, the other half poll futures.
+fn write_from_threads(database: &Database) {
+    thread::scope(|scope| {
+        for number in 0..THREADS {
+            scope.spawn(move || {
+                for item in 0..ITEMS {
+                    let put = put(format!("{number}-{item}"));
+                    let outcome = match number % 2 {
+                        0 => database.execute_blocking(put),
+                        _ => block_on(database.execute(put)),
+                    };
+                    outcome.expect("the put is accepted");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn threads_and_async_code_without_a_runtime_share_a_database() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = Database::open(folder.path(), Options::default()).expect("the folder is empty");
+    database.execute_blocking(create()).expect("the table is made");
+    write_from_threads(&database);
+    assert_eq!(count(&database), THREADS * ITEMS);
+    database.close().expect("nothing failed");
+    let again = Database::open(folder.path(), Options::default()).expect("the database was closed");
+    assert_eq!(count(&again), THREADS * ITEMS);
+}
+
+#[test]
+fn operations_after_the_close_are_refused_in_words() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let on_disk = Database::open(folder.path(), Options::default()).expect("the folder is empty");
+    for database in [Database::in_memory(Options::default()), on_disk] {
+        database.execute_blocking(create()).expect("the table is made");
+        database.close().expect("nothing failed");
+        database.close().expect("a second close does nothing");
+        let refused = database.execute_blocking(put("late".to_owned())).expect_err("the database is closed");
+        assert!(refused.message().contains("closed"), "{refused}");
+        let refused = block_on(database.execute(put("late".to_owned()))).expect_err("the database is closed");
+        assert!(refused.message().contains("closed"), "{refused}");
+    }
+}
