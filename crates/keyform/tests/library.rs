@@ -1,6 +1,7 @@
 //! The library as a program uses it: from threads, from async code without a runtime, and after it was closed.
 
 use std::future::Future;
+use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -8,7 +9,7 @@ use std::thread::{self, Thread};
 
 use keyform::operation::{CreateTable, GetItem, PutItem};
 use keyform::table::{BillingMode, KeySchema, ScalarType};
-use keyform::{Attributes, Database, Operation, Options, Output};
+use keyform::{Attributes, Database, Encryption, Operation, Options, Output};
 
 const THREADS: usize = 4;
 const ITEMS: usize = 50;
@@ -31,6 +32,12 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
             Poll::Pending => thread::park(),
         }
     }
+}
+
+/// Encrypted, with a master key of the test's own beside the data.
+fn on_disk(folder: &Path) -> Database {
+    let options = Options { encryption: Encryption::KeyFile(folder.join("master.key")), ..Options::default() };
+    Database::open_with(folder.join("data"), options).expect("nobody else has the folder")
 }
 
 fn create() -> Operation {
@@ -82,20 +89,19 @@ fn write_from_threads(database: &Database) {
 #[test]
 fn threads_and_async_code_without_a_runtime_share_a_database() {
     let folder = tempfile::tempdir().expect("a folder");
-    let database = Database::open(folder.path(), Options::default()).expect("the folder is empty");
+    let database = on_disk(folder.path());
     database.execute_blocking(create()).expect("the table is made");
     write_from_threads(&database);
     assert_eq!(count(&database), THREADS * ITEMS);
     database.close().expect("nothing failed");
-    let again = Database::open(folder.path(), Options::default()).expect("the database was closed");
+    let again = on_disk(folder.path());
     assert_eq!(count(&again), THREADS * ITEMS);
 }
 
 #[test]
 fn operations_after_the_close_are_refused_in_words() {
     let folder = tempfile::tempdir().expect("a folder");
-    let on_disk = Database::open(folder.path(), Options::default()).expect("the folder is empty");
-    for database in [Database::in_memory(Options::default()), on_disk] {
+    for database in [Database::in_memory(), on_disk(folder.path())] {
         database.execute_blocking(create()).expect("the table is made");
         database.close().expect("nothing failed");
         database.close().expect("a second close does nothing");
