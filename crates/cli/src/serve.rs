@@ -88,6 +88,7 @@ fn settings(config: &Config) -> Result<Settings, Failure> {
             body: config.body_timeout,
             write: config.write_timeout,
             drain: config.drain_timeout,
+            ..Timeouts::default()
         },
         ..Settings::default()
     })

@@ -31,10 +31,14 @@ pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>, mut stopping: 
     let mut connection = pin!(http.serve_connection(TokioIo::new(Stall::new(stream, timeouts.write)), service));
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
-        () = stopped(&mut stopping) => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
+        // A request that is on its way already is answered, and the answer closes the connection.
+        () = stopped(&mut stopping) => match tokio::time::timeout(timeouts.linger, connection.as_mut()).await {
+            Ok(ended) => ended,
+            Err(_) => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        },
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended early");

@@ -100,7 +100,7 @@ pub(crate) fn method_refusal(message: &str, allowed: &'static str) -> Reply {
     reply
 }
 
-/// Lets the connection end after this answer, because what is left of the request was not read.
+/// Lets the connection end after this answer: what is left of the request was not read, or the server stops.
 pub(crate) fn closing(mut reply: Reply) -> Reply {
     reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     reply

@@ -18,25 +18,30 @@ use crate::endpoint;
 use crate::reply::{self, Reply};
 use crate::shared::Shared;
 
-/// Answers a request; there is always an answer.
+/// Answers a request; there is always an answer. While the server stops, it ends the connection.
 pub(crate) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Reply, Infallible> {
-    let path = request.uri().path();
-    if request.method() == Method::POST && path == "/" {
-        return Ok(endpoint::answer(&shared, request).await);
-    }
+    let reply = match (request.method(), request.uri().path()) {
+        (&Method::POST, "/") => endpoint::answer(&shared, request).await,
+        _ => other(&shared, &request),
+    };
+    Ok(if shared.is_stopping() { reply::closing(reply) } else { reply })
+}
+
+/// Answers what is no operation.
+fn other(shared: &Shared, request: &Request<Incoming>) -> Reply {
     let asks = matches!(*request.method(), Method::GET | Method::HEAD);
-    Ok(match path {
+    match request.uri().path() {
         "/" if asks => reply::text(StatusCode::OK, format!("healthy: dynamodb.{}.amazonaws.com \n", shared.region)),
         "/healthz" if asks => reply::text(StatusCode::OK, "ok\n".to_owned()),
-        "/readyz" if asks => readiness(&shared),
-        "/metrics" if asks => reply::figures(shared.metrics.page(&shared)),
+        "/readyz" if asks => readiness(shared),
+        "/metrics" if asks => reply::figures(shared.metrics.page(shared)),
         "/" => reply::method_refusal("This path takes POST with an X-Amz-Target header, or GET", "GET, HEAD, POST"),
         "/healthz" | "/readyz" | "/metrics" => reply::method_refusal("This path takes GET only", "GET, HEAD"),
         _ => reply::refusal(
             StatusCode::NOT_FOUND,
             "There is nothing at this path: operations go to POST /, and there are /healthz, /readyz and /metrics",
         ),
-    })
+    }
 }
 
 fn readiness(shared: &Shared) -> Reply {

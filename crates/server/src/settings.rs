@@ -70,6 +70,8 @@ pub struct Timeouts {
     pub write: Duration,
     /// For running requests when the server stops.
     pub drain: Duration,
+    /// For requests that are on their way on idle connections when the server stops.
+    pub linger: Duration,
 }
 
 impl Default for Settings {
@@ -100,6 +102,7 @@ impl Default for Timeouts {
             body: Duration::from_secs(30),
             write: Duration::from_secs(30),
             drain: Duration::from_secs(10),
+            linger: Duration::from_millis(100),
         }
     }
 }

@@ -61,9 +61,13 @@ impl Shared {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
     /// Why no new work should be sent here, if so.
     pub(crate) fn ready(&self) -> Result<(), String> {
-        if self.stopping.load(Ordering::Relaxed) {
+        if self.is_stopping() {
             return Err("the server is stopping".to_owned());
         }
         self.probe.as_ref().map_or(Ok(()), |probe| probe.ready())

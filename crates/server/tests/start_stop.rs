@@ -68,6 +68,23 @@ fn running_request_is_answered_before_the_server_stops() {
 }
 
 #[test]
+fn request_on_its_way_is_answered_while_the_server_stops() {
+    let timeouts = Timeouts { linger: Duration::from_secs(10), ..Timeouts::default() };
+    let server = start(Settings { timeouts, ..settings() });
+    let address = server.address();
+    let mut client = Client::connect(&server);
+    assert_eq!(client.list_tables("", 1).status, 200);
+    let stopping = std::thread::spawn(move || server.stop());
+    while std::net::TcpStream::connect(address).is_ok() {
+        std::thread::yield_now();
+    }
+    let answer = client.list_tables("", 1);
+    assert_eq!((answer.status, answer.header("connection")), (200, Some("close")));
+    assert!(client.is_closed());
+    assert_eq!(stopping.join().unwrap(), 0);
+}
+
+#[test]
 fn request_that_does_not_end_is_cut_off() {
     let stub = Arc::new(Stub::default());
     let timeouts = Timeouts { drain: Duration::from_millis(20), ..Timeouts::default() };
