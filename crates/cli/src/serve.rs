@@ -65,9 +65,8 @@ pub(crate) fn open(config: &Config) -> Result<Database, Failure> {
     if config.in_memory {
         return Ok(Database::in_memory_with(options));
     }
-    if config.encryption {
-        options.encryption = Encryption::KeyFile(config.master_key_file()?);
-    }
+    options.encryption =
+        if config.encryption { Encryption::KeyFile(config.master_key_file()?) } else { Encryption::Off };
     Ok(Database::open_with(&config.data, options)?)
 }
 
