@@ -1,9 +1,11 @@
 //! What an operation costs as the database grows: processor time of our own engine, on disk, from ten thousand items on.
 //!
-//! `flat [10000,100000,1000000,10000000]`. Items have about 100 bytes. Loading is in batches and not synced; the calls that
-//! are measured are one by one, on random keys, after compaction has settled.
+//! `flat [10000,100000,1000000,10000000] [plain]`. Items have about 100 bytes. Loading is in batches and not synced; the calls
+//! that are measured are one by one, on random keys, after compaction has settled. `plain` leaves encryption out, to see
+//! what it costs.
 
-use std::time::Instant;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use keyform::expression::{Substitutions, parse_key_condition};
 use keyform::operation::{BatchWriteItem, CreateTable, GetItem, Operation, PutItem, Query, WriteRequest};
@@ -14,25 +16,46 @@ use keyform_driver::process::cpu_time;
 
 const CALLS: usize = 20_000;
 const PER_PARTITION: usize = 100;
+/// How long nothing may happen in the background for it to have settled, and how long that is waited for at the most.
+const QUIET: Duration = Duration::from_secs(1);
+const QUIET_WAITS_MAX: usize = 180;
 
 fn main() {
     let sizes = std::env::args().nth(1).unwrap_or_else(|| "10000,100000,1000000,10000000".to_owned());
+    let plain = std::env::args().nth(2).as_deref() == Some("plain");
     println!("| items | loaded in | get | put | query of 50 | on disk |");
     println!("|---|---|---|---|---|---|");
     for size in sizes.split(',').map(|size| size.parse().expect("sizes are numbers")) {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let encryption = Encryption::KeyFile(folder.path().join("master.key"));
+        let key_file = Encryption::KeyFile(folder.path().join("master.key"));
+        let encryption = if plain { Encryption::Off } else { key_file };
         let options = Options { durability: Durability::Os, encryption, ..Options::default() };
         let database = Database::open_with(folder.path().join("data"), options).expect("opens");
         let started = Instant::now();
         load(&database, size);
         let loaded = started.elapsed();
+        settle(&database);
         let get = cost(|number| run(&database, get(number % size)));
         let query = cost(|number| run(&database, query(number % size / PER_PARTITION)));
         let put = cost(|number| run(&database, put(number % size)));
         let bytes = database.store_stats().table_bytes;
         println!("| {size} | {loaded:.1?} | {get:.1} µs | {put:.1} µs | {query:.1} µs | {} MB |", bytes >> 20);
         database.close().expect("closes");
+    }
+}
+
+/// Waits until files are neither written nor merged.
+fn settle(database: &Database) {
+    let work = || {
+        let stats = database.store_stats();
+        (stats.flushes, stats.compactions, stats.level_files)
+    };
+    for _ in 0..QUIET_WAITS_MAX {
+        let before = work();
+        sleep(QUIET);
+        if work() == before {
+            return;
+        }
     }
 }
 
