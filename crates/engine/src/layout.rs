@@ -17,7 +17,6 @@
 //! ```
 
 use keyform_core::ValueRef;
-use keyform_core::value::AttributeType;
 
 const SYSTEM: u8 = 0;
 const TABLES: u8 = 1;
@@ -152,11 +151,6 @@ fn describe_value(bytes: &[u8]) -> (String, usize) {
     }
     let end = bytes.windows(2).position(|pair| pair == [0, 1]);
     (bytes[..end.unwrap_or(bytes.len())].escape_ascii().to_string(), end.map_or(bytes.len(), |end| end + 2))
-}
-
-/// Whether a value may be a key attribute of that type.
-pub fn is_key_type(kind: AttributeType) -> bool {
-    matches!(kind, AttributeType::S | AttributeType::N | AttributeType::B)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ mod setting;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ArgMatches;
@@ -88,11 +88,7 @@ impl Surroundings {
 
     /// The user's configuration folder.
     fn folder(&self) -> Option<PathBuf> {
-        let base = self.variable("XDG_CONFIG_HOME").map(PathBuf::from);
-        let base = base.filter(|base| base.is_absolute());
-        let base = base.or_else(|| self.variable("HOME").map(|home| Path::new(home).join(".config")));
-        let base = base.or_else(|| self.variable("APPDATA").map(PathBuf::from));
-        base.map(|base| base.join("keyform"))
+        keyform::keys::configuration_folder(|name| self.variable(name).map(str::to_owned))
     }
 }
 

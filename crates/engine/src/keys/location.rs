@@ -2,13 +2,45 @@
 
 use std::path::PathBuf;
 
-/// The variable that names another place.
-const VARIABLE: &str = "KEYFORM_MASTER_KEY_FILE";
-
-/// The file with the user's master key: what `KEYFORM_MASTER_KEY_FILE` says, or else `keyform/master.key` in the user's
-/// configuration folder. Nothing where the user has no home.
+/// The file with the user's master key: what `KEYFORM_MASTER_KEY_FILE` says, or else `master.key` in the user's
+/// [`configuration_folder`]. Nothing where the user has no home.
 pub fn user_master_key_file() -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let folder = || variable("XDG_CONFIG_HOME").or_else(|| Some(variable("HOME")?.join(".config")));
-    variable(VARIABLE).or_else(|| Some(folder()?.join("keyform").join("master.key")))
+    master_key_file(|name| std::env::var(name).ok())
+}
+
+/// Keyform's folder among the user's configuration, by the variables that `variable` tells; an empty one counts as none.
+pub fn configuration_folder(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let path = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = path("XDG_CONFIG_HOME").filter(|base| base.is_absolute());
+    let base = base.or_else(|| Some(path("HOME")?.join(".config"))).or_else(|| path("APPDATA"))?;
+    Some(base.join("keyform"))
+}
+
+fn master_key_file(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let named = variable("KEYFORM_MASTER_KEY_FILE").filter(|file| !file.is_empty()).map(PathBuf::from);
+    named.or_else(|| Some(configuration_folder(variable)?.join("master.key")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn master_key_is_where_the_user_says_or_in_the_configuration_folder() {
+        let place = |variables: &[(&str, &str)]| {
+            let value =
+                |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string());
+            master_key_file(value).map(|file| file.display().to_string())
+        };
+        let home = ("HOME", "/home/ada");
+        for (variables, expected) in [
+            (&[("KEYFORM_MASTER_KEY_FILE", "/keys/mine"), home][..], Some("/keys/mine")),
+            (&[("KEYFORM_MASTER_KEY_FILE", ""), home], Some("/home/ada/.config/keyform/master.key")),
+            (&[("XDG_CONFIG_HOME", "/etc/ada"), home], Some("/etc/ada/keyform/master.key")),
+            (&[("XDG_CONFIG_HOME", "relative"), home], Some("/home/ada/.config/keyform/master.key")),
+            (&[], None),
+        ] {
+            assert_eq!(place(variables).as_deref(), expected, "{variables:?}");
+        }
+    }
 }

@@ -30,7 +30,7 @@ mod rotate;
 mod wrap;
 
 pub use error::KeyError;
-pub use location::user_master_key_file;
+pub use location::{configuration_folder, user_master_key_file};
 pub use master::{MasterKey, MasterKeyId, MasterKeys};
 pub use ring::{KEY_RING_FILE, KEY_RING_FILES, KeyRing};
 pub use rotate::{Rotation, rotate};

@@ -20,7 +20,7 @@ use keyform_core::operation::{
     Scan, TransactAction, TransactWriteItems, UpdateItem, UpdateTable, WriteRequest,
 };
 use keyform_core::table::{
-    AttributeDefinitions, BillingMode, GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, Status, StreamView,
+    AttributeDefinitions, GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, Status, StreamView,
     TableDescription,
 };
 use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Item, Value};
@@ -164,22 +164,7 @@ fn create(table: &str, sort: Option<&str>, global: Vec<GlobalIndex>, local: Vec<
 
 /// A table with that key and nothing else; the types of its attributes are still to be stated.
 pub fn table(name: &str, key: KeySchema) -> CreateTable {
-    CreateTable {
-        table: name.to_owned(),
-        attributes: AttributeDefinitions::new(),
-        key,
-        global_indexes: Vec::new(),
-        local_indexes: Vec::new(),
-        billing: BillingMode::PayPerRequest,
-        throughput: None,
-        on_demand: None,
-        warm: None,
-        stream: None,
-        sse: None,
-        class: None,
-        deletion_protected: false,
-        tags: Vec::new(),
-    }
+    CreateTable { key, ..CreateTable::named(name) }
 }
 
 fn schema(partition: &str, sort: Option<&str>) -> KeySchema {

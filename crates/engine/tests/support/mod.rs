@@ -10,9 +10,7 @@ use keyform_core::operation::{
     ChangeRecord, CreateTable, DeleteItem, DescribeStream, GetRecords, GetShardIterator, PutItem, Scan, Shard,
     ShardPosition, StreamDescription, UpdateTable,
 };
-use keyform_core::table::{
-    BillingMode, GlobalIndex, GlobalIndexDescription, KeySchema, Projection, ScalarType, TableDescription,
-};
+use keyform_core::table::{GlobalIndex, GlobalIndexDescription, KeySchema, Projection, ScalarType, TableDescription};
 use keyform_core::{AttributeValue, Attributes, Error, Operation, Output};
 use keyform_engine::engine::Settings;
 use keyform_engine::env::ManualEnv;
@@ -213,20 +211,9 @@ pub fn item<const N: usize>(attributes: [(&str, AttributeValue); N]) -> Attribut
 /// A table with a string partition key `pk`.
 pub fn simple_table() -> CreateTable {
     CreateTable {
-        table: TABLE.to_owned(),
         attributes: [("pk".to_owned(), ScalarType::S)].into(),
         key: KeySchema { partition: vec!["pk".to_owned()], sort: Vec::new() },
-        global_indexes: Vec::new(),
-        local_indexes: Vec::new(),
-        billing: BillingMode::PayPerRequest,
-        throughput: None,
-        on_demand: None,
-        warm: None,
-        stream: None,
-        sse: None,
-        class: None,
-        deletion_protected: false,
-        tags: Vec::new(),
+        ..CreateTable::named(TABLE)
     }
 }
 
