@@ -1,0 +1,51 @@
+//! The rules of the checker: each one a file in [`rules`] and a page in `docs/rules`.
+//!
+//! A rule looks at the whole model through a [`Context`] and pushes what it finds. Rules do not know each other; where one finding would
+//! only repeat another, the rule that comes later in the pipeline stays silent because the part it needs is missing.
+
+pub mod rules;
+
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::document::ast::Document;
+use crate::plan::Plans;
+use crate::schema::Model;
+
+/// What a rule sees.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The file as it is written.
+    pub document: &'a Document,
+    /// What the author meant.
+    pub model: &'a Model,
+    /// How each pattern runs, or why it cannot.
+    pub plans: &'a Plans,
+    /// The store the model is checked for.
+    pub target: Target,
+    /// The model as it was, for the rules of evolution.
+    pub before: Option<&'a Model>,
+}
+
+/// The store a model is checked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Target {
+    /// Amazon DynamoDB and the embedded engine.
+    #[default]
+    DynamoDb,
+    /// ScyllaDB Alternator.
+    Alternator,
+}
+
+/// A rule.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its code.
+    pub code: Code,
+    /// How bad what it finds usually is.
+    pub severity: Severity,
+    /// What it finds, in a few words.
+    pub title: &'static str,
+    /// Its page: what, why, a model that breaks it, the repaired one.
+    pub page: &'static str,
+    /// Finds.
+    pub find: fn(&Context<'_>, &mut Vec<Diagnostic>),
+}

@@ -1,0 +1,3 @@
+//! The text of a model and its tree.
+
+pub mod ast;

@@ -1,0 +1,22 @@
+//! The `.kf` model language: a schema document of a DynamoDB data layer that can be proved.
+//!
+//! The life of a model:
+//!
+//! 1. [`document`] reads text into a tree in which nothing is lost, and prints it again.
+//! 2. [`schema`] binds every name: what the author meant.
+//! 3. [`template`] computes with key templates: do two overlap, is one injective, how long can it be.
+//! 4. [`plan`] gives each read its one request and each write its one atomic request, or says what is missing.
+//! 5. [`check`] holds the rules, one file each; what they find are [`diagnostic`]s.
+//!
+//! The crate knows neither store nor network nor clock.
+
+pub mod check;
+pub mod diagnostic;
+pub mod document;
+pub mod plan;
+pub mod schema;
+pub mod span;
+pub mod template;
+
+pub use diagnostic::{Code, Diagnostic, Severity};
+pub use span::Span;

@@ -1,0 +1,286 @@
+//! Each read as exactly one request, each write as exactly one atomic request.
+//!
+//! Planning decides, the rules word it: a pattern that has no plan has an [`Obstacle`], and the rules of `check/rules/read` turn it into a
+//! finding. Nothing is decided twice.
+
+use crate::document::ast::Presence;
+use crate::schema::{EntityId, FieldId, Format, IndexId, Model, TableId};
+use crate::span::Span;
+
+/// The plans of a model, in the order of its patterns.
+#[derive(Clone, Debug, Default)]
+pub struct Plans {
+    /// One for each read.
+    pub reads: Vec<ReadOutcome>,
+    /// One for each write.
+    pub writes: Vec<Option<WritePlan>>,
+}
+
+/// A read's plan, or why there is none.
+#[derive(Clone, Debug)]
+pub enum ReadOutcome {
+    /// It is proved.
+    Planned(ReadPlan),
+    /// It cannot run as one request.
+    Blocked(Vec<Obstacle>),
+    /// Something it is made of has been reported already.
+    Broken,
+}
+
+/// How a read runs.
+#[derive(Clone, Debug)]
+pub struct ReadPlan {
+    /// The request.
+    pub request: RequestKind,
+    /// The table.
+    pub table: TableId,
+    /// The index, if it goes through one.
+    pub index: Option<IndexId>,
+    /// The value of each attribute of the partition key; empty for a Scan.
+    pub partition: Vec<BoundKey>,
+    /// The condition on the sort key.
+    pub sort: SortCondition,
+    /// From the largest sort key to the smallest.
+    pub backwards: bool,
+    /// Items a page, if limited.
+    pub page: Option<u64>,
+    /// Consistent.
+    pub strong: bool,
+    /// Conditions on items after they were read: the author's filter, parameters that are no part of the key, expiry, entity tags.
+    pub filters: Vec<Filter>,
+    /// Every entity of the table whose items the key condition can match.
+    pub matches: Vec<EntityId>,
+    /// The entities the read returns or counts.
+    pub returns: Vec<EntityId>,
+    /// At most one item can match (of each entity returned as one).
+    pub unique: bool,
+    /// It only counts.
+    pub count: bool,
+}
+
+/// The request a read sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestKind {
+    /// GetItem
+    Get,
+    /// BatchGetItem
+    BatchGet,
+    /// Query
+    Query,
+    /// Scan
+    Scan,
+}
+
+/// A key attribute's value, made of arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoundKey {
+    /// The attribute.
+    pub attribute: String,
+    /// Its pieces.
+    pub parts: Vec<BoundPart>,
+}
+
+/// A piece of a bound key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BoundPart {
+    /// Text as it is.
+    Text(String),
+    /// An argument of the read: the number of its parameter, the number of the argument within it.
+    Argument {
+        /// The parameter.
+        parameter: usize,
+        /// The argument of it (1 is the upper end of `between`).
+        argument: usize,
+        /// How it is written.
+        format: Format,
+    },
+}
+
+/// The condition on the sort key (the last attribute of it that is limited by more than equality; earlier ones are equal).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SortCondition {
+    /// Attributes before the last, of a key with several: equal to these.
+    pub equal: Vec<BoundKey>,
+    /// The last.
+    pub range: Option<SortRange>,
+}
+
+/// A range of a sort key's attribute. Every open end is closed by the prefix: `MSG#` ends before `MSG$`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SortRange {
+    /// `=`
+    Equal(BoundKey),
+    /// `begins_with`
+    Begins(BoundKey),
+    /// `BETWEEN` these two, both included, as DynamoDB has it.
+    Between(BoundKey, BoundKey),
+    /// `>=` with no end: only where the whole partition may follow.
+    From(BoundKey),
+    /// `>`
+    After(BoundKey),
+    /// `<=`
+    Until(BoundKey),
+    /// `<`
+    Before(BoundKey),
+}
+
+/// A condition on items after they were read.
+#[derive(Clone, Debug)]
+pub enum Filter {
+    /// The author's `where`.
+    Where,
+    /// A parameter that is no part of the key, by its number.
+    Parameter(usize),
+    /// Only these entities, by the table's tag.
+    Tag(Vec<EntityId>),
+    /// Only items whose time is not over.
+    NotExpired(String),
+}
+
+/// Why a read is not one request.
+#[derive(Clone, Debug)]
+pub enum Obstacle {
+    /// The partition key's template needs fields that no parameter gives by equality.
+    PartitionOpen {
+        /// The entity.
+        entity: EntityId,
+        /// The fields nobody gives.
+        missing: Vec<FieldId>,
+        /// Where it is best shown.
+        span: Span,
+    },
+    /// A range, prefix or list on a part of the partition key.
+    PartitionRange {
+        /// The parameter.
+        parameter: usize,
+    },
+    /// A later part of the sort key is given, an earlier one is not.
+    SortGap {
+        /// The parameter that gives the later part.
+        parameter: usize,
+        /// The fields before it that nobody gives.
+        missing: Vec<FieldId>,
+    },
+    /// One item is wanted, and the key is not complete.
+    KeyIncomplete {
+        /// The fields nobody gives.
+        missing: Vec<FieldId>,
+        /// Where it is best shown.
+        span: Span,
+    },
+    /// No entity writes keys of the shape that is asked for.
+    NeverWritten {
+        /// The key condition.
+        span: Span,
+    },
+    /// The entity is not in the index.
+    NotInIndex {
+        /// The entity.
+        entity: EntityId,
+        /// Where it is best shown.
+        span: Span,
+    },
+    /// A parameter's type or format is not the template's.
+    WrongType {
+        /// The parameter.
+        parameter: usize,
+        /// What the key needs, in words.
+        wanted: String,
+    },
+    /// The order that is asked for is not the sort key's.
+    WrongOrder {
+        /// The clause.
+        span: Span,
+        /// What the sort key orders by, in words.
+        actual: String,
+    },
+    /// The entities returned do not share a partition.
+    DifferentPartitions {
+        /// The first.
+        first: EntityId,
+        /// The one that lies elsewhere.
+        second: EntityId,
+        /// Where it is best shown.
+        span: Span,
+    },
+}
+
+/// How a write runs.
+#[derive(Clone, Debug, Default)]
+pub struct WritePlan {
+    /// The reads before, by their number among the write's lets.
+    pub lets: Vec<usize>,
+    /// The request.
+    pub request: WriteKind,
+    /// What it does, in order: the author's actions, and the sentinels of unique fields.
+    pub actions: Vec<PlannedAction>,
+    /// How many actions there are at most, with every `for` at its maximum; `None` if one has no maximum.
+    pub actions_max: Option<u64>,
+}
+
+/// The request of a write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriteKind {
+    /// PutItem
+    Put,
+    /// UpdateItem
+    Update,
+    /// DeleteItem
+    Delete,
+    /// TransactWriteItems
+    #[default]
+    Transaction,
+    /// BatchWriteItem
+    Batch,
+}
+
+/// One action of a write's request.
+#[derive(Clone, Debug)]
+pub struct PlannedAction {
+    /// The entity whose item it is, or whose unique field the sentinel guards.
+    pub entity: EntityId,
+    /// What it does.
+    pub role: Role,
+    /// Which of the write's actions it comes from: a path of numbers through `for`s.
+    pub step: Vec<usize>,
+    /// Whether the item must be there, must not, or may.
+    pub presence: Option<Presence>,
+    /// It is done for each element of a `for`.
+    pub repeated: bool,
+}
+
+/// What an action of a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Put
+    Put,
+    /// Update
+    Update,
+    /// Delete
+    Delete,
+    /// ConditionCheck
+    Check,
+    /// Put of a sentinel that must not exist, for this unique field.
+    Claim(FieldId),
+    /// Delete of the sentinel of this unique field's old value.
+    Release(FieldId),
+}
+
+impl Plans {
+    /// The plan of a read, if it has one.
+    #[must_use]
+    pub fn read(&self, read: crate::schema::ReadId) -> Option<&ReadPlan> {
+        match self.reads.get(read.0) {
+            Some(ReadOutcome::Planned(plan)) => Some(plan),
+            _ => None,
+        }
+    }
+
+    /// All reads with a plan.
+    pub fn planned<'a>(&'a self, model: &'a Model) -> impl Iterator<Item = (&'a crate::schema::Read, &'a ReadPlan)> {
+        model.reads.iter().zip(&self.reads).filter_map(|(read, outcome)| match outcome {
+            ReadOutcome::Planned(plan) => Some((read, plan)),
+            _ => None,
+        })
+    }
+}

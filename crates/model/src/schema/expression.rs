@@ -1,0 +1,178 @@
+//! Conditions and values, each name bound to what it means.
+
+use crate::document::ast::BinaryOp;
+use crate::span::Span;
+
+use super::pattern::{GuardId, ReadId};
+use super::{EntityId, FieldId};
+
+/// An expression with its place.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// The kinds of expressions.
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    /// `"text"`
+    Text(String),
+    /// `12`, `1.5`, as written
+    Number(String),
+    /// `30d`, in seconds
+    Duration(u64),
+    /// `true`, `false`
+    Bool(bool),
+    /// `none`
+    None,
+    /// `[a, b]`
+    List(Vec<Expr>),
+    /// `{ a = b }`
+    Record(Vec<(String, Expr)>),
+    /// A field, a parameter, something read, the caller; perhaps with a path into it.
+    Place(Place),
+    /// `now()`, `ulid()`, `size(x)`, …
+    Call {
+        /// One of [`FUNCTIONS`].
+        function: String,
+        /// Its arguments.
+        arguments: Vec<Expr>,
+    },
+    /// `member(serverId)` in `allow`.
+    Guard {
+        /// The guard.
+        guard: GuardId,
+        /// Its arguments, one for each parameter.
+        arguments: Vec<Expr>,
+    },
+    /// `not a`
+    Not(Box<Expr>),
+    /// `a and b`, `a = b`, `a + b`, …
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `x between a and b`
+    Between(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `x in (a, b)`
+    In(Box<Expr>, Vec<Expr>),
+    /// `x is none`
+    IsNone(Box<Expr>),
+    /// `x is some`
+    IsSome(Box<Expr>),
+    /// `absent`
+    Absent,
+    /// `exists`
+    Exists,
+    /// It has been reported.
+    Unknown,
+}
+
+/// The functions expressions may call.
+pub const FUNCTIONS: [&str; 8] = ["now", "ulid", "uuid", "code", "token", "size", "lower", "hash"];
+
+/// A value that stands somewhere: where it comes from, and the path into it.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The path into it.
+    pub path: Vec<Step>,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// A field of the item at hand: the one an action is about, a filter looks at, a default belongs to.
+    Field(EntityId, FieldId),
+    /// A parameter of the pattern, by its number.
+    Parameter(usize),
+    /// What a `let` has read, by its number among the write's lets; the field is given if the path begins with one.
+    Let {
+        /// Which `let`.
+        number: usize,
+        /// The entity it read, if known.
+        entity: Option<EntityId>,
+        /// The field of it.
+        field: Option<FieldId>,
+    },
+    /// A claim of the caller, by its number.
+    Caller(usize),
+    /// The element of the `for` around, by its depth (0 is the outermost).
+    Element(usize),
+    /// What a read returns, in `allow`: `channelById(channelId).serverId`.
+    Read {
+        /// The read.
+        read: ReadId,
+        /// Its arguments.
+        arguments: Vec<Expr>,
+        /// The field of what it returns.
+        field: Option<FieldId>,
+    },
+}
+
+/// A step of a path.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// `.name`
+    Member(String),
+    /// `[key]`
+    Element(Box<Expr>),
+}
+
+impl Expr {
+    /// Calls `visit` with this expression and every one within it, outermost first.
+    pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Self)) {
+        visit(self);
+        match &self.kind {
+            ExprKind::List(parts) => parts.iter().for_each(|part| part.walk(visit)),
+            ExprKind::Record(parts) => parts.iter().for_each(|(_, part)| part.walk(visit)),
+            ExprKind::Call { arguments, .. } | ExprKind::Guard { arguments, .. } => {
+                arguments.iter().for_each(|argument| argument.walk(visit));
+            }
+            ExprKind::Not(of) | ExprKind::IsNone(of) | ExprKind::IsSome(of) => of.walk(visit),
+            ExprKind::Binary(_, left, right) => [left, right].into_iter().for_each(|side| side.walk(visit)),
+            ExprKind::Between(of, low, high) => [of, low, high].into_iter().for_each(|part| part.walk(visit)),
+            ExprKind::In(of, list) => {
+                of.walk(visit);
+                list.iter().for_each(|part| part.walk(visit));
+            }
+            ExprKind::Place(place) => place.walk(visit),
+            ExprKind::Text(_)
+            | ExprKind::Number(_)
+            | ExprKind::Duration(_)
+            | ExprKind::Bool(_)
+            | ExprKind::None
+            | ExprKind::Absent
+            | ExprKind::Exists
+            | ExprKind::Unknown => {}
+        }
+    }
+
+    /// The fields of the item at hand that it mentions, each once.
+    #[must_use]
+    pub fn own_fields(&self) -> Vec<FieldId> {
+        let mut fields = Vec::new();
+        self.walk(&mut |expr| {
+            if let ExprKind::Place(Place { origin: Origin::Field(_, field), .. }) = expr.kind
+                && !fields.contains(&field)
+            {
+                fields.push(field);
+            }
+        });
+        fields
+    }
+}
+
+impl Place {
+    fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        if let Origin::Read { arguments, .. } = &self.origin {
+            arguments.iter().for_each(|argument| argument.walk(visit));
+        }
+        for step in &self.path {
+            if let Step::Element(key) = step {
+                key.walk(visit);
+            }
+        }
+    }
+}

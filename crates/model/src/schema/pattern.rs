@@ -1,0 +1,346 @@
+//! Reads, guards and writes.
+
+use crate::document::ast::{Number, Presence, Rate, Verb};
+use crate::span::Span;
+
+use super::expression::{Expr, Place};
+use super::field::Type;
+use super::key::{IndexId, Template};
+use super::{EntityId, FieldId};
+
+/// The number of a read in [`Model::reads`](super::Model::reads).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ReadId(pub usize);
+
+/// The number of a write in [`Model::writes`](super::Model::writes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct WriteId(pub usize);
+
+/// The number of a guard in [`Model::guards`](super::Model::guards).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GuardId(pub usize);
+
+/// A parameter. A range with two ends (`between`) is one parameter with two arguments.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// The field it is about, as written.
+    pub field_name: String,
+    /// The names of the arguments a caller gives: of an equality the field's, else those after the operator.
+    pub arguments: Vec<String>,
+    /// How it limits the field.
+    pub test: Test,
+    /// The field of the first entity the pattern is about that has it; `None` for a parameter with a type of its own, or one
+    /// that only code or templates use.
+    pub field: Option<(EntityId, FieldId)>,
+    /// Its type: the declared one, or the field's.
+    pub kind: Type,
+    /// Whether the author gave the type.
+    pub declared: bool,
+    /// Its place.
+    pub span: Span,
+}
+
+/// How a parameter limits its field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Test {
+    /// `=`
+    Equal,
+    /// `>`
+    After,
+    /// `>=`
+    From,
+    /// `<`
+    Before,
+    /// `<=`
+    Until,
+    /// `between`
+    Between,
+    /// `begins`
+    Begins,
+    /// `in`
+    In,
+}
+
+/// A guard: exactly one consistent GetItem.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    /// Its name.
+    pub name: String,
+    /// Where its name stands.
+    pub name_span: Span,
+    /// The whole declaration.
+    pub span: Span,
+    /// Its documentation.
+    pub docs: Vec<String>,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+    /// The entity of the item that must exist.
+    pub entity: Option<EntityId>,
+    /// The values of its key's fields.
+    pub keys: Vec<(FieldId, Expr)>,
+    /// What must hold of it.
+    pub condition: Option<Expr>,
+}
+
+/// Who may call a pattern.
+#[derive(Clone, Debug)]
+pub enum Permission {
+    /// Everyone.
+    Public(Span),
+    /// Only code.
+    System(Span),
+    /// Those of whom this holds.
+    When(Expr),
+}
+
+/// A read.
+#[derive(Clone, Debug)]
+pub struct Read {
+    /// Its name.
+    pub name: String,
+    /// Where its name stands.
+    pub name_span: Span,
+    /// The whole declaration.
+    pub span: Span,
+    /// Its documentation.
+    pub docs: Vec<String>,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+    /// What it returns.
+    pub result: Result,
+    /// The index that serves it, by name: `Some((name, span, None))` if there is no such index (reported).
+    pub via: Option<(String, Span, Option<IndexId>)>,
+    /// `newest first` (true) or `oldest first` (false).
+    pub newest_first: Option<(bool, Span)>,
+    /// `ordered by FIELD`, and whether descending.
+    pub ordered: Option<(FieldId, bool, Span)>,
+    /// `page 50`
+    pub page: Option<(u64, Span)>,
+    /// `all`
+    pub all: Option<Span>,
+    /// `strong`
+    pub strong: Option<Span>,
+    /// `where …`
+    pub filter: Option<Expr>,
+    /// `select (a, b)`
+    pub select: Option<Vec<(FieldId, Span)>>,
+    /// `scan`
+    pub scan: Option<Span>,
+    /// `with expired`
+    pub with_expired: Option<Span>,
+    /// `key "PK", "SK"`
+    pub key: Option<KeyCondition>,
+    /// `400/s`
+    pub rate: Option<(Rate, Span)>,
+    /// Who may call it.
+    pub allow: Option<Permission>,
+}
+
+/// What a read returns.
+#[derive(Clone, Debug)]
+pub enum Result {
+    /// Items, by entity.
+    Parts(Vec<(Option<EntityId>, Number, Span)>),
+    /// How many there are.
+    Count(Option<EntityId>, Span),
+}
+
+impl Result {
+    /// The entities it returns or counts.
+    #[must_use]
+    pub fn entities(&self) -> Vec<EntityId> {
+        match self {
+            Self::Parts(parts) => parts.iter().filter_map(|(entity, _, _)| *entity).collect(),
+            Self::Count(entity, _) => entity.iter().copied().collect(),
+        }
+    }
+
+    /// Whether a part of it has been reported.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        match self {
+            Self::Parts(parts) => parts.iter().any(|(entity, _, _)| entity.is_none()),
+            Self::Count(entity, _) => entity.is_none(),
+        }
+    }
+}
+
+/// A key condition in so many words. The fields of its templates are [`Parameter`]s: `FieldId(n)` there is the n-th parameter.
+#[derive(Clone, Debug)]
+pub struct KeyCondition {
+    /// The partition key's value.
+    pub partition: KeyTest,
+    /// The sort key's, if it is limited.
+    pub sort: Option<KeyTest>,
+    /// The whole clause.
+    pub span: Span,
+}
+
+/// A test of a key attribute against templates.
+#[derive(Clone, Debug)]
+pub struct KeyTest {
+    /// How.
+    pub test: Test,
+    /// The template, or the lower end of `between`.
+    pub template: Template,
+    /// The upper end of `between`.
+    pub upper: Option<Template>,
+}
+
+/// A write.
+#[derive(Clone, Debug)]
+pub struct Write {
+    /// Its name.
+    pub name: String,
+    /// Where its name stands.
+    pub name_span: Span,
+    /// The whole declaration.
+    pub span: Span,
+    /// Its documentation.
+    pub docs: Vec<String>,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+    /// The entity it returns.
+    pub result: Option<(Option<EntityId>, Span)>,
+    /// `idempotent`
+    pub idempotent: Option<Span>,
+    /// `batch`
+    pub batch: Option<Span>,
+    /// `50/s`
+    pub rate: Option<(Rate, Span)>,
+    /// Who may call it.
+    pub allow: Option<Permission>,
+    /// Its reads, in order.
+    pub lets: Vec<Let>,
+    /// What is refused early.
+    pub requires: Vec<Require>,
+    /// The steps that change or check something, in order.
+    pub steps: Vec<Step>,
+}
+
+/// A step of the atomic request.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// An action on one item.
+    Action(Action),
+    /// Actions for each element of a list.
+    For(For),
+}
+
+/// `for x in list max 20 { … }`
+#[derive(Clone, Debug)]
+pub struct For {
+    /// The name of an element.
+    pub name: String,
+    /// The list.
+    pub list: Expr,
+    /// How many elements it has at most.
+    pub max: Option<u64>,
+    /// What is done for each.
+    pub steps: Vec<Step>,
+    /// The whole step.
+    pub span: Span,
+}
+
+/// `let x = readName(args) else Outcome`
+#[derive(Clone, Debug)]
+pub struct Let {
+    /// The name of what is read.
+    pub name: String,
+    /// Where the name stands.
+    pub name_span: Span,
+    /// The read.
+    pub read: Option<ReadId>,
+    /// Its arguments, one for each argument name of the read's parameters, in order.
+    pub arguments: Vec<Expr>,
+    /// The outcome if there is nothing.
+    pub outcome: Option<Outcome>,
+    /// The whole step.
+    pub span: Span,
+}
+
+/// `require CONDITION else Outcome`
+#[derive(Clone, Debug)]
+pub struct Require {
+    /// What must hold.
+    pub condition: Expr,
+    /// The outcome if it does not.
+    pub outcome: Option<Outcome>,
+    /// The whole step.
+    pub span: Span,
+}
+
+/// A named refusal.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Its name; `keep` is a silent success.
+    pub name: String,
+    /// Its place.
+    pub span: Span,
+}
+
+/// An action on one item.
+#[derive(Clone, Debug)]
+pub struct Action {
+    /// Which.
+    pub verb: Verb,
+    /// The entity.
+    pub entity: Option<EntityId>,
+    /// Where the entity's name stands.
+    pub entity_span: Span,
+    /// The values of its key's fields: for `create` and `put` those that are set, for the others the arguments.
+    pub keys: Vec<(FieldId, Expr)>,
+    /// What is set, by author, parameter or default: for `create` and `put` every field that has a source.
+    pub changes: Vec<Change>,
+    /// `exists` or `absent` after `check`.
+    pub presence: Option<Presence>,
+    /// The conditions in order.
+    pub conditions: Vec<Condition>,
+    /// The outcome if the item's presence is not as it must be.
+    pub outcome: Option<Outcome>,
+    /// The whole step.
+    pub span: Span,
+}
+
+/// A condition with its outcome.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    /// What must hold.
+    pub condition: Expr,
+    /// The outcome if it does not.
+    pub outcome: Option<Outcome>,
+}
+
+/// A change of a field.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The field; `None` if it has been reported.
+    pub field: Option<FieldId>,
+    /// The path into it: its origin is the field.
+    pub place: Option<Place>,
+    /// What is done.
+    pub kind: ChangeKind,
+    /// Whether the author wrote it; else it comes from a parameter of the field's name or from the field's default.
+    pub written: bool,
+    /// Its place; of one that is not written the action's entity.
+    pub span: Span,
+}
+
+/// What is done to a field.
+#[derive(Clone, Debug)]
+pub enum ChangeKind {
+    /// `=`
+    Set(Expr),
+    /// `+=`
+    Increase(Expr),
+    /// `-=`
+    Decrease(Expr),
+    /// `append`
+    Append(Expr),
+    /// `add` to a set
+    Add(Expr),
+    /// `remove` from a set
+    Take(Expr),
+    /// `remove` the field
+    Remove,
+}
