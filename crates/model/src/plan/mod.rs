@@ -20,7 +20,7 @@ pub struct Plans {
 #[derive(Clone, Debug)]
 pub enum ReadOutcome {
     /// It is proved.
-    Planned(ReadPlan),
+    Planned(Box<ReadPlan>),
     /// It cannot run as one request.
     Blocked(Vec<Obstacle>),
     /// Something it is made of has been reported already.

@@ -89,7 +89,7 @@ pub struct Index {
 impl Table {
     /// The index of that number.
     #[must_use]
-    pub fn index(&self, id: IndexId) -> &Index {
+    pub fn index_at(&self, id: IndexId) -> &Index {
         &self.indexes[id.0]
     }
 
