@@ -279,7 +279,7 @@ impl Plans {
     /// All reads with a plan.
     pub fn planned<'a>(&'a self, model: &'a Model) -> impl Iterator<Item = (&'a crate::schema::Read, &'a ReadPlan)> {
         model.reads.iter().zip(&self.reads).filter_map(|(read, outcome)| match outcome {
-            ReadOutcome::Planned(plan) => Some((read, plan)),
+            ReadOutcome::Planned(plan) => Some((read, &**plan)),
             _ => None,
         })
     }
