@@ -243,8 +243,11 @@ pub enum KeyType {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Index {
-    /// Its name.
+    /// Its name in the model.
     pub name: Name,
+    /// Its name in the store, if that differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub physical: Option<Text>,
     /// `local index`
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub local: bool,
@@ -499,6 +502,8 @@ pub struct Bounds {
 pub enum Type {
     /// `string`, `string(1..32)`
     String(Bounds),
+    /// `slug`, `slug(3..63)`
+    Slug(Bounds),
     /// `int`, `int(0..100)`
     Int(Bounds),
     /// `number`
@@ -842,7 +847,7 @@ pub enum WriteClause {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", tag = "step", content = "value")]
 pub enum Step {
-    /// `let x = readName(args) else Outcome`
+    /// `let x = readName(args) else Outcome`, `let id = ulid()`
     Let(Let),
     /// `allow …`
     Permit(Permission),
@@ -856,16 +861,14 @@ pub enum Step {
     For(For),
 }
 
-/// `let x = readName(args) else Outcome`
+/// `let x = readName(args) else Outcome`, `let id = ulid()`
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Let {
-    /// The name of what is read.
+    /// The name.
     pub name: Name,
-    /// The read.
-    pub read: Name,
-    /// Its arguments.
-    pub arguments: Vec<Argument>,
+    /// A call of a read, or a value.
+    pub value: Expr,
     /// The outcome if there is nothing.
     #[serde(default, rename = "else", skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Name>,

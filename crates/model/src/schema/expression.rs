@@ -69,7 +69,7 @@ pub enum ExprKind {
 }
 
 /// The functions expressions may call.
-pub const FUNCTIONS: [&str; 8] = ["now", "ulid", "uuid", "code", "token", "size", "lower", "hash"];
+pub const FUNCTIONS: [&str; 9] = ["now", "today", "ulid", "uuid", "code", "token", "size", "lower", "hash"];
 
 /// A value that stands somewhere: where it comes from, and the path into it.
 #[derive(Clone, Debug)]
@@ -87,11 +87,11 @@ pub enum Origin {
     Field(EntityId, FieldId),
     /// A parameter of the pattern, by its number.
     Parameter(usize),
-    /// What a `let` has read, by its number among the write's lets; the field is given if the path begins with one.
+    /// What a `let` has read or made, by its number among the write's lets; the field is given if the path begins with one.
     Let {
         /// Which `let`.
         number: usize,
-        /// The entity it read, if known.
+        /// The entity it read; `None` for a value, or if that is not known.
         entity: Option<EntityId>,
         /// The field of it.
         field: Option<FieldId>,

@@ -36,6 +36,8 @@ pub struct Field {
 pub enum Type {
     /// Text of so many characters.
     String(Bounds),
+    /// Letters, digits, `-`, `_` and `.`; so many characters.
+    Slug(Bounds),
     /// A whole number.
     Int(Bounds),
     /// A number.
@@ -120,6 +122,7 @@ impl Type {
         matches!(
             self.resolved(),
             Self::String(_)
+                | Self::Slug(_)
                 | Self::Ulid
                 | Self::Uuid
                 | Self::Email

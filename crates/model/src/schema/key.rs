@@ -66,8 +66,10 @@ pub struct KeyAttribute {
 /// An index.
 #[derive(Clone, Debug)]
 pub struct Index {
-    /// Its name.
+    /// Its name in the model.
     pub name: String,
+    /// Its name in the store; the model's if none is given.
+    pub physical: String,
     /// Where its name stands.
     pub name_span: Span,
     /// The whole line.
@@ -127,7 +129,7 @@ impl EntityKey {
     }
 }
 
-/// What fills an attribute of a key.
+/// What fills an attribute of a key. The table's tag attribute as a key is filled by the entity's tag: a template of just that text.
 #[derive(Clone, Debug)]
 pub struct KeyPart {
     /// The attribute.

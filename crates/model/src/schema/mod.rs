@@ -23,8 +23,8 @@ pub use expression::{Expr, ExprKind, Origin, Place, Step as PathStep};
 pub use field::{Field, Flags, Type, Unique};
 pub use key::{EntityKey, Format, Index, IndexId, KeyAttribute, KeyPart, Part, Table, TableId, Template};
 pub use pattern::{
-    Action, Change, ChangeKind, Condition, For, Guard, GuardId, KeyCondition, KeyTest, Let, Outcome, Parameter,
-    Permission, Read, ReadId, Require, Result, Step, Test, Write, WriteId,
+    Action, Change, ChangeKind, Condition, For, Guard, GuardId, KeyCondition, KeyTest, Let, LetSource, Outcome,
+    Parameter, Permission, Read, ReadId, Require, Result, Step, Test, Write, WriteId,
 };
 
 /// A resolved model.

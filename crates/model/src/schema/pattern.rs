@@ -210,7 +210,7 @@ pub struct Write {
     pub rate: Option<(Rate, Span)>,
     /// Who may call it.
     pub allow: Option<Permission>,
-    /// Its reads, in order.
+    /// What it reads and makes first, in order.
     pub lets: Vec<Let>,
     /// What is refused early.
     pub requires: Vec<Require>,
@@ -242,21 +242,46 @@ pub struct For {
     pub span: Span,
 }
 
-/// `let x = readName(args) else Outcome`
+/// `let x = readName(args) else Outcome`, `let id = ulid()`
 #[derive(Clone, Debug)]
 pub struct Let {
-    /// The name of what is read.
+    /// The name.
     pub name: String,
     /// Where the name stands.
     pub name_span: Span,
-    /// The read.
-    pub read: Option<ReadId>,
-    /// Its arguments, one for each argument name of the read's parameters, in order.
-    pub arguments: Vec<Expr>,
+    /// What it stands for.
+    pub source: LetSource,
     /// The outcome if there is nothing.
     pub outcome: Option<Outcome>,
     /// The whole step.
     pub span: Span,
+}
+
+/// What a `let` stands for.
+#[derive(Clone, Debug)]
+pub enum LetSource {
+    /// What a read returns.
+    Read {
+        /// The read.
+        read: ReadId,
+        /// Its arguments, one for each argument name of the read's parameters, in order.
+        arguments: Vec<Expr>,
+    },
+    /// A value, made once for the whole write.
+    Value(Expr),
+    /// It has been reported.
+    Unknown,
+}
+
+impl Let {
+    /// The read it calls, if it is one.
+    #[must_use]
+    pub fn read(&self) -> Option<ReadId> {
+        match self.source {
+            LetSource::Read { read, .. } => Some(read),
+            LetSource::Value(_) | LetSource::Unknown => None,
+        }
+    }
 }
 
 /// `require CONDITION else Outcome`
