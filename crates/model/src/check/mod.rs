@@ -3,6 +3,7 @@
 //! A rule looks at the whole model through a [`Context`] and pushes what it finds. Rules do not know each other; where one finding would
 //! only repeat another, the rule that comes later in the pipeline stays silent because the part it needs is missing.
 
+pub mod allow;
 pub mod rules;
 
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -48,4 +49,14 @@ pub struct Rule {
     pub page: &'static str,
     /// Finds.
     pub find: fn(&Context<'_>, &mut Vec<Diagnostic>),
+}
+
+/// Everything the rules find, without what the model allows.
+#[must_use]
+pub fn check(context: &Context<'_>) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    for rule in rules::all() {
+        (rule.find)(context, &mut findings);
+    }
+    allow::apply(context.model, findings)
 }

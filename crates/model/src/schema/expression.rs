@@ -111,6 +111,33 @@ pub enum Origin {
     },
 }
 
+impl Origin {
+    fn same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Field(a, b), Self::Field(c, d)) => (a, b) == (c, d),
+            (Self::Parameter(a), Self::Parameter(b)) | (Self::Caller(a), Self::Caller(b)) => a == b,
+            (Self::Element(a), Self::Element(b)) => a == b,
+            (Self::Let { number, field, .. }, Self::Let { number: n, field: f, .. }) => (number, field) == (n, f),
+            (Self::Read { read, arguments, field }, Self::Read { read: r, arguments: a, field: f }) => {
+                (read, field) == (r, f) && arguments.len() == a.len() && arguments.iter().zip(a).all(|(x, y)| x.same(y))
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Step {
+    /// Whether it is the same step, written in the same words.
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Member(a), Self::Member(b)) => a == b,
+            (Self::Element(a), Self::Element(b)) => a.same(b),
+            _ => false,
+        }
+    }
+}
+
 /// A step of a path.
 #[derive(Clone, Debug)]
 pub enum Step {
@@ -164,7 +191,44 @@ impl Expr {
     }
 }
 
+impl Expr {
+    /// Whether two expressions are the same words; places in the text do not count.
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        let all =
+            |left: &[Self], right: &[Self]| left.len() == right.len() && left.iter().zip(right).all(|(a, b)| a.same(b));
+        match (&self.kind, &other.kind) {
+            (ExprKind::Text(a), ExprKind::Text(b)) | (ExprKind::Number(a), ExprKind::Number(b)) => a == b,
+            (ExprKind::Duration(a), ExprKind::Duration(b)) => a == b,
+            (ExprKind::Bool(a), ExprKind::Bool(b)) => a == b,
+            (ExprKind::None, ExprKind::None) => true,
+            (ExprKind::List(a), ExprKind::List(b)) => all(a, b),
+            (ExprKind::Place(a), ExprKind::Place(b)) => a.same(b),
+            (ExprKind::Call { function: f, arguments: a }, ExprKind::Call { function: g, arguments: b }) => {
+                f == g && all(a, b)
+            }
+            (ExprKind::Binary(o, a, b), ExprKind::Binary(p, c, d)) => o == p && a.same(c) && b.same(d),
+            _ => false,
+        }
+    }
+
+    /// Whether each evaluation gives another value: `ulid()`, `token(32)`.
+    #[must_use]
+    pub fn is_fresh(&self) -> bool {
+        matches!(&self.kind, ExprKind::Call { function, arguments }
+            if matches!(function.as_str(), "ulid" | "code" | "token") || function == "uuid" && arguments.is_empty())
+    }
+}
+
 impl Place {
+    /// Whether it is the same place, written in the same words.
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        self.origin.same(&other.origin)
+            && self.path.len() == other.path.len()
+            && self.path.iter().zip(&other.path).all(|(step, other)| step.same(other))
+    }
+
     fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         if let Origin::Read { arguments, .. } = &self.origin {
             arguments.iter().for_each(|argument| argument.walk(visit));

@@ -218,6 +218,25 @@ pub struct Write {
     pub steps: Vec<Step>,
 }
 
+impl Write {
+    /// Its actions in order, those within `for` included.
+    #[must_use]
+    pub fn actions(&self) -> Vec<&Action> {
+        let mut actions = Vec::new();
+        collect(&self.steps, &mut actions);
+        actions
+    }
+}
+
+fn collect<'a>(steps: &'a [Step], actions: &mut Vec<&'a Action>) {
+    for step in steps {
+        match step {
+            Step::Action(action) => actions.push(action),
+            Step::For(each) => collect(&each.steps, actions),
+        }
+    }
+}
+
 /// A step of the atomic request.
 #[derive(Clone, Debug)]
 pub enum Step {
@@ -327,6 +346,23 @@ pub struct Action {
     pub span: Span,
 }
 
+impl Action {
+    /// Whether a condition of it looks at the field.
+    #[must_use]
+    pub fn tests(&self, field: FieldId) -> bool {
+        self.conditions.iter().any(|condition| condition.condition.own_fields().contains(&field))
+    }
+
+    /// The value a field is set to, if it is set as a whole.
+    #[must_use]
+    pub fn value_of(&self, field: FieldId) -> Option<&Expr> {
+        self.changes.iter().find_map(|change| match &change.kind {
+            ChangeKind::Set(value) if change.field == Some(field) && change.path().is_empty() => Some(value),
+            _ => None,
+        })
+    }
+}
+
 /// A condition with its outcome.
 #[derive(Clone, Debug)]
 pub struct Condition {
@@ -349,6 +385,14 @@ pub struct Change {
     pub written: bool,
     /// Its place; of one that is not written the action's entity.
     pub span: Span,
+}
+
+impl Change {
+    /// The path into the field; empty if the change is of the whole field.
+    #[must_use]
+    pub fn path(&self) -> &[super::expression::Step] {
+        self.place.as_ref().map_or(&[], |place| &place.path)
+    }
 }
 
 /// What is done to a field.

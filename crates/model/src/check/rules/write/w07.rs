@@ -1,0 +1,52 @@
+//! W07: a change that counts, sent again by a retry, counts twice.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::plan::WriteKind;
+use crate::schema::{Action, Change, ChangeKind, Entity, Write};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("W07"),
+    severity: Severity::Warning,
+    title: "a repeated request counts twice",
+    page: include_str!("../../../../../../docs/rules/W07.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for (write, plan) in context.model.writes.iter().zip(&context.plans.writes) {
+        if write.idempotent.is_some() || plan.as_ref().is_none_or(|plan| plan.request != WriteKind::Update) {
+            continue;
+        }
+        for action in write.actions() {
+            let Some(entity) = action.entity.map(|id| context.model.entity(id)) else { continue };
+            let counts = action.changes.iter().find(|change| is_cumulative(change));
+            if let Some(change) = counts.filter(|_| !refuses_repetition(action)) {
+                findings.push(finding(write, entity, change));
+            }
+        }
+    }
+}
+
+fn is_cumulative(change: &Change) -> bool {
+    matches!(change.kind, ChangeKind::Increase(_) | ChangeKind::Decrease(_) | ChangeKind::Append(_))
+}
+
+/// Whether the action's own conditions fail the second time: one looks at a field that the action sets.
+fn refuses_repetition(action: &Action) -> bool {
+    let mut sets = action
+        .changes
+        .iter()
+        .filter(|change| matches!(change.kind, ChangeKind::Set(_) | ChangeKind::Add(_)) && change.written);
+    sets.any(|change| change.field.is_some_and(|field| action.tests(field)))
+}
+
+fn finding(write: &Write, entity: &Entity, change: &Change) -> Diagnostic {
+    let field = change.field.map_or("", |field| &entity.field(field).name);
+    Diagnostic::warning(RULE.code, change.span, format!("`{}` sent twice changes `{field}` twice", write.name))
+        .label("an SDK repeats a request whose answer it lost")
+        .help(format!(
+            "say `write {}(…) idempotent {{ … }}`: one token goes with each try, and the store applies it once",
+            write.name
+        ))
+}

@@ -1,0 +1,86 @@
+//! W11: a write that goes past the optimistic lock.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::document::ast::Verb;
+use crate::schema::{Action, Change, ChangeKind, Entity, EntityId, FieldId, Model, Write};
+
+use super::version_of;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("W11"),
+    severity: Severity::Warning,
+    title: "a write does not look at the version",
+    page: include_str!("../../../../../../docs/rules/W11.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for write in &context.model.writes {
+        for action in write.actions() {
+            let Some(id) = action.entity else { continue };
+            let entity = context.model.entity(id);
+            if let Some(version) =
+                version_of(entity).filter(|&version| goes_past(context.model, write, action, id, version))
+            {
+                findings.push(finding(write, action, entity, version));
+            }
+        }
+    }
+}
+
+fn goes_past(model: &Model, write: &Write, action: &Action, entity: EntityId, version: FieldId) -> bool {
+    match action.verb {
+        Verb::Create | Verb::Check => false,
+        Verb::Put | Verb::Upsert | Verb::Delete | Verb::Update if write.batch.is_some() => true,
+        Verb::Put | Verb::Upsert => action.conditions.is_empty() && !only_counts(action),
+        Verb::Update | Verb::Delete => {
+            action.conditions.is_empty() && !only_counts(action) && !knows_version(model, write, entity, version)
+        }
+    }
+}
+
+/// Changes that mean the same whatever was there before.
+fn only_counts(action: &Action) -> bool {
+    let cumulative = |change: &Change| {
+        matches!(
+            change.kind,
+            ChangeKind::Increase(_)
+                | ChangeKind::Decrease(_)
+                | ChangeKind::Append(_)
+                | ChangeKind::Add(_)
+                | ChangeKind::Take(_)
+        )
+    };
+    let mut written = action.changes.iter().filter(|change| change.written).peekable();
+    written.peek().is_some() && written.all(cumulative)
+}
+
+/// Whether the write has a version to expect: the caller's, or that of the item it has read.
+fn knows_version(model: &Model, write: &Write, entity: EntityId, version: FieldId) -> bool {
+    let name = &model.entity(entity).field(version).name;
+    let given = write.parameters.iter().any(|parameter| &parameter.field_name == name);
+    let reads = write
+        .lets
+        .iter()
+        .filter_map(|read| read.read())
+        .any(|read| model.read(read).result.entities().contains(&entity));
+    given || reads
+}
+
+fn finding(write: &Write, action: &Action, entity: &Entity, version: FieldId) -> Diagnostic {
+    let name = &entity.field(version).name;
+    let why = if write.batch.is_some() {
+        "a batch has no conditions"
+    } else {
+        "changes what somebody else may have changed meanwhile"
+    };
+    Diagnostic::warning(
+        RULE.code,
+        action.entity_span,
+        format!("`{}` does not look at `{name}` of {}", write.name, entity.name),
+    )
+    .label(why)
+    .also(entity.field(version).name_span, "the version")
+    .help(format!("take `{name}` as a parameter, or read the item by a `let` first: the version is then checked"))
+}
