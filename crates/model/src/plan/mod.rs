@@ -2,10 +2,43 @@
 //!
 //! Planning decides, the rules word it: a pattern that has no plan has an [`Obstacle`], and the rules of `check/rules/read` turn it into a
 //! finding. Nothing is decided twice.
+//!
+//! 1. `bound` fills the templates of a key with the arguments of a read, as far as they reach.
+//! 2. `range` turns a range of a field into a range of the key that holds exactly the same items.
+//! 3. `read` plans one read through one key; `collection` joins the entities of a read that returns several.
+//! 4. `overlap` says which entities a key condition can meet, `unique` whether it can meet more than one item, `order` in which order.
+//! 5. `write` counts the actions of a write, the sentinels of unique fields among them.
+
+mod bound;
+mod collection;
+mod order;
+mod overlap;
+mod range;
+mod read;
+mod unique;
+mod write;
 
 use crate::document::ast::Presence;
 use crate::schema::{EntityId, FieldId, Format, IndexId, Model, TableId};
 use crate::span::Span;
+
+pub use order::{Order, order};
+pub use unique::fixed_fields;
+
+/// Plans every read and write of a model.
+#[must_use]
+pub fn plan(model: &Model) -> Plans {
+    Plans {
+        reads: model.reads.iter().map(|read| read::plan(model, read)).collect(),
+        writes: model.writes.iter().map(|write| write::plan(model, write)).collect(),
+    }
+}
+
+/// Whether a read, whatever it says of an index, could be answered through this one (`None`: the table's key).
+#[must_use]
+pub fn is_served_by(model: &Model, read: &crate::schema::Read, index: Option<IndexId>) -> bool {
+    read::through(model, read, index).is_ok()
+}
 
 /// The plans of a model, in the order of its patterns.
 #[derive(Clone, Debug, Default)]
@@ -22,9 +55,20 @@ pub enum ReadOutcome {
     /// It is proved.
     Planned(Box<ReadPlan>),
     /// It cannot run as one request.
-    Blocked(Vec<Obstacle>),
+    Blocked(Blocked),
     /// Something it is made of has been reported already.
     Broken,
+}
+
+/// Why a read has no plan.
+#[derive(Clone, Debug)]
+pub struct Blocked {
+    /// What is in the way.
+    pub obstacles: Vec<Obstacle>,
+    /// The index it was to go through.
+    pub index: Option<IndexId>,
+    /// What would answer it with the parameters it has: indexes, or `None` for the table's key.
+    pub served_by: Vec<Option<IndexId>>,
 }
 
 /// How a read runs.
@@ -146,46 +190,67 @@ pub enum Obstacle {
         entity: EntityId,
         /// The fields nobody gives.
         missing: Vec<FieldId>,
-        /// Where it is best shown.
-        span: Span,
     },
-    /// A range, prefix or list on a part of the partition key.
+    /// A range, prefix or list on the partition key.
     PartitionRange {
-        /// The parameter.
-        parameter: usize,
+        /// The parameter, or the place in the key condition.
+        at: Limit,
     },
     /// A later part of the sort key is given, an earlier one is not.
     SortGap {
+        /// The entity.
+        entity: EntityId,
         /// The parameter that gives the later part.
         parameter: usize,
-        /// The fields before it that nobody gives.
+        /// The fields before it that nobody gives by equality.
         missing: Vec<FieldId>,
+    },
+    /// A parameter is no part of the key.
+    NotInKey {
+        /// The parameter.
+        parameter: usize,
     },
     /// One item is wanted, and the key is not complete.
     KeyIncomplete {
+        /// The entity.
+        entity: EntityId,
         /// The fields nobody gives.
         missing: Vec<FieldId>,
-        /// Where it is best shown.
-        span: Span,
     },
-    /// No entity writes keys of the shape that is asked for.
+    /// A list of values is given, but not the rest of the table's key.
+    ListIncomplete {
+        /// The parameter.
+        parameter: usize,
+        /// The fields nobody gives by equality.
+        missing: Vec<FieldId>,
+    },
+    /// The entity never writes keys of the shape that is asked for.
     NeverWritten {
-        /// The key condition.
+        /// The entity.
+        entity: EntityId,
+        /// The test it never meets.
         span: Span,
     },
     /// The entity is not in the index.
     NotInIndex {
         /// The entity.
         entity: EntityId,
-        /// Where it is best shown.
+        /// Where the index is named.
         span: Span,
     },
-    /// A parameter's type or format is not the template's.
+    /// A parameter's type, or what is asked of it, is not what the key holds.
     WrongType {
         /// The parameter.
         parameter: usize,
-        /// What the key needs, in words.
+        /// What the key holds, in words.
         wanted: String,
+    },
+    /// A range of a field that is no range of the key.
+    NotARange {
+        /// The parameter.
+        parameter: usize,
+        /// Why, in words.
+        why: String,
     },
     /// The order that is asked for is not the sort key's.
     WrongOrder {
@@ -194,15 +259,24 @@ pub enum Obstacle {
         /// What the sort key orders by, in words.
         actual: String,
     },
-    /// The entities returned do not share a partition.
+    /// The entities returned do not share a partition, or the part of it that is asked for.
     DifferentPartitions {
         /// The first.
         first: EntityId,
         /// The one that lies elsewhere.
         second: EntityId,
-        /// Where it is best shown.
+        /// Where the second is named in the result.
         span: Span,
     },
+}
+
+/// What limits a partition key by more than equality.
+#[derive(Clone, Copy, Debug)]
+pub enum Limit {
+    /// A parameter.
+    Parameter(usize),
+    /// A test in a `key` clause.
+    Clause(Span),
 }
 
 /// How a write runs.

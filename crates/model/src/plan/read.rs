@@ -1,0 +1,535 @@
+//! One read through one key: the table's, or an index's.
+
+use crate::document::ast::Number;
+use crate::schema::{
+    Entity, EntityId, EntityKey, ExprKind, FieldId, IndexId, KeyAttribute, KeyCondition, KeyTest, Model, Origin,
+    Permission, Place, Read, Result as ReadResult, Table, TableId, Test,
+};
+
+use super::bound::{self, Given};
+use super::{
+    Blocked, BoundKey, Filter, Limit, Obstacle, ReadOutcome, ReadPlan, RequestKind, SortCondition, SortRange,
+    collection, order, overlap, range, unique,
+};
+
+/// Plans a read through the key it names.
+pub(super) fn plan(model: &Model, read: &Read) -> ReadOutcome {
+    let Some(index) = chosen_index(read) else { return ReadOutcome::Broken };
+    if is_broken(model, read, index) {
+        return ReadOutcome::Broken;
+    }
+    match through(model, read, index) {
+        Ok(plan) => ReadOutcome::Planned(Box::new(plan)),
+        Err(obstacles) => {
+            let served_by = others(model, read, index);
+            ReadOutcome::Blocked(Blocked { obstacles, index, served_by })
+        }
+    }
+}
+
+/// The index a read names; `None` if there is no such index.
+#[expect(clippy::option_option, reason = "no index and an unknown index are two things")]
+fn chosen_index(read: &Read) -> Option<Option<IndexId>> {
+    match &read.via {
+        None => Some(None),
+        Some((_, _, Some(index))) => Some(Some(*index)),
+        Some((_, _, None)) => None,
+    }
+}
+
+/// Whether something that the read is made of has been reported already, so that nothing more can be said of it.
+fn is_broken(model: &Model, read: &Read, index: Option<IndexId>) -> bool {
+    let entities = read.result.entities();
+    let Some(table) = table_of(model, read) else { return true };
+    read.result.is_broken()
+        || entities.is_empty()
+        || entities.iter().any(|&id| entity_is_broken(model.table(table), model.entity(id), index))
+        || read.key.iter().any(condition_is_broken)
+}
+
+fn entity_is_broken(table: &Table, entity: &Entity, index: Option<IndexId>) -> bool {
+    let Some(key) = entity.key_of(index) else { return index.is_none() };
+    let (partition, sort) = attributes(table, index);
+    let templates = || key.partition.iter().chain(&key.sort).map(|part| &part.template);
+    key.partition.len() != partition.len()
+        || key.sort.len() != sort.len()
+        || templates().any(crate::schema::Template::is_broken)
+}
+
+fn condition_is_broken(condition: &KeyCondition) -> bool {
+    let tests = [Some(&condition.partition), condition.sort.as_ref()];
+    let templates = tests.into_iter().flatten().flat_map(|test| [Some(&test.template), test.upper.as_ref()]);
+    templates.flatten().any(crate::schema::Template::is_broken)
+}
+
+/// The table of the entities a read returns.
+fn table_of(model: &Model, read: &Read) -> Option<TableId> {
+    read.result.entities().first().and_then(|&id| model.entity(id).table)
+}
+
+/// What else would answer a read: any index of the table, or the table's key.
+fn others(model: &Model, read: &Read, index: Option<IndexId>) -> Vec<Option<IndexId>> {
+    let Some(table) = table_of(model, read) else { return Vec::new() };
+    let indexes = (0..model.table(table).indexes.len()).map(|number| Some(IndexId(number)));
+    std::iter::once(None)
+        .chain(indexes)
+        .filter(|&other| other != index && read.key.is_none())
+        .filter(|&other| !is_broken(model, read, other) && through(model, read, other).is_ok())
+        .collect()
+}
+
+/// The attributes of the partition and of the sort key.
+pub(super) fn attributes(table: &Table, index: Option<IndexId>) -> (Vec<&KeyAttribute>, Vec<&KeyAttribute>) {
+    match index {
+        None => (table.partition.iter().collect(), table.sort.iter().collect()),
+        Some(index) => {
+            let index = table.index_at(index);
+            (index.partition.iter().collect(), index.sort.iter().collect())
+        }
+    }
+}
+
+/// What the parameters make of an entity's key.
+pub(super) struct Condition {
+    pub(super) partition: Vec<BoundKey>,
+    pub(super) sort: SortCondition,
+    pub(super) used: Vec<usize>,
+    /// Parameters that the key does not decide exactly.
+    pub(super) inexact: Vec<usize>,
+}
+
+/// Plans a read through an index, or with `None` through the table's key.
+pub(super) fn through(model: &Model, read: &Read, index: Option<IndexId>) -> Result<ReadPlan, Vec<Obstacle>> {
+    let entities = read.result.entities();
+    let Some(table) = table_of(model, read) else { return Err(Vec::new()) };
+    let pass = Pass { model, read, table, index, entities };
+    if read.scan.is_some() {
+        return Ok(pass.scan());
+    }
+    let condition = match &read.key {
+        Some(clause) => pass.in_so_many_words(clause)?,
+        None => pass.by_templates()?,
+    };
+    pass.leftovers(&condition.used)?;
+    pass.finish(condition)
+}
+
+/// One read through one key.
+pub(super) struct Pass<'a> {
+    pub(super) model: &'a Model,
+    pub(super) read: &'a Read,
+    pub(super) table: TableId,
+    pub(super) index: Option<IndexId>,
+    pub(super) entities: Vec<EntityId>,
+}
+
+impl<'a> Pass<'a> {
+    fn given(&self, entity: EntityId) -> Given<'a> {
+        Given { read: self.read, entity: self.model.entity(entity), lists: self.list().is_some() }
+    }
+
+    /// The parameter that is a list, if there is one.
+    fn list(&self) -> Option<usize> {
+        self.read.parameters.iter().position(|parameter| parameter.test == Test::In)
+    }
+
+    pub(super) fn key(&self, entity: EntityId) -> Option<&'a EntityKey> {
+        self.model.entity(entity).key_of(self.index)
+    }
+
+    /// The condition that the entities' templates give, filled with the parameters.
+    fn by_templates(&self) -> Result<Condition, Vec<Obstacle>> {
+        let mut conditions = Vec::new();
+        for &entity in &self.entities {
+            conditions.push(self.of_entity(entity)?);
+        }
+        collection::joined(self, conditions)
+    }
+
+    fn of_entity(&self, entity: EntityId) -> Result<Condition, Vec<Obstacle>> {
+        let Some(key) = self.key(entity) else { return Err(vec![self.not_in_index(entity)]) };
+        let given = self.given(entity);
+        self.wrong_types(given, key)?;
+        let mut condition = self.partition(given, key, entity)?;
+        self.sort(given, key, entity, &mut condition)?;
+        self.complete(given, key, entity)?;
+        Ok(condition)
+    }
+
+    fn not_in_index(&self, entity: EntityId) -> Obstacle {
+        let span = self.read.via.as_ref().map_or(self.read.name_span, |(_, span, _)| *span);
+        Obstacle::NotInIndex { entity, span }
+    }
+
+    fn wrong_types(&self, given: Given<'_>, key: &EntityKey) -> Result<(), Vec<Obstacle>> {
+        let wrong: Vec<Obstacle> = key
+            .fields()
+            .flat_map(|field| given.about(field).map(move |(number, parameter)| (field, number, parameter)))
+            .filter(|(field, _, parameter)| {
+                parameter.declared && !are_written_alike(&parameter.kind, &given.entity.field(*field).kind)
+            })
+            .map(|(field, parameter, _)| Obstacle::WrongType {
+                parameter,
+                wanted: in_words(&given.entity.field(field).kind),
+            })
+            .collect();
+        if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+    }
+
+    /// The partition key must be given whole, by equality.
+    fn partition(&self, given: Given<'_>, key: &EntityKey, entity: EntityId) -> Result<Condition, Vec<Obstacle>> {
+        let missing: Vec<FieldId> = key.partition.iter().flat_map(|part| given.missing(&part.template)).collect();
+        if !missing.is_empty() {
+            let limited = missing.iter().find_map(|&field| given.about(field).next());
+            return Err(vec![match limited {
+                Some((parameter, _)) => Obstacle::PartitionRange { at: Limit::Parameter(parameter) },
+                None => Obstacle::PartitionOpen { entity, missing },
+            }]);
+        }
+        let mut condition =
+            Condition { partition: Vec::new(), sort: SortCondition::default(), used: Vec::new(), inexact: Vec::new() };
+        for part in &key.partition {
+            let filled = given.fill(&part.template);
+            condition.used.extend(filled.used);
+            condition.partition.push(bound::key(&part.attribute, filled.parts));
+        }
+        Ok(condition)
+    }
+
+    /// The sort key as far as equality reaches, then one range or prefix.
+    fn sort(
+        &self,
+        given: Given<'_>,
+        key: &EntityKey,
+        entity: EntityId,
+        condition: &mut Condition,
+    ) -> Result<(), Vec<Obstacle>> {
+        let (_, attributes) = attributes(self.model.table(self.table), self.index);
+        for (part, attribute) in key.sort.iter().zip(attributes) {
+            let filled = given.fill(&part.template);
+            condition.used.extend(&filled.used);
+            let Some(open) = filled.open else {
+                condition.sort.equal.push(bound::key(&part.attribute, filled.parts));
+                continue;
+            };
+            match range::of(given, attribute, &part.template, &filled.parts, open).map_err(|obstacle| vec![obstacle])? {
+                Some(range) => {
+                    condition.used.extend(range.used);
+                    condition.inexact.extend(range.inexact);
+                    condition.sort.range = Some(range.range);
+                }
+                None if filled.parts.is_empty() => {}
+                None => {
+                    if ends_inside(given, &part.template, open) {
+                        condition.inexact.extend(filled.used.last());
+                    }
+                    condition.sort.range = Some(SortRange::Begins(bound::key(&part.attribute, filled.parts)));
+                }
+            }
+            break;
+        }
+        if condition.sort.range.is_none()
+            && let Some(last) = condition.sort.equal.pop()
+        {
+            condition.sort.range = Some(SortRange::Equal(last));
+        }
+        self.gaps(given, key, entity, &condition.used)
+    }
+
+    /// Parts of the sort key that are given although an earlier one is not.
+    fn gaps(&self, given: Given<'_>, key: &EntityKey, entity: EntityId, used: &[usize]) -> Result<(), Vec<Obstacle>> {
+        let mut missing = Vec::new();
+        for field in key.sort.iter().flat_map(|part| part.template.fields()) {
+            match given.about(field).find(|(number, _)| !used.contains(number)) {
+                Some((parameter, _)) => return Err(vec![Obstacle::SortGap { entity, parameter, missing }]),
+                None if given.equal(field).is_none() && !missing.contains(&field) => missing.push(field),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A list, and one item of the table, need the whole key.
+    fn complete(&self, given: Given<'_>, key: &EntityKey, entity: EntityId) -> Result<(), Vec<Obstacle>> {
+        let missing: Vec<FieldId> = key.sort.iter().flat_map(|part| given.missing(&part.template)).collect();
+        if let Some(parameter) = self.list() {
+            return match (self.index, missing.is_empty()) {
+                (None, true) => Ok(()),
+                _ => Err(vec![Obstacle::ListIncomplete { parameter, missing }]),
+            };
+        }
+        let one = self.index.is_none() && self.single() && !self.is_ordered();
+        if one && !missing.is_empty() { Err(vec![Obstacle::KeyIncomplete { entity, missing }]) } else { Ok(()) }
+    }
+
+    /// Whether the read returns one item and nothing else.
+    fn single(&self) -> bool {
+        matches!(&self.read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Number::One | Number::Maybe, _)]))
+    }
+
+    fn is_ordered(&self) -> bool {
+        self.read.newest_first.is_some() || self.read.ordered.is_some()
+    }
+
+    /// The condition of a `key` clause.
+    fn in_so_many_words(&self, clause: &KeyCondition) -> Result<Condition, Vec<Obstacle>> {
+        if clause.partition.test != Test::Equal {
+            return Err(vec![Obstacle::PartitionRange { at: Limit::Clause(clause.partition.template.span) }]);
+        }
+        let (partition, sort) = attributes(self.model.table(self.table), self.index);
+        let mut condition = Condition {
+            partition: Vec::new(),
+            sort: SortCondition::default(),
+            used: clause_parameters(clause),
+            inexact: Vec::new(),
+        };
+        if let Some(attribute) = partition.first() {
+            condition.partition.push(bound::key(&attribute.name, bound::of_parameters(&clause.partition.template)));
+        }
+        if let (Some(attribute), Some(test)) = (sort.first(), &clause.sort) {
+            condition.sort.range = Some(worded(&attribute.name, test));
+        }
+        self.is_written(clause, &condition)?;
+        self.clause_is_complete(&condition)?;
+        Ok(condition)
+    }
+
+    /// Whether each entity that is returned writes keys of this shape.
+    fn is_written(&self, clause: &KeyCondition, condition: &Condition) -> Result<(), Vec<Obstacle>> {
+        for &entity in &self.entities {
+            let Some(key) = self.key(entity) else { return Err(vec![self.not_in_index(entity)]) };
+            let item = self.model.entity(entity);
+            if !overlap::partition(self.read, &condition.partition, item, key) {
+                return Err(vec![Obstacle::NeverWritten { entity, span: clause.partition.template.span }]);
+            }
+            if !overlap::sort(self.read, &condition.sort, item, key) {
+                let span = clause.sort.as_ref().map_or(clause.span, |test| test.template.span);
+                return Err(vec![Obstacle::NeverWritten { entity, span }]);
+            }
+        }
+        Ok(())
+    }
+
+    /// One item of the table needs its whole key.
+    fn clause_is_complete(&self, condition: &Condition) -> Result<(), Vec<Obstacle>> {
+        let (_, sort) = attributes(self.model.table(self.table), self.index);
+        let whole = sort.is_empty() || matches!(condition.sort.range, Some(SortRange::Equal(_)));
+        let one = self.index.is_none() && self.single() && !self.is_ordered();
+        match self.entities.first() {
+            Some(&entity) if one && !whole => {
+                let key = self.key(entity);
+                let missing = key.map(|key| key.sort.iter().flat_map(|part| part.template.fields()).collect());
+                Err(vec![Obstacle::KeyIncomplete { entity, missing: missing.unwrap_or_default() }])
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Parameters that nothing uses would have to be filters, and nobody has asked for one.
+    fn leftovers(&self, used: &[usize]) -> Result<(), Vec<Obstacle>> {
+        let elsewhere = mentioned(self.read);
+        let is_left = |number: &usize| !used.contains(number) && !elsewhere.contains(number);
+        let left: Vec<Obstacle> = (0..self.read.parameters.len())
+            .filter(is_left)
+            .filter(|&number| !matches!(self.read.parameters[number].kind, crate::schema::Type::Unknown))
+            .map(|parameter| Obstacle::NotInKey { parameter })
+            .collect();
+        if left.is_empty() { Ok(()) } else { Err(left) }
+    }
+
+    fn finish(&self, condition: Condition) -> Result<ReadPlan, Vec<Obstacle>> {
+        let request = self.request(&condition);
+        let mut plan = self.base(request);
+        plan.matches = match request {
+            RequestKind::Get | RequestKind::BatchGet => self.entities.clone(),
+            RequestKind::Query | RequestKind::Scan => self.matched(&condition),
+        };
+        plan.unique = self.entities_to_be_one().all(|entity| unique::is_unique(self, entity, &condition));
+        plan.partition = condition.partition;
+        plan.sort = condition.sort;
+        plan.filters.extend(condition.inexact.into_iter().map(Filter::Parameter));
+        self.add_tag(&mut plan);
+        order::check(self, &plan).map_err(|obstacle| vec![obstacle])?;
+        self.limit_to_one(&mut plan);
+        Ok(plan)
+    }
+
+    fn request(&self, condition: &Condition) -> RequestKind {
+        let (_, sort) = attributes(self.model.table(self.table), self.index);
+        let whole = sort.is_empty() || matches!(condition.sort.range, Some(SortRange::Equal(_)));
+        if self.list().is_some() && self.read.key.is_none() {
+            RequestKind::BatchGet
+        } else if self.index.is_none() && self.single() && whole {
+            RequestKind::Get
+        } else {
+            RequestKind::Query
+        }
+    }
+
+    fn base(&self, request: RequestKind) -> ReadPlan {
+        let descending = self.read.ordered.is_some_and(|(_, descending, _)| descending);
+        ReadPlan {
+            request,
+            table: self.table,
+            index: self.index,
+            partition: Vec::new(),
+            sort: SortCondition::default(),
+            backwards: descending || self.read.newest_first.is_some_and(|(newest, _)| newest),
+            page: self.read.page.map(|(page, _)| page),
+            strong: self.read.strong.is_some(),
+            filters: self.stated_filters(),
+            matches: Vec::new(),
+            returns: self.entities.clone(),
+            unique: false,
+            count: matches!(self.read.result, ReadResult::Count(..)),
+        }
+    }
+
+    /// The author's filter, and that of time.
+    fn stated_filters(&self) -> Vec<Filter> {
+        let mut filters = Vec::new();
+        if self.read.filter.is_some() {
+            filters.push(Filter::Where);
+        }
+        if let Some((attribute, _)) = &self.model.table(self.table).ttl
+            && self.read.with_expired.is_none()
+            && self.entities.iter().any(|&id| self.model.entity(id).field_named(attribute).is_some())
+        {
+            filters.push(Filter::NotExpired(attribute.clone()));
+        }
+        filters
+    }
+
+    /// The entities of the table that the condition can meet.
+    fn matched(&self, condition: &Condition) -> Vec<EntityId> {
+        let meets = |entity: &crate::schema::Entity| {
+            entity.key_of(self.index).is_some_and(|key| {
+                overlap::partition(self.read, &condition.partition, entity, key)
+                    && overlap::sort(self.read, &condition.sort, entity, key)
+            })
+        };
+        self.model.entities_of(self.table).filter(|(_, entity)| meets(entity)).map(|(id, _)| id).collect()
+    }
+
+    /// Leaves out entities that are not returned, by the table's tag.
+    fn add_tag(&self, plan: &mut ReadPlan) {
+        let others = plan.matches.iter().any(|entity| !self.entities.contains(entity));
+        if others && self.model.table(self.table).tag.is_some() {
+            plan.filters.push(Filter::Tag(self.entities.clone()));
+        }
+    }
+
+    /// The first of an order is a page of one, unless a filter may drop it.
+    fn limit_to_one(&self, plan: &mut ReadPlan) {
+        if plan.request == RequestKind::Query && self.single() && self.is_ordered() && plan.filters.is_empty() {
+            plan.page = Some(1);
+        }
+    }
+
+    fn entities_to_be_one(&self) -> impl Iterator<Item = EntityId> + '_ {
+        let parts = match &self.read.result {
+            ReadResult::Parts(parts) => parts.as_slice(),
+            ReadResult::Count(..) => &[],
+        };
+        let one = parts.iter().any(|(_, number, _)| *number != Number::Many);
+        parts.iter().filter(move |(_, number, _)| !one || *number != Number::Many).filter_map(|(entity, _, _)| *entity)
+    }
+
+    fn scan(&self) -> ReadPlan {
+        let elsewhere = mentioned(self.read);
+        let mut plan = self.base(RequestKind::Scan);
+        let left = (0..self.read.parameters.len()).filter(|number| !elsewhere.contains(number));
+        plan.filters.extend(left.map(Filter::Parameter));
+        let in_it = self.model.entities_of(self.table).filter(|(_, entity)| entity.key_of(self.index).is_some());
+        plan.matches = in_it.map(|(id, _)| id).collect();
+        self.add_tag(&mut plan);
+        plan
+    }
+}
+
+/// Whether the last value that is given may go on, because a field follows it at once.
+fn ends_inside(given: Given<'_>, template: &crate::schema::Template, open: usize) -> bool {
+    let Some(crate::schema::Part::Field { field, format, .. }) =
+        open.checked_sub(1).and_then(|last| template.parts.get(last))
+    else {
+        return false;
+    };
+    !range::has_fixed_width(&given.entity.field(*field).kind, *format)
+}
+
+/// The test of a `key` clause.
+fn worded(attribute: &str, test: &KeyTest) -> SortRange {
+    let lower = bound::key(attribute, bound::of_parameters(&test.template));
+    match test.test {
+        Test::Equal | Test::In => SortRange::Equal(lower),
+        Test::Begins => SortRange::Begins(lower),
+        Test::After => SortRange::After(lower),
+        Test::From => SortRange::From(lower),
+        Test::Before => SortRange::Before(lower),
+        Test::Until => SortRange::Until(lower),
+        Test::Between => {
+            let upper = test.upper.as_ref().unwrap_or(&test.template);
+            SortRange::Between(lower, bound::key(attribute, bound::of_parameters(upper)))
+        }
+    }
+}
+
+fn clause_parameters(clause: &KeyCondition) -> Vec<usize> {
+    let tests = [Some(&clause.partition), clause.sort.as_ref()];
+    let templates = tests.into_iter().flatten().flat_map(|test| [Some(&test.template), test.upper.as_ref()]);
+    templates.flatten().flat_map(crate::schema::Template::fields).map(|field| field.0).collect()
+}
+
+/// The parameters that a filter or a permission mentions.
+fn mentioned(read: &Read) -> Vec<usize> {
+    let mut numbers = Vec::new();
+    let permission = match &read.allow {
+        Some(Permission::When(condition)) => Some(condition),
+        _ => None,
+    };
+    for expr in read.filter.iter().chain(permission) {
+        expr.walk(&mut |part| {
+            if let ExprKind::Place(Place { origin: Origin::Parameter(number), .. }) = part.kind {
+                numbers.push(number);
+            }
+        });
+    }
+    numbers
+}
+
+/// Whether a value of the one type is written in a key as one of the other is.
+fn are_written_alike(given: &crate::schema::Type, wanted: &crate::schema::Type) -> bool {
+    use crate::schema::Type;
+    let (given, wanted) = (given.resolved(), wanted.resolved());
+    match (given, wanted) {
+        (Type::Unknown, _) | (_, Type::Unknown) => true,
+        (Type::Int(_) | Type::Number | Type::Money, Type::Int(_) | Type::Number | Type::Money) => true,
+        (
+            Type::Timestamp | Type::Datetime | Type::Epoch | Type::EpochMs | Type::Date | Type::Email | Type::Binary(_),
+            _,
+        )
+        | (
+            _,
+            Type::Timestamp | Type::Datetime | Type::Epoch | Type::EpochMs | Type::Date | Type::Email | Type::Binary(_),
+        ) => std::mem::discriminant(given) == std::mem::discriminant(wanted),
+        _ => given.is_text() == wanted.is_text() && given.is_numeric() == wanted.is_numeric(),
+    }
+}
+
+/// A type in words.
+pub(super) fn in_words(kind: &crate::schema::Type) -> String {
+    use crate::schema::Type;
+    match kind.resolved() {
+        Type::Timestamp => "a timestamp (UTC, 24 characters)",
+        Type::Datetime => "a datetime",
+        Type::Epoch => "seconds since 1970",
+        Type::EpochMs => "milliseconds since 1970",
+        Type::Date => "a date",
+        Type::Email => "an e-mail address, trimmed and in lower case",
+        Type::Binary(_) => "bytes",
+        other if other.is_numeric() => "a number",
+        Type::Bool => "a truth value",
+        _ => "text",
+    }
+    .to_owned()
+}

@@ -1,0 +1,79 @@
+//! Whether a key condition can meet more than one item of an entity.
+
+use crate::schema::{Entity, EntityId, EntityKey, FieldId, Format, Part, Template, Type};
+
+use super::read::{Condition, Pass};
+use super::{BoundKey, BoundPart, ReadPlan, SortCondition, SortRange, range};
+
+/// Whether at most one item of the entity can be met.
+pub(super) fn is_unique(pass: &Pass<'_>, entity: EntityId, condition: &Condition) -> bool {
+    let Some(key) = pass.key(entity) else { return false };
+    let entity = pass.model.entity(entity);
+    let fixed = fixed(entity, key, &condition.partition, &condition.sort);
+    identifies(entity, &fixed)
+}
+
+/// The fields of an entity that a plan's key condition fixes.
+#[must_use]
+pub fn fixed_fields(entity: &Entity, plan: &ReadPlan) -> Vec<FieldId> {
+    let key = entity.key_of(plan.index);
+    key.map(|key| fixed(entity, key, &plan.partition, &plan.sort)).unwrap_or_default()
+}
+
+/// Whether an item is known by these fields: they are its key, a fresh id of it, or unique.
+fn identifies(entity: &Entity, fixed: &[FieldId]) -> bool {
+    let whole_key = entity.key.is_some() && entity.key_fields().iter().all(|field| fixed.contains(field));
+    whole_key || fixed.iter().any(|&field| is_fresh(entity, field) || is_declared_unique(entity, field, fixed))
+}
+
+/// Whether the field is an id that no two items are given.
+fn is_fresh(entity: &Entity, field: FieldId) -> bool {
+    let field = entity.field(field);
+    field.is_generated() && matches!(field.kind.resolved(), Type::Ulid | Type::Uuid)
+}
+
+fn is_declared_unique(entity: &Entity, field: FieldId, fixed: &[FieldId]) -> bool {
+    let unique = entity.field(field).flags.unique.as_ref();
+    unique.is_some_and(|unique| unique.per.iter().all(|per| fixed.contains(per)))
+}
+
+fn fixed(entity: &Entity, key: &EntityKey, partition: &[BoundKey], sort: &SortCondition) -> Vec<FieldId> {
+    let mut fields = Vec::new();
+    for (part, bound) in key.partition.iter().zip(partition) {
+        fields.extend(aligned(entity, &part.template, bound));
+    }
+    let last = match &sort.range {
+        Some(SortRange::Equal(key) | SortRange::Begins(key)) => Some(key),
+        _ => None,
+    };
+    for (part, bound) in key.sort.iter().zip(sort.equal.iter().chain(last)) {
+        fields.extend(aligned(entity, &part.template, bound));
+    }
+    fields
+}
+
+/// The fields of a template that stand where the bound key has an argument, as far as both go side by side.
+fn aligned(entity: &Entity, template: &Template, bound: &BoundKey) -> Vec<FieldId> {
+    let mut fields = Vec::new();
+    for (part, piece) in template.parts.iter().zip(&bound.parts) {
+        match (part, piece) {
+            (Part::Text(wanted), BoundPart::Text(text)) if wanted == text => {}
+            (Part::Field { field, format, .. }, BoundPart::Argument { format: given, .. }) if format == given => {
+                if is_injective(&entity.field(*field).kind, *format) {
+                    fields.push(*field);
+                }
+            }
+            _ => break,
+        }
+    }
+    fields
+}
+
+/// Whether two values are never written alike.
+fn is_injective(kind: &Type, format: Format) -> bool {
+    match format {
+        Format::Upper | Format::Lower => matches!(kind.resolved(), Type::Email | Type::Ulid | Type::Uuid),
+        Format::Plain | Format::Milliseconds | Format::Pad(_) | Format::Hash => true,
+        Format::Seconds | Format::Month | Format::Day | Format::Hour => !range::is_coarse(kind, format),
+    }
+}

@@ -1,0 +1,128 @@
+//! The one request of a write: an item, a transaction, or a batch.
+
+use crate::document::ast::{Presence, Verb};
+use crate::schema::{Action, Entity, EntityId, FieldId, Model, Step, Write};
+
+use super::{PlannedAction, Role, WriteKind, WritePlan};
+
+/// Plans a write; `None` if an entity of it is unknown.
+pub(super) fn plan(model: &Model, write: &Write) -> Option<WritePlan> {
+    let mut plan = WritePlan { lets: lets(write), actions_max: Some(0), ..WritePlan::default() };
+    add_steps(model, &write.steps, &mut Vec::new(), Some(1), &mut plan)?;
+    plan.request = request(write, &plan);
+    Some(plan)
+}
+
+/// The reads among the lets.
+fn lets(write: &Write) -> Vec<usize> {
+    let reads = write.lets.iter().enumerate().filter(|(_, binding)| binding.read().is_some());
+    reads.map(|(number, _)| number).collect()
+}
+
+/// Adds the actions of steps that are done up to `times` times.
+fn add_steps(
+    model: &Model,
+    steps: &[Step],
+    path: &mut Vec<usize>,
+    times: Option<u64>,
+    plan: &mut WritePlan,
+) -> Option<()> {
+    for (number, step) in steps.iter().enumerate() {
+        path.push(number);
+        match step {
+            Step::Action(action) => add_action(model, action, path, times, plan)?,
+            Step::For(each) => {
+                let times = times.zip(each.max).map(|(outer, inner)| outer.saturating_mul(inner));
+                add_steps(model, &each.steps, path, times, plan)?;
+            }
+        }
+        path.pop();
+    }
+    Some(())
+}
+
+fn add_action(model: &Model, action: &Action, path: &[usize], times: Option<u64>, plan: &mut WritePlan) -> Option<()> {
+    let id = action.entity?;
+    let planned =
+        |role, presence| PlannedAction { entity: id, role, step: path.to_vec(), presence, repeated: path.len() > 1 };
+    let before = plan.actions.len();
+    plan.actions.push(planned(role(action.verb), presence(action)));
+    plan.actions.extend(sentinels(model.entity(id), action).map(|(role, presence)| planned(role, presence)));
+    let added = (plan.actions.len() - before) as u64;
+    plan.actions_max = plan.actions_max.zip(times).map(|(sum, times)| sum.saturating_add(added.saturating_mul(times)));
+    Some(())
+}
+
+fn role(verb: Verb) -> Role {
+    match verb {
+        Verb::Create | Verb::Put => Role::Put,
+        Verb::Update | Verb::Upsert => Role::Update,
+        Verb::Delete => Role::Delete,
+        Verb::Check => Role::Check,
+    }
+}
+
+/// Whether the item must be there, must not, or may.
+fn presence(action: &Action) -> Option<Presence> {
+    match action.verb {
+        Verb::Create => Some(Presence::Absent),
+        Verb::Update => Some(Presence::Exists),
+        Verb::Put | Verb::Upsert | Verb::Delete | Verb::Check => action.presence,
+    }
+}
+
+/// The sentinels that keep the unique fields of an action's entity.
+///
+/// A new item claims its values, a deleted one releases them, and a changed value does both. A field that is the whole key, or with
+/// the fields it is unique within makes up the whole key, needs none: the key keeps it.
+fn sentinels<'a>(entity: &'a Entity, action: &'a Action) -> impl Iterator<Item = (Role, Option<Presence>)> + 'a {
+    guarded_fields(entity).flat_map(move |field| {
+        let claim = (Role::Claim(field), Some(Presence::Absent));
+        let release = (Role::Release(field), None);
+        let changed = action.changes.iter().any(|change| change.field == Some(field));
+        match action.verb {
+            Verb::Create if changed => vec![claim],
+            Verb::Put | Verb::Update | Verb::Upsert if changed => vec![release, claim],
+            Verb::Delete => vec![release],
+            Verb::Create | Verb::Put | Verb::Update | Verb::Upsert | Verb::Check => Vec::new(),
+        }
+    })
+}
+
+/// The unique fields of an entity that need a sentinel.
+pub(super) fn guarded_fields(entity: &Entity) -> impl Iterator<Item = FieldId> + '_ {
+    entity.fields.iter().enumerate().filter_map(|(number, field)| {
+        let unique = field.flags.unique.as_ref()?;
+        let id = FieldId(number);
+        let key = entity.key_fields();
+        let kept_by_key = !key.is_empty() && key.iter().all(|part| *part == id || unique.per.contains(part));
+        (!kept_by_key).then_some(id)
+    })
+}
+
+fn request(write: &Write, plan: &WritePlan) -> WriteKind {
+    match plan.actions.as_slice() {
+        _ if write.batch.is_some() => WriteKind::Batch,
+        [only] if write.idempotent.is_none() && !only.repeated => match only.role {
+            Role::Put => WriteKind::Put,
+            Role::Update => WriteKind::Update,
+            Role::Delete => WriteKind::Delete,
+            Role::Check | Role::Claim(_) | Role::Release(_) => WriteKind::Transaction,
+        },
+        _ => WriteKind::Transaction,
+    }
+}
+
+impl WritePlan {
+    /// The entities of its actions, each once, in order.
+    #[must_use]
+    pub fn entities(&self) -> Vec<EntityId> {
+        let mut entities = Vec::new();
+        for action in &self.actions {
+            if !entities.contains(&action.entity) {
+                entities.push(action.entity);
+            }
+        }
+        entities
+    }
+}
