@@ -22,5 +22,6 @@ pub use ast::{
 };
 pub use parser::{ConditionKind, parse_condition, parse_key_condition, parse_projection, parse_update};
 pub use print::Printer;
+pub use reserved::is_reserved;
 pub use substitution::Substitutions;
 pub use update::{apply, create, updated_attributes};

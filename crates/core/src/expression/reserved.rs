@@ -1,7 +1,7 @@
 //! The words that no attribute may be named by in an expression without a `#` placeholder.
 
 /// Whether the word is reserved, in any case.
-pub(crate) fn is_reserved(word: &str) -> bool {
+pub fn is_reserved(word: &str) -> bool {
     let upper = || word.bytes().map(|byte| byte.to_ascii_uppercase());
     RESERVED_WORDS.binary_search_by(|candidate| candidate.bytes().cmp(upper())).is_ok()
 }

@@ -1,5 +1,7 @@
 //! Tables, indexes, and how an entity fills their keys.
 
+use std::fmt;
+
 use crate::document::ast::{Billing, Encryption, KeyType, StreamView, TableClass};
 use crate::span::Span;
 
@@ -123,9 +125,14 @@ pub struct EntityKey {
 }
 
 impl EntityKey {
+    /// What fills each attribute, partition key first.
+    pub fn parts(&self) -> impl Iterator<Item = &KeyPart> {
+        self.partition.iter().chain(&self.sort)
+    }
+
     /// Its fields in the order of the templates, repeated where they repeat.
     pub fn fields(&self) -> impl Iterator<Item = FieldId> {
-        self.partition.iter().chain(&self.sort).flat_map(|part| part.template.fields())
+        self.parts().flat_map(|part| part.template.fields())
     }
 }
 
@@ -196,6 +203,24 @@ pub enum Format {
     Hash,
 }
 
+/// As it stands after the field's name: `:ms`; nothing for a plain field.
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plain => Ok(()),
+            Self::Milliseconds => f.write_str(":ms"),
+            Self::Seconds => f.write_str(":s"),
+            Self::Month => f.write_str(":month"),
+            Self::Day => f.write_str(":day"),
+            Self::Hour => f.write_str(":hour"),
+            Self::Pad(digits) => write!(f, ":pad({digits})"),
+            Self::Upper => f.write_str(":upper"),
+            Self::Lower => f.write_str(":lower"),
+            Self::Hash => f.write_str(":hash"),
+        }
+    }
+}
+
 impl Template {
     /// Its fields in order, repeated where they repeat.
     pub fn fields(&self) -> impl Iterator<Item = FieldId> {
@@ -203,6 +228,32 @@ impl Template {
             Part::Field { field, .. } => Some(*field),
             Part::Text(_) | Part::Unknown { .. } => None,
         })
+    }
+
+    /// The template as an author writes it, without quotes; `name` gives the name of a field.
+    #[must_use]
+    pub fn text<'a>(&self, name: impl Fn(FieldId) -> &'a str) -> String {
+        let mut text = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Text(literal) => text.push_str(&literal.replace('{', "{{").replace('}', "}}")),
+                Part::Field { field, format, .. } => text.push_str(&format!("{{{}{format}}}", name(*field))),
+                Part::Unknown { name, .. } => text.push_str(&format!("{{{name}}}")),
+            }
+        }
+        text
+    }
+
+    /// Whether both are made of the same texts, fields and formats, wherever they stand.
+    #[must_use]
+    pub fn parts_alike(&self, other: &Self) -> bool {
+        let alike = |one: &Part, other: &Part| match (one, other) {
+            (Part::Text(one), Part::Text(other)) => one == other,
+            (Part::Field { field, format, .. }, Part::Field { field: f, format: g, .. }) => (field, format) == (f, g),
+            _ => false,
+        };
+        self.parts.len() == other.parts.len()
+            && self.parts.iter().zip(&other.parts).all(|(one, other)| alike(one, other))
     }
 
     /// The text before its first field.

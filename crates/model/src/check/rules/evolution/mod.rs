@@ -1,6 +1,34 @@
-//! Evolution: M01 to M05.
+//! Evolution: M01 to M05. All but the last compare a model with what it was before.
 
-use crate::check::Rule;
+mod m01;
+mod m02;
+mod m03;
+mod m04;
+mod m05;
+
+use crate::check::{Context, Rule};
+use crate::schema::{Entity, EntityKey, Evolution};
 
 /// The rules of this group.
-pub(super) const RULES: &[&Rule] = &[];
+pub(super) const RULES: &[&Rule] = &[&m01::RULE, &m02::RULE, &m03::RULE, &m04::RULE, &m05::RULE];
+
+/// Every entity that was there before, with what it was: the model before, the entity then, the entity now.
+fn kept<'a>(context: &Context<'a>) -> Vec<(&'a Entity, &'a Entity)> {
+    let Some(before) = context.before else { return Vec::new() };
+    let now = context.model.entities.iter();
+    now.filter_map(|entity| before.entity_named(&entity.name).map(|old| (before.entity(old), entity))).collect()
+}
+
+/// The evolution of an entity, if it has one.
+fn evolution<'a>(context: &Context<'a>, entity: &Entity) -> Option<&'a Evolution> {
+    context
+        .model
+        .evolutions
+        .iter()
+        .find(|evolution| evolution.entity.is_some_and(|id| context.model.entity(id).name == entity.name))
+}
+
+/// The templates of a key as an author writes them.
+fn written(entity: &Entity, key: &EntityKey) -> Vec<String> {
+    key.parts().map(|part| format!("\"{}\"", part.template.text(|field| &entity.field(field).name))).collect()
+}

@@ -1,0 +1,39 @@
+//! T01: the TTL attribute must be a number of epoch seconds.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::schema::{Entity, Field, Type};
+
+use super::ttl_field;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("T01"),
+    severity: Severity::Error,
+    title: "the TTL attribute is not a number of seconds",
+    page: include_str!("../../../../../../docs/rules/T01.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for entity in &context.model.entities {
+        if let Some((_, field)) = ttl_field(context.model, entity) {
+            findings.extend(judge(entity, field));
+        }
+    }
+}
+
+fn judge(entity: &Entity, field: &Field) -> Option<Diagnostic> {
+    let (severity, why) = match field.kind.resolved() {
+        Type::Epoch | Type::Unknown => return None,
+        Type::Int(_) | Type::Number => (Severity::Warning, "a number, but of what is not said"),
+        Type::EpochMs => (Severity::Error, "milliseconds: read as seconds, thousands of years ahead"),
+        Type::Timestamp | Type::Datetime | Type::Date => (Severity::Error, "a text: the service ignores it"),
+        _ => (Severity::Error, "no number: the service ignores it"),
+    };
+    let message = format!("items of {} expire by `{}`, which is not a number of seconds", entity.name, field.name);
+    Some(
+        Diagnostic::new(RULE.code, severity, field.type_span, message)
+            .label(why)
+            .help(format!("write `{}: epoch`; a text for readers can stand in a field beside it", field.name)),
+    )
+}
