@@ -1,0 +1,397 @@
+//! The texts a field can have in a key: what its type allows, written in a template's format.
+//!
+//! A [`Language`] is a choice of [`Words`], words are runs of symbols: a date is `d{4}-d{2}-d{2}`, a boolean `true` or `false`. It is exact for
+//! whole numbers, choices and generated ids; a date may have a 31st of February, and a `number` more digits than the service takes. So a
+//! language may hold a text too many, never one too few: what is disjoint here is disjoint.
+
+use crate::document::ast::Bounds;
+use crate::schema::{Field, Format, Type};
+
+use super::class::{Class, Symbol};
+use super::number::decimals;
+
+/// So many symbols of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Which.
+    pub symbol: Symbol,
+    /// At least so many.
+    pub min: usize,
+    /// At most so many; `None` for any number.
+    pub max: Option<usize>,
+}
+
+impl Run {
+    /// One of them.
+    #[must_use]
+    pub const fn one(symbol: Symbol) -> Self {
+        Self::times(symbol, 1)
+    }
+
+    /// Exactly so many.
+    #[must_use]
+    pub const fn times(symbol: Symbol, count: usize) -> Self {
+        Self { symbol, min: count, max: Some(count) }
+    }
+}
+
+/// Runs after each other.
+pub type Words = Vec<Run>;
+
+/// A set of texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Language {
+    /// The choices; a text is of one of them.
+    pub words: Vec<Words>,
+    /// Its characters are the author's or a caller's choice, so that they may happen to be a delimiter.
+    pub free: bool,
+    /// The most bytes of a text, where the type limits bytes and not characters.
+    pub octets_max: Option<usize>,
+}
+
+/// The longest a number is in a key: a sign, 38 digits, and as many zeros as its magnitude allows.
+const NUMBER_CHARS_MAX: usize = 168;
+/// The longest an address is: 64 bytes, `@`, 255 bytes.
+const EMAIL_OCTETS_MAX: usize = 320;
+
+impl Language {
+    /// A choice of words.
+    #[must_use]
+    pub fn new(words: Vec<Words>) -> Self {
+        Self { words, free: false, octets_max: None }
+    }
+
+    /// Only that text.
+    #[must_use]
+    pub fn text(text: &str) -> Self {
+        Self::new(vec![literal(text)])
+    }
+
+    /// Every text, the empty one too.
+    #[must_use]
+    pub fn anything() -> Self {
+        Self::run(Class::ANY, 0, None)
+    }
+
+    fn run(class: Class, min: usize, max: Option<usize>) -> Self {
+        Self::new(vec![vec![Run { symbol: Symbol::Class(class), min, max }]])
+    }
+
+    /// What a field's value looks like in a key; `None` if its type is not known or cannot be part of a key.
+    #[must_use]
+    pub fn of_field(field: &Field, format: Format) -> Option<Self> {
+        let language = Self::of(&field.kind, format)?;
+        let coded = field.is_generated() && matches!(field.kind.resolved(), Type::String(_)) && language.free;
+        Some(if coded { language.limited_to(slug()) } else { language })
+    }
+
+    /// What a value of a type looks like in a key; `None` if the type is not known or cannot be part of a key.
+    #[must_use]
+    pub fn of(kind: &Type, format: Format) -> Option<Self> {
+        let kind = kind.resolved();
+        match format {
+            Format::Plain => Self::plain(kind),
+            Format::Milliseconds => Some(Self::run(Class::DIGITS, 13, Some(13))),
+            Format::Seconds => Some(Self::run(Class::DIGITS, 10, Some(10))),
+            Format::Month => Some(Self::new(vec![month()])),
+            Format::Day => Some(Self::new(vec![day()])),
+            Format::Hour => Some(Self::new(vec![[day(), literal("T"), hour()].concat()])),
+            Format::Pad(width) => Self::padded(kind, width as usize),
+            Format::Upper => Self::plain(kind).map(Self::in_upper_case),
+            Format::Lower => Self::plain(kind).map(Self::in_lower_case),
+            Format::Hash => (!matches!(kind, Type::Unknown)).then(|| Self::run(hexadecimal(), 64, Some(64))),
+        }
+    }
+
+    fn plain(kind: &Type) -> Option<Self> {
+        Some(match kind {
+            Type::String(bounds) => Self { free: true, ..Self::bounded(Class::ANY, *bounds, 0) },
+            Type::Slug(bounds) => Self::bounded(slug(), *bounds, 1),
+            Type::Binary(bounds) => Self::bounded(Class::ANY, *bounds, 0),
+            Type::Int(bounds) => Self::int(*bounds, 0),
+            Type::Epoch => Self::new(decimals(0, 999_999_999_999, 0)),
+            Type::EpochMs => Self::new(decimals(0, 999_999_999_999_999, 0)),
+            Type::Money => Self::int(Bounds::default(), 0),
+            Type::Number => Self::run(Class::DIGITS.or(Class::of("-.")), 1, Some(NUMBER_CHARS_MAX)),
+            Type::Bool => Self::new(vec![literal("true"), literal("false")]),
+            Type::Ulid => Self::new(vec![ulid()]),
+            Type::Uuid => Self::new(vec![uuid()]),
+            Type::Email => Self { octets_max: Some(EMAIL_OCTETS_MAX), ..Self::new(vec![email()]) },
+            Type::Url => Self { free: true, ..Self::new(vec![url()]) },
+            Type::Timestamp => Self::new(vec![timestamp()]),
+            Type::Datetime => Self::new(datetimes()),
+            Type::Date => Self::new(vec![day()]),
+            Type::OneOf(texts) => Self::new(texts.iter().map(|text| literal(text)).collect()),
+            Type::List(..) | Type::Map(..) | Type::Set(..) | Type::Json | Type::Record(_) | Type::Unknown => {
+                return None;
+            }
+            Type::Ref { .. } | Type::Copy { .. } => return None,
+        })
+    }
+
+    fn bounded(class: Class, bounds: Bounds, least: usize) -> Self {
+        let min = bounds.min.and_then(|min| usize::try_from(min).ok()).unwrap_or(0).max(least);
+        Self::run(class, min, bounds.max.map(|max| usize::try_from(max).unwrap_or(0)))
+    }
+
+    fn int(bounds: Bounds, width: usize) -> Self {
+        const MOST: i128 = 10_i128.pow(38) - 1;
+        let low = bounds.min.map_or(-MOST, i128::from);
+        let high = bounds.max.map_or(MOST, i128::from);
+        Self::new(decimals(low, high, width))
+    }
+
+    fn padded(kind: &Type, width: usize) -> Option<Self> {
+        Some(match kind {
+            Type::Int(bounds) => Self::int(*bounds, width),
+            Type::Money => Self::int(Bounds::default(), width),
+            Type::Epoch => Self::new(decimals(0, 999_999_999_999, width)),
+            Type::EpochMs => Self::new(decimals(0, 999_999_999_999_999, width)),
+            Type::Unknown => return None,
+            _ => Self::run(Class::ANY, width, None),
+        })
+    }
+
+    fn in_upper_case(self) -> Self {
+        self.in_case(Class::range('a', 'z'), 3, |character| character.to_uppercase().collect())
+    }
+
+    fn in_lower_case(self) -> Self {
+        self.in_case(Class::range('A', 'Z'), 2, |character| character.to_lowercase().collect())
+    }
+
+    /// Each symbol as it is in another case; a character beyond ASCII may become up to `growth` characters.
+    fn in_case(self, gone: Class, growth: usize, change: fn(char) -> String) -> Self {
+        let words =
+            self.words.iter().map(|words| words.iter().flat_map(|run| cased(run, gone, growth, change)).collect());
+        Self { words: words.collect(), free: self.free, octets_max: None }
+    }
+
+    /// The texts of it that hold only characters of the class.
+    #[must_use]
+    pub fn limited_to(mut self, class: Class) -> Self {
+        for run in self.words.iter_mut().flatten() {
+            if let Symbol::Class(own) = run.symbol {
+                run.symbol = Symbol::Class(own.and(class));
+            }
+        }
+        self.free = false;
+        self
+    }
+
+    /// Whether it holds that text.
+    #[must_use]
+    pub fn holds(&self, text: &str) -> bool {
+        let text: Vec<char> = text.chars().collect();
+        self.words.iter().any(|words| matches(words, &text))
+    }
+
+    /// The fewest characters of a text.
+    #[must_use]
+    pub fn chars_min(&self) -> usize {
+        self.words.iter().map(|words| words.iter().map(|run| run.min).sum()).min().unwrap_or(0)
+    }
+
+    /// The most characters of a text; `None` if there is no limit.
+    #[must_use]
+    pub fn chars_max(&self) -> Option<usize> {
+        self.most(|_, count| count)
+    }
+
+    /// The most bytes of a text in UTF-8; `None` if there is no limit.
+    #[must_use]
+    pub fn bytes_max(&self) -> Option<usize> {
+        let counted = self.most(|run, count| count * run.symbol.bytes_max() as usize);
+        self.octets_max.map_or(counted, |octets| Some(counted.map_or(octets, |counted| counted.min(octets))))
+    }
+
+    fn most(&self, weight: impl Fn(&Run, usize) -> usize) -> Option<usize> {
+        let of_words =
+            |words: &Words| words.iter().map(|run| run.max.map(|max| weight(run, max))).sum::<Option<usize>>();
+        self.words.iter().map(of_words).try_fold(0, |most, length| length.map(|length| most.max(length)))
+    }
+
+    /// The number of characters, if all texts have the same.
+    #[must_use]
+    pub fn width(&self) -> Option<usize> {
+        self.chars_max().filter(|&max| max == self.chars_min())
+    }
+
+    /// Whether a text of it can hold that character.
+    #[must_use]
+    pub fn may_hold(&self, character: char) -> bool {
+        self.words.iter().flatten().any(|run| run.max != Some(0) && run.symbol.has(character))
+    }
+}
+
+/// A run in another case.
+fn cased(run: &Run, gone: Class, growth: usize, change: fn(char) -> String) -> Words {
+    match run.symbol {
+        Symbol::Char(character) => {
+            let one = literal(&change(character));
+            std::iter::repeat_n(one, run.min).flatten().collect()
+        }
+        Symbol::Class(class) => {
+            let others = class.and(gone).example().map_or(Class::NONE, |_| swapped(class, gone, change));
+            let left = class.without(gone).or(others);
+            let max = if class.bytes_max() > 1 { run.max.map(|max| max * growth) } else { run.max };
+            vec![Run { symbol: Symbol::Class(left), min: run.min, max }]
+        }
+    }
+}
+
+/// What the characters of `class` that vanish become.
+fn swapped(class: Class, gone: Class, change: fn(char) -> String) -> Class {
+    let vanish = class.and(gone);
+    let letters = ('A'..='Z').chain('a'..='z').filter(|&letter| vanish.has(letter));
+    letters.flat_map(|letter| change(letter).chars().collect::<Vec<_>>()).fold(Class::NONE, Class::with)
+}
+
+fn matches(words: &[Run], text: &[char]) -> bool {
+    let Some((run, rest)) = words.split_first() else { return text.is_empty() };
+    let fitting = text.iter().take_while(|&&character| run.symbol.has(character)).count();
+    let most = run.max.unwrap_or(fitting).min(fitting);
+    (run.min..=most).any(|count| matches(rest, &text[count..]))
+}
+
+fn literal(text: &str) -> Words {
+    text.chars().map(|character| Run::one(Symbol::Char(character))).collect()
+}
+
+fn digits(count: usize) -> Run {
+    Run::times(Symbol::Class(Class::DIGITS), count)
+}
+
+fn hexadecimal() -> Class {
+    Class::DIGITS.or(Class::range('a', 'f'))
+}
+
+fn letters() -> Class {
+    Class::range('a', 'z').or(Class::range('A', 'Z'))
+}
+
+/// What a slug, a generated code and a token consist of.
+fn slug() -> Class {
+    letters().or(Class::DIGITS).or(Class::of("-_."))
+}
+
+/// Crockford's base 32 in upper case; the first of the 26 characters holds only three bits.
+fn ulid() -> Words {
+    let class = Class::DIGITS.or(Class::range('A', 'Z').without(Class::of("ILOU")));
+    vec![Run::one(Symbol::Class(Class::range('0', '7'))), Run::times(Symbol::Class(class), 25)]
+}
+
+fn uuid() -> Words {
+    let group = |count| vec![Run::times(Symbol::Class(hexadecimal()), count)];
+    [group(8), literal("-"), group(4), literal("-"), group(4), literal("-"), group(4), literal("-"), group(12)].concat()
+}
+
+/// An address as mail knows it: before the `@` anything an unquoted local part may hold (`#` and `/` are among it), after it a domain,
+/// all in lower case.
+fn email() -> Words {
+    let wide = Class::ANY.without(Class::range('\0', '\u{7f}'));
+    let alphanumeric = Class::range('a', 'z').or(Class::DIGITS).or(wide);
+    let local = alphanumeric.or(Class::of(".!#$%&'*+-/=?^_`{|}~"));
+    let domain = alphanumeric.or(Class::of(".-"));
+    let run = |class, max| Run { symbol: Symbol::Class(class), min: 1, max: Some(max) };
+    [vec![run(local, 64)], literal("@"), vec![run(domain, 253)]].concat()
+}
+
+/// A scheme, a colon, and whatever is no white space.
+fn url() -> Words {
+    let scheme = letters().or(Class::DIGITS).or(Class::of("+.-"));
+    let rest = Class::ANY.without(Class::range('\0', ' '));
+    let run = |class, max| Run { symbol: Symbol::Class(class), min: 1, max };
+    [vec![run(scheme, Some(32))], literal(":"), vec![run(rest, None)]].concat()
+}
+
+fn month() -> Words {
+    [vec![digits(4)], literal("-"), vec![digits(2)]].concat()
+}
+
+fn day() -> Words {
+    [month(), literal("-"), vec![digits(2)]].concat()
+}
+
+fn hour() -> Words {
+    vec![digits(2)]
+}
+
+fn minute() -> Words {
+    [day(), literal("T"), hour(), literal(":"), vec![digits(2)]].concat()
+}
+
+fn timestamp() -> Words {
+    [minute(), literal(":"), vec![digits(2)], literal("."), vec![digits(3)], literal("Z")].concat()
+}
+
+/// With or without seconds and fractions, in UTC or with an offset.
+fn datetimes() -> Vec<Words> {
+    let fraction = [literal("."), vec![Run { symbol: Symbol::Class(Class::DIGITS), min: 1, max: Some(9) }]].concat();
+    let seconds = [literal(":"), vec![digits(2)]].concat();
+    let sign = vec![Run::one(Symbol::Class(Class::of("+-")))];
+    let offset = [sign, vec![digits(2)], literal(":"), vec![digits(2)]].concat();
+    let bodies = [minute(), [minute(), seconds.clone()].concat(), [minute(), seconds, fraction].concat()];
+    let zones = [literal("Z"), offset];
+    bodies.iter().flat_map(|body| zones.iter().map(|zone| [body.clone(), zone.clone()].concat())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(kind: Type) -> Language {
+        Language::of(&kind, Format::Plain).expect("a language")
+    }
+
+    fn between(min: Option<i64>, max: Option<i64>) -> Bounds {
+        Bounds { min, max }
+    }
+
+    #[test]
+    fn types_hold_their_texts() {
+        assert!(
+            plain(Type::Ulid).holds("01JGSXWTR0A1B2C3D4E5F6G7H8")
+                && !plain(Type::Ulid).holds("81JGSXWTR0A1B2C3D4E5F6G7H8")
+        );
+        assert!(plain(Type::Uuid).holds("0b7b36ba-4f5f-4c52-8f2e-8d2b7e1f9a01"));
+        assert!(
+            plain(Type::Timestamp).holds("2026-10-31T07:08:09.123Z")
+                && !plain(Type::Timestamp).holds("2026-10-31T07:08:09Z")
+        );
+        for text in ["2026-10-31T07:08Z", "2026-10-31T07:08:09+02:00", "2026-10-31T07:08:09.1Z"] {
+            assert!(plain(Type::Datetime).holds(text), "{text}");
+        }
+        assert!(plain(Type::Email).holds("jo#e@example.com") && !plain(Type::Email).holds("Joe@example.com"));
+        assert!(
+            plain(Type::Slug(Bounds::default())).holds("a-b_c.9") && !plain(Type::Slug(Bounds::default())).holds("")
+        );
+        assert!(
+            plain(Type::String(between(None, Some(2)))).holds("")
+                && !plain(Type::String(between(None, Some(2)))).holds("abc")
+        );
+    }
+
+    #[test]
+    fn lengths_are_known() {
+        assert_eq!(plain(Type::Ulid).width(), Some(26));
+        assert_eq!(plain(Type::String(between(Some(1), Some(32)))).bytes_max(), Some(128));
+        assert_eq!(plain(Type::String(between(Some(1), None))).bytes_max(), None);
+        assert_eq!(plain(Type::Email).bytes_max(), Some(320));
+        assert_eq!(plain(Type::OneOf(vec!["a".into(), "bcd".into()])).chars_max(), Some(3));
+        assert_eq!(
+            Language::of(&Type::Int(between(Some(0), Some(99))), Format::Pad(2)).and_then(|l| l.width()),
+            Some(2)
+        );
+    }
+
+    #[test]
+    fn case_changes_letters_only() {
+        let upper = Language::of(&Type::OneOf(vec!["ab".into(), "Ç1".into()]), Format::Upper).expect("a language");
+        assert!(upper.holds("AB") && upper.holds("Ç1") && !upper.holds("ab"));
+        let lower = Language::of(&Type::Ulid, Format::Lower).expect("a language");
+        assert!(lower.holds("01jgsxwtr0a1b2c3d4e5f6g7h8") && !lower.holds("01JGSXWTR0A1B2C3D4E5F6G7H8"));
+        let text = Language::of(&Type::String(between(Some(1), Some(3))), Format::Lower).expect("a language");
+        assert!(text.may_hold('#') && text.may_hold('a') && !text.may_hold('A') && text.free);
+    }
+}

@@ -1,0 +1,160 @@
+//! Values in keys: how a value is written in a template's format, and which value a text in a key stands for.
+//!
+//! A value is its text: of S the text itself, of N its digits, of BOOL `true` or `false`, of a time the form its type stores.
+
+use std::collections::BTreeMap;
+
+use sha2::{Digest, Sha256};
+
+use crate::document::ast::Bounds;
+use crate::schema::{FieldId, Format, Part, Template, Type};
+
+use super::clock;
+use super::language::Language;
+
+/// The values of an item's fields.
+pub type Values = BTreeMap<FieldId, String>;
+
+/// The text of a template with these values; `None` if one is missing or does not fit its format.
+pub fn render<'a>(template: &Template, kind: impl Fn(FieldId) -> &'a Type, values: &Values) -> Option<String> {
+    let part = |part: &Part| match part {
+        Part::Text(text) => Some(text.clone()),
+        Part::Field { field, format, .. } => written(kind(*field), *format, values.get(field)?),
+        Part::Unknown { .. } => None,
+    };
+    template.parts.iter().map(part).collect()
+}
+
+/// A value as a template writes it; `None` if the format is not for values of that type.
+#[must_use]
+pub fn written(kind: &Type, format: Format, value: &str) -> Option<String> {
+    let kind = kind.resolved();
+    Some(match format {
+        Format::Plain => value.to_owned(),
+        Format::Milliseconds => format!("{:013}", millis(kind, value)?),
+        Format::Seconds => format!("{:010}", millis(kind, value)?.div_euclid(1000)),
+        Format::Month => clock::timestamp(millis(kind, value)?).get(..7)?.to_owned(),
+        Format::Day => clock::timestamp(millis(kind, value)?).get(..10)?.to_owned(),
+        Format::Hour => clock::timestamp(millis(kind, value)?).get(..13)?.to_owned(),
+        Format::Pad(width) => padded(value, width as usize),
+        Format::Upper => value.to_uppercase(),
+        Format::Lower => value.to_lowercase(),
+        Format::Hash => Sha256::digest(value).iter().map(|byte| format!("{byte:02x}")).collect(),
+    })
+}
+
+fn padded(value: &str, width: usize) -> String {
+    match value.strip_prefix('-') {
+        Some(digits) => format!("-{digits:0>width$}"),
+        None => format!("{value:0>width$}"),
+    }
+}
+
+/// A time as milliseconds since 1970.
+fn millis(kind: &Type, value: &str) -> Option<i64> {
+    match kind {
+        Type::Timestamp => clock::millis(value),
+        Type::Date => clock::millis(&format!("{value}T00:00:00.000Z")),
+        Type::Epoch => value.parse::<i64>().ok()?.checked_mul(1000),
+        Type::EpochMs => value.parse().ok(),
+        _ => None,
+    }
+}
+
+/// A time given in milliseconds, as its type stores it.
+fn stored(kind: &Type, millis: i64) -> Option<String> {
+    match kind {
+        Type::Timestamp => Some(clock::timestamp(millis)),
+        Type::Date => clock::timestamp(millis).get(..10).map(str::to_owned),
+        Type::Epoch => Some(millis.div_euclid(1000).to_string()),
+        Type::EpochMs => Some(millis.to_string()),
+        _ => None,
+    }
+}
+
+/// A value that is written as `text`; `None` if there is none or it cannot be known.
+#[must_use]
+pub fn value_of(kind: &Type, format: Format, text: &str) -> Option<String> {
+    let kind = kind.resolved();
+    let value = match format {
+        Format::Plain | Format::Upper | Format::Lower => text.to_owned(),
+        Format::Milliseconds => stored(kind, text.parse().ok()?)?,
+        Format::Seconds => stored(kind, text.parse::<i64>().ok()?.checked_mul(1000)?)?,
+        Format::Month => stored(kind, clock::millis(&format!("{text}-01T00:00:00.000Z"))?)?,
+        Format::Day => stored(kind, clock::millis(&format!("{text}T00:00:00.000Z"))?)?,
+        Format::Hour => stored(kind, clock::millis(&format!("{text}:00:00.000Z"))?)?,
+        Format::Pad(_) => text.parse::<i128>().ok()?.to_string(),
+        Format::Hash => return None,
+    };
+    let fits = accepts(kind, &value) && written(kind, format, &value).as_deref() == Some(text);
+    fits.then_some(value)
+}
+
+/// Whether a field of the type can have the value.
+#[must_use]
+pub fn accepts(kind: &Type, value: &str) -> bool {
+    let kind = kind.resolved();
+    match kind {
+        Type::String(bounds) => within(*bounds, value.chars().count()),
+        Type::Binary(bounds) => within(*bounds, value.len()),
+        Type::Number => is_number(value),
+        Type::Timestamp => clock::millis(value).is_some(),
+        Type::Date => clock::millis(&format!("{value}T00:00:00.000Z")).is_some(),
+        Type::Datetime => {
+            Language::of(kind, Format::Plain).is_some_and(|language| language.holds(value)) && {
+                value.get(..16).is_some_and(|minute| clock::millis(&format!("{minute}:00.000Z")).is_some())
+            }
+        }
+        other => Language::of(other, Format::Plain).is_some_and(|language| language.holds(value)),
+    }
+}
+
+fn within(bounds: Bounds, count: usize) -> bool {
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    bounds.min.is_none_or(|min| min <= count) && bounds.max.is_none_or(|max| count <= max)
+}
+
+/// A number in its shortest form without an exponent.
+fn is_number(value: &str) -> bool {
+    let digits = value.strip_prefix('-').unwrap_or(value);
+    let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(whole, fraction)| (whole, Some(fraction)));
+    let all_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let shortest = whole == "0" || !whole.starts_with('0');
+    let significant = fraction.is_none_or(|fraction| all_digits(fraction) && !fraction.ends_with('0'));
+    all_digits(whole) && shortest && significant && value != "-0"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_write_values() {
+        let check = |kind: Type, format, value: &str, expected: &str| {
+            assert_eq!(written(&kind, format, value).as_deref(), Some(expected));
+        };
+        check(Type::Timestamp, Format::Milliseconds, "2026-10-31T07:08:09.123Z", "1793430489123");
+        check(Type::Timestamp, Format::Seconds, "2026-10-31T07:08:09.123Z", "1793430489");
+        check(Type::Timestamp, Format::Hour, "2026-10-31T07:08:09.123Z", "2026-10-31T07");
+        check(Type::Epoch, Format::Day, "1793430489", "2026-10-31");
+        check(Type::EpochMs, Format::Month, "1793430489123", "2026-10");
+        check(Type::Int(Bounds::default()), Format::Pad(5), "42", "00042");
+        check(Type::String(Bounds::default()), Format::Upper, "straße", "STRASSE");
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        check(Type::String(Bounds::default()), Format::Hash, "", empty);
+    }
+
+    #[test]
+    fn a_text_leads_back_to_a_value_that_is_written_so() {
+        let check = |kind: Type, format, text: &str, expected: Option<&str>| {
+            assert_eq!(value_of(&kind, format, text).as_deref(), expected);
+        };
+        check(Type::Timestamp, Format::Milliseconds, "1793430489123", Some("2026-10-31T07:08:09.123Z"));
+        check(Type::Epoch, Format::Day, "2026-10-31", Some("1793404800"));
+        check(Type::Timestamp, Format::Plain, "2026-02-31T00:00:00.000Z", None);
+        check(Type::String(Bounds::default()), Format::Lower, "Ab", None);
+        check(Type::Int(Bounds { min: Some(0), max: Some(9) }), Format::Pad(3), "007", Some("7"));
+        check(Type::Number, Format::Plain, "1.50", None);
+        check(Type::Number, Format::Plain, "-1.5", Some("-1.5"));
+    }
+}
