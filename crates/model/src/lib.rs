@@ -11,6 +11,7 @@
 //! The crate knows neither store nor network nor clock.
 
 pub mod check;
+pub mod cost;
 pub mod diagnostic;
 pub mod document;
 pub mod plan;

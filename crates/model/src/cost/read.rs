@@ -1,0 +1,127 @@
+//! The units of one call of a read.
+//!
+//! A GetItem pays for the item, a Query for what it examines, in steps of 4 KB: half a unit for each, a whole one if the read is
+//! consistent. Filters and projections make the answer smaller, never the bill.
+
+use serde::Serialize;
+
+use crate::plan::{Filter, ReadPlan, RequestKind};
+use crate::schema::{EntityId, Model, Read, Result};
+
+use super::size;
+
+const READ_STEP_BYTES: u64 = 4 * 1024;
+/// What one Query or Scan returns at most.
+pub const PAGE_BYTES: u64 = 1024 * 1024;
+
+/// What one call of a read costs.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadCost {
+    /// Items that are looked at.
+    pub examined_items: u64,
+    /// Their bytes.
+    pub examined_bytes: u64,
+    /// Read units.
+    pub units: f64,
+    /// Round trips.
+    pub pages: u64,
+    /// The share of what was examined that is returned; `None` if the author's filter decides.
+    #[serde(rename = "yield")]
+    pub yielded: Option<f64>,
+    /// A figure was assumed: an item's size, or how many items share a partition.
+    pub assumed: bool,
+}
+
+/// Counts one call.
+#[must_use]
+pub fn read(model: &Model, read: &Read, plan: &ReadPlan) -> ReadCost {
+    let range = Range::of(model, plan);
+    let yielded = yielded(&range, plan);
+    let items = examined(read, plan, &range, yielded);
+    let mean = range.bytes.checked_div(range.items).unwrap_or(0);
+    let bytes = if items == range.items { range.bytes } else { items * mean };
+    let steps = match plan.request {
+        RequestKind::BatchGet => items * mean.div_ceil(READ_STEP_BYTES),
+        RequestKind::Get | RequestKind::Query | RequestKind::Scan => bytes.div_ceil(READ_STEP_BYTES),
+    };
+    let per_step = if plan.strong { 1.0 } else { 0.5 };
+    ReadCost {
+        examined_items: items,
+        examined_bytes: bytes,
+        units: steps.max(1) as f64 * per_step,
+        pages: bytes.div_ceil(PAGE_BYTES).max(1),
+        yielded,
+        assumed: range.assumed,
+    }
+}
+
+/// The items a key condition can meet.
+struct Range {
+    items: u64,
+    bytes: u64,
+    wanted: u64,
+    assumed: bool,
+}
+
+impl Range {
+    fn of(model: &Model, plan: &ReadPlan) -> Self {
+        let mut range = Self { items: 0, bytes: 0, wanted: 0, assumed: false };
+        let matches = if plan.request == RequestKind::Scan { everything(model, plan) } else { plan.matches.clone() };
+        for id in matches {
+            range.add(model, plan, id);
+        }
+        range
+    }
+
+    fn add(&mut self, model: &Model, plan: &ReadPlan, id: EntityId) {
+        let entity = model.entity(id);
+        let (count, guessed) = count(model, plan, id);
+        let (whole, sized) = size::item(model, entity);
+        let bytes =
+            plan.index.map_or(whole, |index| size::in_index(model, entity, model.table(plan.table).index_at(index)));
+        self.items += count;
+        self.bytes += count * bytes;
+        self.assumed |= guessed || sized;
+        if plan.returns.contains(&id) {
+            self.wanted += count;
+        }
+    }
+}
+
+fn everything(model: &Model, plan: &ReadPlan) -> Vec<EntityId> {
+    model
+        .entities_of(plan.table)
+        .map(|(id, _)| id)
+        .filter(|id| plan.index.is_none() || model.entity(*id).key_of(plan.index).is_some())
+        .collect()
+}
+
+/// How many items of an entity the key condition meets, and whether that is assumed.
+fn count(model: &Model, plan: &ReadPlan, id: EntityId) -> (u64, bool) {
+    let volume = &model.entity(id).volume;
+    match plan.request {
+        RequestKind::Get => (1, false),
+        RequestKind::BatchGet => (plan.page.unwrap_or(25), true),
+        RequestKind::Scan => (volume.items.unwrap_or(1_000), volume.items.is_none()),
+        RequestKind::Query if plan.unique && plan.returns == [id] => (1, false),
+        RequestKind::Query => (volume.per_partition.unwrap_or(10), volume.per_partition.is_none()),
+    }
+}
+
+fn yielded(range: &Range, plan: &ReadPlan) -> Option<f64> {
+    let decided = plan.filters.iter().any(|filter| matches!(filter, Filter::Where | Filter::Parameter(_)));
+    (!decided && range.items > 0).then(|| range.wanted as f64 / range.items as f64)
+}
+
+/// A page is filled: what a filter drops is read as well.
+fn examined(read: &Read, plan: &ReadPlan, range: &Range, yielded: Option<f64>) -> u64 {
+    let whole = read.all.is_some() || matches!(read.result, Result::Count(..));
+    match plan.page {
+        Some(page) if !whole => {
+            let needed = yielded.filter(|share| *share > 0.0).map_or(page, |share| (page as f64 / share).ceil() as u64);
+            needed.min(range.items.max(1))
+        }
+        _ => range.items.max(1),
+    }
+}

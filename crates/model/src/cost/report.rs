@@ -1,0 +1,192 @@
+//! The whole bill of a model.
+
+use serde::Serialize;
+
+use crate::document::ast::{Billing, TableClass};
+use crate::plan::{Plans, ReadPlan, RequestKind};
+use crate::schema::{Model, Read, TableId, Write};
+
+use super::price::{ClassPrices, Prices};
+use super::read::{self, ReadCost};
+use super::storage::{self, TableStorage};
+use super::write::{self, WriteCost};
+use super::{MONTH_SECS, per_second};
+
+const GIGABYTE: f64 = 1_073_741_824.0;
+/// Read units a second that one partition gives.
+pub const PARTITION_READS_MAX: f64 = 3_000.0;
+/// Write units a second that one partition takes.
+pub const PARTITION_WRITES_MAX: f64 = 1_000.0;
+
+/// What a model costs.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// The model.
+    pub model: String,
+    /// The prices it was computed with.
+    pub prices: Prices,
+    /// Each read that has a plan.
+    pub reads: Vec<ReadLine>,
+    /// Each write that has a plan.
+    pub writes: Vec<WriteLine>,
+    /// Each table.
+    pub tables: Vec<TableLine>,
+    /// Dollars a month, requests and storage.
+    pub month_dollars: f64,
+}
+
+/// A read of the report.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadLine {
+    /// Its name.
+    pub name: String,
+    /// GetItem, Query, …
+    pub request: &'static str,
+    /// `Table` or `Table.index`
+    pub source: String,
+    /// One call.
+    #[serde(flatten)]
+    pub cost: ReadCost,
+    /// Calls a second, if the author said.
+    pub rate: Option<f64>,
+    /// Read units a second on the busiest partition.
+    pub heat: Option<f64>,
+    /// Dollars a month at that rate.
+    pub month_dollars: Option<f64>,
+}
+
+/// A write of the report.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WriteLine {
+    /// Its name.
+    pub name: String,
+    /// PutItem, TransactWriteItems, …
+    pub request: &'static str,
+    /// One call.
+    #[serde(flatten)]
+    pub cost: WriteCost,
+    /// Calls a second, if the author said.
+    pub rate: Option<f64>,
+    /// Write units a second on the busiest partition of a table.
+    pub heat: Option<f64>,
+    /// Dollars a month at that rate.
+    pub month_dollars: Option<f64>,
+}
+
+/// A table of the report.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TableLine {
+    /// What it takes up.
+    #[serde(flatten)]
+    pub storage: TableStorage,
+    /// How it is paid: `on_demand`, or the units a second.
+    pub billing: String,
+    /// Dollars a month for storage, continuous backups and provisioned units.
+    pub month_dollars: f64,
+}
+
+/// Computes the bill.
+#[must_use]
+pub fn report(model: &Model, plans: &Plans, prices: &Prices) -> Report {
+    let reads: Vec<ReadLine> = plans.planned(model).map(|(read, plan)| read_line(model, read, plan, prices)).collect();
+    let writes: Vec<WriteLine> = model
+        .writes
+        .iter()
+        .zip(&plans.writes)
+        .filter_map(|(write, plan)| plan.as_ref().map(|plan| write_line(model, write, plan, prices)))
+        .collect();
+    let tables: Vec<TableLine> =
+        (0..model.tables.len()).map(|table| table_line(model, TableId(table), prices)).collect();
+    let requests =
+        reads.iter().map(|line| line.month_dollars).chain(writes.iter().map(|line| line.month_dollars)).flatten();
+    let month_dollars = requests.sum::<f64>() + tables.iter().map(|table| table.month_dollars).sum::<f64>();
+    Report { model: model.name.clone(), prices: *prices, reads, writes, tables, month_dollars }
+}
+
+fn read_line(model: &Model, read: &Read, plan: &ReadPlan, prices: &Prices) -> ReadLine {
+    let table = model.table(plan.table);
+    let cost = read::read(model, read, plan);
+    let rate = read.rate.map(|(rate, _)| per_second(rate));
+    let on_demand = on_demand(&table.billing).then(|| prices.of(table.class).million_reads / 1e6);
+    let source =
+        plan.index.map_or_else(|| table.name.clone(), |index| format!("{}.{}", table.name, table.index_at(index).name));
+    ReadLine {
+        name: read.name.clone(),
+        request: request_name(plan.request),
+        source,
+        rate,
+        heat: rate.map(|rate| rate * cost.units * top_share(model, &plan.returns)),
+        month_dollars: rate.zip(on_demand).map(|(rate, price)| rate * MONTH_SECS * cost.units * price),
+        cost,
+    }
+}
+
+fn request_name(request: RequestKind) -> &'static str {
+    match request {
+        RequestKind::Get => "GetItem",
+        RequestKind::BatchGet => "BatchGetItem",
+        RequestKind::Query => "Query",
+        RequestKind::Scan => "Scan",
+    }
+}
+
+/// The share of the busiest partition, as far as the author said; 1 % if he did not.
+#[must_use]
+pub fn top_share(model: &Model, entities: &[crate::schema::EntityId]) -> f64 {
+    let shares = entities.iter().filter_map(|&id| model.entity(id).volume.top_percent);
+    shares.fold(None, |most: Option<f64>, share| Some(most.map_or(share, |most| most.max(share)))).unwrap_or(1.0)
+        / 100.0
+}
+
+fn write_line(model: &Model, write: &Write, plan: &crate::plan::WritePlan, prices: &Prices) -> WriteLine {
+    use crate::plan::WriteKind;
+    let cost = write::write(model, write, plan);
+    let rate = write.rate.map(|(rate, _)| per_second(rate));
+    let entities: Vec<_> = plan.actions.iter().map(|action| action.entity).collect();
+    let first = entities.first().and_then(|&id| model.entity(id).table).map(|table| model.table(table));
+    let class = first.map_or(TableClass::Standard, |table| table.class);
+    let price = first.is_none_or(|table| on_demand(&table.billing)).then(|| prices.of(class).million_writes / 1e6);
+    WriteLine {
+        name: write.name.clone(),
+        request: match plan.request {
+            WriteKind::Put => "PutItem",
+            WriteKind::Update => "UpdateItem",
+            WriteKind::Delete => "DeleteItem",
+            WriteKind::Transaction => "TransactWriteItems",
+            WriteKind::Batch => "BatchWriteItem",
+        },
+        rate,
+        heat: rate.map(|rate| rate * cost.units * top_share(model, &entities)),
+        month_dollars: rate.zip(price).map(|(rate, price)| rate * MONTH_SECS * (cost.units + cost.index_units) * price),
+        cost,
+    }
+}
+
+fn on_demand(billing: &Billing) -> bool {
+    matches!(billing, Billing::OnDemand)
+}
+
+fn table_line(model: &Model, id: TableId, prices: &Prices) -> TableLine {
+    let table = model.table(id);
+    let storage = storage::table(model, id);
+    let class = prices.of(table.class);
+    let gigabytes = storage.total() as f64 / GIGABYTE;
+    let backups = if table.recovery { storage.bytes as f64 / GIGABYTE * class.recovery_gigabyte_month } else { 0.0 };
+    let (billing, units) = provisioned(&table.billing, class);
+    TableLine { month_dollars: gigabytes * class.gigabyte_month + backups + units, billing, storage }
+}
+
+fn provisioned(billing: &Billing, class: &ClassPrices) -> (String, f64) {
+    match billing {
+        Billing::OnDemand => ("on_demand".to_owned(), 0.0),
+        Billing::Provisioned { reads, writes } => {
+            let hours = MONTH_SECS / 3_600.0;
+            let dollars = hours * (*reads as f64 * class.read_unit_hour + *writes as f64 * class.write_unit_hour);
+            (format!("{reads} reads, {writes} writes a second"), dollars)
+        }
+    }
+}
