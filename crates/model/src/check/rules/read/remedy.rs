@@ -1,0 +1,110 @@
+//! What would answer a read that cannot be answered as it stands.
+
+use crate::check::Context;
+use crate::plan::Blocked;
+use crate::schema::{Entity, EntityId, Index, IndexId, Model, Read, Test};
+
+use super::words;
+
+/// What to write so that the read is answered with the parameters it has.
+pub(super) fn with_its_parameters(context: &Context<'_>, read: &Read, blocked: &Blocked) -> Option<String> {
+    let model = context.model;
+    let entity = read.result.entities().first().copied()?;
+    let table = model.table(model.entity(entity).table?);
+    if let Some(served) = blocked.served_by.first() {
+        return Some(match served {
+            Some(index) => format!("read it `via {}`, whose key is made of what is given", table.index_at(*index).name),
+            None => "leave `via` out: the table's own key is made of what is given".to_owned(),
+        });
+    }
+    new_entry(model, read, entity)
+}
+
+/// A line of the entity, or of the table, that would make an index of what is given.
+fn new_entry(model: &Model, read: &Read, id: EntityId) -> Option<String> {
+    let entity = model.entity(id);
+    let table = model.table(entity.table?);
+    let equal = given(read, entity, |test| test == Test::Equal);
+    if equal.is_empty() || read.key.is_some() {
+        return None;
+    }
+    let ranged = given(read, entity, |test| !matches!(test, Test::Equal | Test::In));
+    let free = table.indexes.iter().enumerate().find(|(number, index)| is_free(entity, index, IndexId(*number)));
+    Some(match free {
+        Some((_, index)) if ranged.len() <= 1 => {
+            format!(
+                "add `{}` to {} and read it `via {}`",
+                entry(index, entity, &equal, &ranged),
+                entity.name,
+                index.name
+            )
+        }
+        _ => {
+            let key = line(&equal, &ranged);
+            let name = index_name(&equal);
+            format!("add `index {name} ({key})` to table {} and read it `via {name}`", table.name)
+        }
+    })
+}
+
+/// The fields of the entity that parameters give in one of these ways.
+fn given<'a>(read: &'a Read, entity: &Entity, how: impl Fn(Test) -> bool) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    for parameter in read.parameters.iter().filter(|parameter| how(parameter.test)) {
+        let name = parameter.field_name.as_str();
+        if entity.field_named(name).is_some() && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Whether the entity is not in the index yet, and its attributes are made for templates.
+fn is_free(entity: &Entity, index: &Index, id: IndexId) -> bool {
+    let is_field = |name: &str| entity.field_named(name).is_some();
+    !index.local
+        && entity.key_of(Some(id)).is_none()
+        && index.partition.len() == 1
+        && index.sort.len() == 1
+        && !index.partition.iter().chain(&index.sort).any(|attribute| is_field(&attribute.name) || attribute.declared)
+}
+
+/// A template line that holds what is given, and tells items apart by the entity's id.
+fn entry(index: &Index, entity: &Entity, equal: &[&str], ranged: &[&str]) -> String {
+    let partition: Vec<String> = equal.iter().map(|name| format!("{}#{{{name}}}", name.to_uppercase())).collect();
+    let id = entity
+        .id_field()
+        .map(|id| entity.field(id).name.as_str())
+        .filter(|id| !equal.contains(id) && !ranged.contains(id));
+    let mut sort: Vec<String> = ranged.iter().map(|name| format!("{{{name}}}")).collect();
+    sort.extend(id.map(|id| format!("{{{id}}}")));
+    let sort = format!("{}#{}", entity.name.to_uppercase(), sort.join("#"));
+    format!("{} \"{}\", \"{sort}\"", index.name, partition.join("#"))
+}
+
+fn line(equal: &[&str], ranged: &[&str]) -> String {
+    let partition = equal.join(" + ");
+    if ranged.is_empty() { partition } else { format!("{partition}, {}", ranged.join(" + ")) }
+}
+
+fn index_name(equal: &[&str]) -> String {
+    let capital = |name: &&str| {
+        let mut letters = name.chars();
+        let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+        first + letters.as_str()
+    };
+    format!("by{}", equal.iter().map(capital).collect::<Vec<_>>().join("And"))
+}
+
+/// Taking the missing fields as parameters, and what would do without.
+pub(super) fn or_take(entity: &Entity, missing: &[crate::schema::FieldId], otherwise: Option<String>) -> String {
+    let take = format!(
+        "take {} as {}",
+        words::fields(entity, missing),
+        if missing.len() == 1 { "a parameter" } else { "parameters" }
+    );
+    match otherwise {
+        Some(otherwise) => format!("{otherwise}; or {take}"),
+        None => take,
+    }
+}

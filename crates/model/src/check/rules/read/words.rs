@@ -1,0 +1,86 @@
+//! Things of a model as they are written in a sentence.
+
+use crate::schema::{Entity, EntityKey, FieldId, Format, Parameter, Part, Read, Template, Test};
+use crate::span::Span;
+
+/// `a`, `b` and `c`.
+pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let quoted: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        None => String::new(),
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// The names of fields in a sentence.
+pub(super) fn fields(entity: &Entity, fields: &[FieldId]) -> String {
+    list(fields.iter().map(|&field| entity.field(field).name.as_str()))
+}
+
+/// A parameter as it is written.
+pub(super) fn parameter(parameter: &Parameter) -> String {
+    let name = &parameter.field_name;
+    let argument = |number: usize| parameter.arguments.get(number).map_or(name.as_str(), String::as_str);
+    match parameter.test {
+        Test::Equal => name.clone(),
+        Test::After => format!("{name} > {}", argument(0)),
+        Test::From => format!("{name} >= {}", argument(0)),
+        Test::Before => format!("{name} < {}", argument(0)),
+        Test::Until => format!("{name} <= {}", argument(0)),
+        Test::Between => format!("{name} between {} and {}", argument(0), argument(1)),
+        Test::Begins => format!("{name} begins {}", argument(0)),
+        Test::In => format!("{name} in {}", argument(0)),
+    }
+}
+
+/// A template as it is written, without the quotes.
+pub(super) fn template(template: &Template, name: impl Fn(FieldId) -> String) -> String {
+    let mut text = String::new();
+    for part in &template.parts {
+        match part {
+            Part::Text(piece) => text.push_str(&piece.replace('{', "{{").replace('}', "}}")),
+            Part::Field { field, format, .. } => text.push_str(&format!("{{{}{}}}", name(*field), format_of(*format))),
+            Part::Unknown { name, .. } => text.push_str(&format!("{{{name}}}")),
+        }
+    }
+    text
+}
+
+/// An entity's template as it is written.
+pub(super) fn entity_template(entity: &Entity, of: &Template) -> String {
+    template(of, |field| entity.field(field).name.clone())
+}
+
+/// A template of a `key` clause as it is written.
+pub(super) fn clause_template(read: &Read, of: &Template) -> String {
+    template(of, |field| {
+        let parameter = read.parameters.get(field.0);
+        parameter.and_then(|parameter| parameter.arguments.first()).cloned().unwrap_or_default()
+    })
+}
+
+fn format_of(format: Format) -> String {
+    match format {
+        Format::Plain => String::new(),
+        Format::Milliseconds => ":ms".to_owned(),
+        Format::Seconds => ":s".to_owned(),
+        Format::Month => ":month".to_owned(),
+        Format::Day => ":day".to_owned(),
+        Format::Hour => ":hour".to_owned(),
+        Format::Pad(digits) => format!(":pad({digits})"),
+        Format::Upper => ":upper".to_owned(),
+        Format::Lower => ":lower".to_owned(),
+        Format::Hash => ":hash".to_owned(),
+    }
+}
+
+/// Where a field stands in the templates of a key, or the whole key.
+pub(super) fn place_in_key(key: &EntityKey, field: FieldId) -> Span {
+    let parts = key.partition.iter().chain(&key.sort).flat_map(|part| &part.template.parts);
+    let mut places = parts.filter_map(|part| match part {
+        Part::Field { field: found, span, .. } if *found == field => Some(*span),
+        _ => None,
+    });
+    places.next().unwrap_or(key.span)
+}
