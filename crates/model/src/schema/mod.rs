@@ -8,12 +8,14 @@
 //! 3. [`expression`]: conditions and values, each name bound to a field, a parameter, a `let` or the caller.
 //! 4. [`pattern`]: reads, guards and writes.
 //! 5. [`change`]: what changes trigger, and how entities evolve.
+//! 6. [`resolve`]: how a document becomes all that.
 
 pub mod change;
 pub mod expression;
 pub mod field;
 pub mod key;
 pub mod pattern;
+pub mod resolve;
 
 use crate::document::ast;
 use crate::span::Span;
@@ -26,6 +28,7 @@ pub use pattern::{
     Action, Change, ChangeKind, Condition, For, Guard, GuardId, KeyCondition, KeyTest, Let, LetSource, Outcome,
     Parameter, Permission, Read, ReadId, Require, Result, Step, Test, Write, WriteId,
 };
+pub use resolve::resolve;
 
 /// A resolved model.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,253 @@
+//! Actions: which item, and where each of its fields gets its value from.
+
+use crate::document::ast::{self, Verb};
+use crate::schema::expression::{Expr, ExprKind, Origin, Place};
+use crate::schema::field::{Field, Type};
+use crate::schema::pattern::{Action, Change, ChangeKind, Condition, Permission, Step, Write};
+use crate::schema::{Entity, EntityId, FieldId, Model};
+use crate::span::Span;
+
+use super::expression::Scope;
+use super::found::Found;
+use super::value;
+use super::write::{let_exprs, outcome};
+
+/// An action with what its author wrote; `create` and `put` also with what parameters and defaults give.
+pub(super) fn resolve(scope: &Scope<'_>, it: &ast::Action, span: Span, found: &mut Found) -> Action {
+    let entity = scope.names.entity(&it.item.entity, found);
+    let whole = !matches!(it.verb, Verb::Create | Verb::Put);
+    let keys = scope.keys(&it.item, entity, whole, found);
+    let about = Scope { items: entity.into_iter().collect(), broken: entity.is_none(), ..scope.clone() };
+    let mut action = Action {
+        verb: it.verb,
+        entity,
+        entity_span: it.item.entity.span,
+        keys,
+        changes: it.changes.iter().map(|line| change(&about, entity, line, found)).collect(),
+        presence: it.presence,
+        conditions: conditions(&about, it, found),
+        outcome: outcome(it.outcome.as_ref()),
+        span,
+    };
+    if let Some(id) = entity {
+        match it.verb {
+            Verb::Create | Verb::Put => fill(scope, id, &mut action),
+            Verb::Update | Verb::Upsert => stamp(scope.model.entity(id), id, &mut action),
+            Verb::Delete | Verb::Check => {}
+        }
+    }
+    action
+}
+
+fn conditions(scope: &Scope<'_>, it: &ast::Action, found: &mut Found) -> Vec<Condition> {
+    let scope = Scope { fields_first: true, presence: true, ..scope.clone() };
+    let condition = |it: &ast::Condition| Condition {
+        condition: scope.expr(&it.condition, found),
+        outcome: outcome(it.outcome.as_ref()),
+    };
+    it.conditions.iter().map(condition).collect()
+}
+
+fn change(scope: &Scope<'_>, entity: Option<EntityId>, line: &ast::Line<ast::Change>, found: &mut Found) -> Change {
+    let path = match &line.value {
+        ast::Change::Set(path, _)
+        | ast::Change::Increase(path, _)
+        | ast::Change::Decrease(path, _)
+        | ast::Change::Append(path, _)
+        | ast::Change::Add(path, _)
+        | ast::Change::Take(path, _)
+        | ast::Change::Remove(path) => path,
+    };
+    let target = entity.and_then(|entity| scope.target(entity, path, found));
+    let kind = target.as_ref().map_or(Type::Unknown, |(_, _, kind)| kind.resolved().clone());
+    let kind = match &line.value {
+        ast::Change::Set(_, value) => ChangeKind::Set(scope.value(value, &kind, found)),
+        ast::Change::Increase(_, value) => ChangeKind::Increase(scope.value(value, &kind, found)),
+        ast::Change::Decrease(_, value) => ChangeKind::Decrease(scope.value(value, &kind, found)),
+        ast::Change::Append(_, value) => ChangeKind::Append(element(scope, value, &kind, found)),
+        ast::Change::Add(_, value) => ChangeKind::Add(element(scope, value, &kind, found)),
+        ast::Change::Take(_, value) => ChangeKind::Take(element(scope, value, &kind, found)),
+        ast::Change::Remove(_) => ChangeKind::Remove,
+    };
+    let (field, place) = target.map_or((None, None), |(field, place, _)| (Some(field), Some(place)));
+    Change { field, place, kind, written: true, span: line.span }
+}
+
+/// A value that becomes an element of a list or a set; a list of values is fine too.
+fn element(scope: &Scope<'_>, value: &ast::Expr, kind: &Type, found: &mut Found) -> Expr {
+    let bound = scope.expr(value, found);
+    match (kind, &bound.kind) {
+        (Type::List(of, _) | Type::Set(of, _), ExprKind::List(parts)) => {
+            parts.iter().for_each(|part| value::check(part, of, found));
+        }
+        (Type::List(of, _) | Type::Set(of, _), _) => value::check(&bound, of, found),
+        _ => {}
+    }
+    bound
+}
+
+/// A change that nobody wrote.
+fn implied(entity: EntityId, field: FieldId, kind: ChangeKind, span: Span) -> Change {
+    let place = Place { origin: Origin::Field(entity, field), path: Vec::new() };
+    Change { field: Some(field), place: Some(place), kind, written: false, span }
+}
+
+/// Gives the fields of a new item their values: key arguments, parameters of the same name, defaults, times and versions.
+fn fill(scope: &Scope<'_>, id: EntityId, action: &mut Action) {
+    let entity = scope.model.entity(id);
+    let span = action.entity_span;
+    for (field, value) in std::mem::take(&mut action.keys) {
+        if !is_set(action, field) {
+            action.changes.push(Change { written: true, ..implied(id, field, ChangeKind::Set(value), span) });
+        }
+    }
+    for (number, it) in entity.fields.iter().enumerate() {
+        let field = FieldId(number);
+        if is_set(action, field) {
+            continue;
+        }
+        let named = |parameter: &crate::schema::Parameter| parameter.arguments.contains(&it.name);
+        let parameter = scope.parameters.iter().position(named).filter(|_| it.flags.version.is_none());
+        let value = match parameter {
+            Some(number) => Some(given(number, span)),
+            None => source(it, span),
+        };
+        action.changes.extend(value.map(|value| implied(id, field, ChangeKind::Set(value), span)));
+    }
+    action.keys = entity.key_fields().into_iter().filter_map(|field| Some((field, set_to(action, field)?))).collect();
+}
+
+fn is_set(action: &Action, field: FieldId) -> bool {
+    action.changes.iter().any(|change| change.field == Some(field))
+}
+
+fn set_to(action: &Action, field: FieldId) -> Option<Expr> {
+    let mut sets = action.changes.iter().filter(|change| change.field == Some(field));
+    sets.find_map(|change| match &change.kind {
+        ChangeKind::Set(value) => Some(value.clone()),
+        _ => None,
+    })
+}
+
+fn given(number: usize, span: Span) -> Expr {
+    Expr { kind: ExprKind::Place(Place { origin: Origin::Parameter(number), path: Vec::new() }), span }
+}
+
+/// What a new item has in a field of which nobody says anything.
+fn source(field: &Field, span: Span) -> Option<Expr> {
+    if let Some(default) = &field.default {
+        return Some(default.clone());
+    }
+    if field.flags.created.is_some() || field.flags.updated.is_some() {
+        return Some(now(span));
+    }
+    field.flags.version.map(|_| one(span))
+}
+
+fn now(span: Span) -> Expr {
+    Expr { kind: ExprKind::Call { function: "now".into(), arguments: Vec::new() }, span }
+}
+
+fn one(span: Span) -> Expr {
+    Expr { kind: ExprKind::Number("1".into()), span }
+}
+
+/// What every change of an item does besides: its time of change, its version.
+fn stamp(entity: &Entity, id: EntityId, action: &mut Action) {
+    let span = action.entity_span;
+    for (number, it) in entity.fields.iter().enumerate() {
+        let field = FieldId(number);
+        let kind = match &it.flags {
+            _ if is_set(action, field) => continue,
+            flags if flags.updated.is_some() => ChangeKind::Set(now(span)),
+            flags if flags.version.is_some() => ChangeKind::Increase(one(span)),
+            _ => continue,
+        };
+        action.changes.push(implied(id, field, kind, span));
+    }
+}
+
+/// Parameters that nothing else in the write uses set the field of their name in what is updated.
+pub(super) fn from_parameters(model: &Model, write: &mut Write) {
+    let used = used_parameters(write);
+    let free = write.parameters.iter().enumerate().filter(|(number, _)| !used.contains(number));
+    let free: Vec<(usize, String)> = free.map(|(number, it)| (number, it.field_name.clone())).collect();
+    set_from(model, &free, &mut write.steps);
+}
+
+fn set_from(model: &Model, free: &[(usize, String)], steps: &mut [Step]) {
+    for step in steps {
+        match step {
+            Step::For(each) => set_from(model, free, &mut each.steps),
+            Step::Action(action) => {
+                let Some(id) = action.entity.filter(|_| matches!(action.verb, Verb::Update | Verb::Upsert)) else {
+                    continue;
+                };
+                let entity = model.entity(id);
+                let keys = entity.key_fields();
+                let named = |(number, name): &(usize, String)| Some((*number, entity.field_named(name)?));
+                // A parameter that is named like the version is the one expected, not the one to be.
+                let settable = |(_, field): &(usize, FieldId)| {
+                    !keys.contains(field) && entity.field(*field).flags.version.is_none()
+                };
+                for (number, field) in free.iter().filter_map(named).filter(settable) {
+                    if !action.changes.iter().any(|change| change.field == Some(field) && change.written) {
+                        let value = ChangeKind::Set(given(number, action.entity_span));
+                        action.changes.retain(|change| change.field != Some(field));
+                        action.changes.push(implied(id, field, value, action.entity_span));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The parameters that some expression of the write mentions.
+fn used_parameters(write: &Write) -> Vec<usize> {
+    let mut used = Vec::new();
+    let mut visit = |expr: &Expr| {
+        expr.walk(&mut |part| {
+            if let ExprKind::Place(Place { origin: Origin::Parameter(number), .. }) = &part.kind {
+                used.push(*number);
+            }
+        });
+    };
+    write.lets.iter().flat_map(let_exprs).for_each(&mut visit);
+    if let Some(Permission::When(condition)) = &write.allow {
+        visit(condition);
+    }
+    write.requires.iter().for_each(|require| visit(&require.condition));
+    write.actions().into_iter().for_each(|action| action_exprs(action, &mut visit));
+    for_lists(&write.steps, &mut visit);
+    used
+}
+
+fn action_exprs(action: &Action, visit: &mut dyn FnMut(&Expr)) {
+    action.keys.iter().for_each(|(_, value)| visit(value));
+    action.conditions.iter().for_each(|condition| visit(&condition.condition));
+    for change in &action.changes {
+        for step in change.place.iter().flat_map(|place| &place.path) {
+            if let crate::schema::PathStep::Element(key) = step {
+                visit(key);
+            }
+        }
+        match &change.kind {
+            ChangeKind::Set(value)
+            | ChangeKind::Increase(value)
+            | ChangeKind::Decrease(value)
+            | ChangeKind::Append(value)
+            | ChangeKind::Add(value)
+            | ChangeKind::Take(value) => visit(value),
+            ChangeKind::Remove => {}
+        }
+    }
+}
+
+fn for_lists(steps: &[Step], visit: &mut dyn FnMut(&Expr)) {
+    for step in steps {
+        if let Step::For(each) = step {
+            visit(&each.list);
+            for_lists(&each.steps, visit);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! `Entity(keys)`: an item named by its whole key.
+
+use crate::diagnostic::Diagnostic;
+use crate::document::ast::ItemRef;
+use crate::schema::expression::Expr;
+use crate::schema::{Entity, EntityId, FieldId};
+
+use super::code;
+use super::expression::Scope;
+use super::found::Found;
+
+impl Scope<'_> {
+    /// The values of the key's fields, in order or by name. All must be given where `whole`.
+    pub(super) fn keys(
+        &self,
+        item: &ItemRef,
+        entity: Option<EntityId>,
+        whole: bool,
+        found: &mut Found,
+    ) -> Vec<(FieldId, Expr)> {
+        let key = entity.map(|id| self.model.entity(id)).filter(|entity| is_sound(entity));
+        let Some(entity) = key else {
+            item.keys.iter().for_each(|argument| drop(self.expr(&argument.value, found)));
+            return Vec::new();
+        };
+        let fields = entity.key_fields();
+        let mut keys: Vec<(FieldId, Expr)> = Vec::new();
+        let mut surplus = false;
+        for (number, argument) in item.keys.iter().enumerate() {
+            let field = match &argument.name {
+                None => fields.get(number).copied(),
+                Some(name) => {
+                    let field = entity.field_named(&name.text).filter(|field| fields.contains(field));
+                    if field.is_none() {
+                        let known = fields.iter().map(|field| entity.field(*field).name.as_str());
+                        let message = format!("`{}` is no part of the key of `{}`", name.text, entity.name);
+                        found.unknown(code::ITEM, name, message, known);
+                        self.expr(&argument.value, found);
+                        return keys;
+                    }
+                    field
+                }
+            };
+            match field.filter(|field| !keys.iter().any(|(other, _)| other == field)) {
+                Some(field) => {
+                    let kind = &entity.field(field).kind;
+                    keys.push((field, self.value(&argument.value, kind, found)));
+                }
+                None => {
+                    surplus = true;
+                    self.expr(&argument.value, found);
+                }
+            }
+        }
+        if surplus || whole && keys.len() < fields.len() {
+            wrong_keys(item, entity, &fields, &keys, found);
+        }
+        keys
+    }
+}
+
+/// Whether the entity's key is known.
+fn is_sound(entity: &Entity) -> bool {
+    let mut parts = entity.key.iter().flat_map(|key| key.partition.iter().chain(&key.sort));
+    entity.key.is_some() && !parts.any(|part| part.template.is_broken())
+}
+
+fn wrong_keys(item: &ItemRef, entity: &Entity, fields: &[FieldId], keys: &[(FieldId, Expr)], found: &mut Found) {
+    let name = |field: &FieldId| entity.field(*field).name.as_str();
+    let given = |field: &&FieldId| keys.iter().any(|(other, _)| other == *field);
+    let missing: Vec<String> = fields.iter().filter(|field| !given(field)).map(|f| format!("`{}`", name(f))).collect();
+    let message = match missing.as_slice() {
+        [] => format!("the key of `{}` has {} parts, not {}", entity.name, fields.len(), item.keys.len()),
+        missing => format!("an item of `{}` is named by its whole key: {} is missing", entity.name, missing.join(", ")),
+    };
+    let whole = fields.iter().map(name).collect::<Vec<_>>().join(", ");
+    let mut finding = Diagnostic::error(code::ITEM, item.span, message);
+    if let Some(key) = &entity.key {
+        finding = finding.also(key.span, "its key");
+    }
+    found.add(finding.help(format!("write `{}({whole})`", entity.name)));
+}

@@ -1,0 +1,344 @@
+//! How an entity fills the key of its table and of its indexes: by the lines it has for them, or by fields with the attributes' names.
+//!
+//! An attribute of an index may also be one of the table's own key, which the entity's key template fills, or the table's tag, which
+//! is the same in all its items.
+
+use crate::diagnostic::Diagnostic;
+use crate::document::ast::{self, EntityEntry, KeySource, KeyType, Name};
+use crate::schema::field::Type;
+use crate::schema::key::{EntityKey, Format, Index, IndexId, KeyAttribute, KeyPart, Part, Table, TableId, Template};
+use crate::schema::{Entity, Model};
+use crate::span::Span;
+
+use super::found::Found;
+use super::{code, template};
+
+/// Fills the keys of an entity whose fields have names, but no types yet.
+pub(super) fn resolve(entity: &mut Entity, written: &ast::Entity, table: &Table, found: &mut Found) {
+    let lines: Vec<(&ast::EntityKey, Span)> = written.body.lines.iter().filter_map(key_line).collect();
+    own(entity, &lines, table, found);
+    for (number, index) in table.indexes.iter().enumerate() {
+        let line = lines.iter().find(|(line, _)| line.index.as_ref().is_some_and(|name| name.text == index.name));
+        let key = match line {
+            Some((line, span)) => Filler { entity, table }.written_index(line, *span, index, found),
+            None => Filler { entity, table }.implicit_index(index),
+        };
+        entity.indexes.extend(key.map(|key| EntityKey { index: Some(IndexId(number)), ..key }));
+    }
+    report_lines(entity, &lines, table, found);
+}
+
+fn key_line(line: &ast::Line<EntityEntry>) -> Option<(&ast::EntityKey, Span)> {
+    match &line.value {
+        EntityEntry::Key(key) => Some((key, line.span)),
+        _ => None,
+    }
+}
+
+/// Lines for no index, and second lines for one key.
+fn report_lines(entity: &Entity, lines: &[(&ast::EntityKey, Span)], table: &Table, found: &mut Found) {
+    for (number, (line, span)) in lines.iter().enumerate() {
+        let name = line.index.as_ref();
+        let title = name.map_or("key", |name| name.text.as_str());
+        if let Some(name) = name.filter(|name| table.index_named(&name.text).is_none()) {
+            let known = table.indexes.iter().map(|index| index.name.as_str());
+            let message = format!("table `{}` has no index `{}`", table.name, name.text);
+            found.unknown(code::INDEX, name, message, known);
+            continue;
+        }
+        let same = |other: &&(&ast::EntityKey, Span)| other.0.index.as_ref().map_or("key", |name| &name.text) == title;
+        if let Some((_, first)) = lines[..number].iter().find(same) {
+            let message = format!("`{}` has two `{title}` lines", entity.name);
+            let finding = Diagnostic::error(code::REPEATED, *span, message).label("the second");
+            found.add(finding.also(*first, "the first").help("remove one of them"));
+        }
+    }
+}
+
+fn own(entity: &mut Entity, lines: &[(&ast::EntityKey, Span)], table: &Table, found: &mut Found) {
+    let Some(partition) = &table.partition else { return };
+    let filler = Filler { entity, table };
+    let key = match lines.iter().find(|(line, _)| line.index.is_none()) {
+        Some((line, span)) => filler.written_own(line, *span, partition, found),
+        None => filler.implicit_own(partition, found),
+    };
+    entity.key = key;
+}
+
+/// An entity and its table, while keys are filled.
+#[derive(Clone, Copy)]
+pub(super) struct Filler<'a> {
+    pub(super) entity: &'a Entity,
+    pub(super) table: &'a Table,
+}
+
+impl Filler<'_> {
+    fn written_own(
+        &self,
+        line: &ast::EntityKey,
+        span: Span,
+        partition: &KeyAttribute,
+        found: &mut Found,
+    ) -> Option<EntityKey> {
+        let title = format!("the key of table `{}`", self.table.name);
+        let wanted: Vec<&KeyAttribute> = self.table.sort.iter().collect();
+        let partition = self.fill(&line.partition, &[partition], &title, found);
+        let sort = match &line.sort {
+            Some(source) if wanted.is_empty() => {
+                let message = format!("{title} has no sort key, so one template is enough");
+                found.error(code::KEY, source_span(source), message);
+                return None;
+            }
+            Some(source) => self.fill(source, &wanted, &title, found)?,
+            None => match self.implicit(&wanted) {
+                Some(parts) => parts,
+                None => {
+                    self.no_sort(span, &title, &wanted, found);
+                    return None;
+                }
+            },
+        };
+        Some(EntityKey { index: None, partition: partition?, sort, span, written: true })
+    }
+
+    fn no_sort(&self, span: Span, title: &str, wanted: &[&KeyAttribute], found: &mut Found) {
+        let names = wanted.iter().map(|attribute| attribute.name.as_str()).collect::<Vec<_>>().join(", ");
+        let message = format!("{title} has a sort key `{names}`, which `{}` does not fill", self.entity.name);
+        found.add(Diagnostic::error(code::KEY, span, message).help("add a second template, separated by a comma"));
+    }
+
+    fn implicit_own(&self, partition: &KeyAttribute, found: &mut Found) -> Option<EntityKey> {
+        let attributes: Vec<&KeyAttribute> = std::iter::once(partition).chain(&self.table.sort).collect();
+        let missing: Vec<String> = attributes
+            .iter()
+            .filter(|attribute| self.attribute(&attribute.name).is_none())
+            .map(|attribute| format!("`{}`", attribute.name))
+            .collect();
+        if !missing.is_empty() {
+            let message = format!(
+                "`{}` does not fill {} of table `{}`",
+                self.entity.name,
+                missing.join(" and "),
+                self.table.name
+            );
+            let finding = Diagnostic::error(code::KEY, self.entity.name_span, message);
+            found
+                .add(finding.help("add a `key` line with a template for each key attribute, or fields of their names"));
+            return None;
+        }
+        let sort: Vec<&KeyAttribute> = self.table.sort.iter().collect();
+        Some(EntityKey {
+            index: None,
+            partition: self.implicit(&[partition])?,
+            sort: self.implicit(&sort)?,
+            span: self.entity.name_span,
+            written: false,
+        })
+    }
+
+    fn written_index(&self, line: &ast::EntityKey, span: Span, index: &Index, found: &mut Found) -> Option<EntityKey> {
+        let title = format!("index `{}`", index.name);
+        let sort: Vec<&KeyAttribute> = index.sort.iter().collect();
+        if index.local {
+            return self.written_local(line, span, index, found);
+        }
+        let attributes: Vec<&KeyAttribute> = index.partition.iter().collect();
+        let partition = self.fill(&line.partition, &attributes, &title, found);
+        let sort = match &line.sort {
+            Some(source) if sort.is_empty() => {
+                found.error(
+                    code::KEY,
+                    source_span(source),
+                    format!("{title} has no sort key, so one template is enough"),
+                );
+                return None;
+            }
+            Some(source) => self.fill(source, &sort, &title, found)?,
+            None => self.implicit(&sort).unwrap_or_default(),
+        };
+        Some(EntityKey { index: None, partition: partition?, sort, span, written: true })
+    }
+
+    /// A local index has the table's partition key, so its line has one template.
+    fn written_local(&self, line: &ast::EntityKey, span: Span, index: &Index, found: &mut Found) -> Option<EntityKey> {
+        let title = format!("local index `{}`", index.name);
+        let own = self.entity.key.as_ref()?;
+        if let Some(source) = &line.sort {
+            let message =
+                format!("{title} has the table's partition key, so one template, for its sort key, is enough");
+            found.error(code::KEY, source_span(source), message);
+            return None;
+        }
+        let sort: Vec<&KeyAttribute> = index.sort.iter().collect();
+        let sort = self.fill(&line.partition, &sort, &title, found)?;
+        Some(EntityKey { index: None, partition: own.partition.clone(), sort, span, written: true })
+    }
+
+    fn implicit_index(&self, index: &Index) -> Option<EntityKey> {
+        let attributes: Vec<&KeyAttribute> = index.partition.iter().collect();
+        let partition = self.implicit(&attributes)?;
+        let sort_attributes: Vec<&KeyAttribute> = index.sort.iter().collect();
+        let sort = self.implicit(&sort_attributes);
+        let by_field = index.partition.iter().any(|attribute| self.is_field(&attribute.name));
+        if partition.is_empty() || sort.is_none() && (index.local || !by_field) {
+            return None;
+        }
+        let sort = sort.unwrap_or_default();
+        Some(EntityKey { index: None, partition, sort, span: self.entity.name_span, written: false })
+    }
+
+    /// Whether a field, and nothing else, fills an attribute.
+    fn is_field(&self, attribute: &str) -> bool {
+        let key = self.table.key_names().any(|name| name == attribute);
+        let tag = self.table.tag.as_ref().is_some_and(|(name, _)| name == attribute);
+        !key && !tag && self.entity.field_named(attribute).is_some()
+    }
+
+    /// What fills each of these attributes without a template, if all are filled.
+    fn implicit(&self, attributes: &[&KeyAttribute]) -> Option<Vec<KeyPart>> {
+        let part = |attribute: &&KeyAttribute| {
+            let template = self.attribute(&attribute.name)?;
+            Some(KeyPart { attribute: attribute.name.clone(), template })
+        };
+        attributes.iter().map(part).collect()
+    }
+
+    /// What fills an attribute without a template: the tag, the entity's key, a field of its name.
+    fn attribute(&self, name: &str) -> Option<Template> {
+        let Entity { key, tag, name_span, .. } = self.entity;
+        if self.table.tag.as_ref().is_some_and(|(attribute, _)| attribute == name) {
+            return Some(Template { parts: vec![Part::Text(tag.clone())], span: *name_span });
+        }
+        let own = key.iter().flat_map(|key| key.partition.iter().chain(&key.sort));
+        if let Some(part) = own.into_iter().find(|part| part.attribute == name) {
+            return Some(part.template.clone());
+        }
+        let field = self.entity.field_named(name)?;
+        let span = self.entity.field(field).name_span;
+        Some(Template { parts: vec![Part::Field { field, format: Format::Plain, span }], span })
+    }
+
+    /// What a written source puts into these attributes.
+    pub(super) fn fill(
+        &self,
+        source: &KeySource,
+        attributes: &[&KeyAttribute],
+        title: &str,
+        found: &mut Found,
+    ) -> Option<Vec<KeyPart>> {
+        let templates: Vec<Template> = match source {
+            KeySource::Template(text) => vec![self.template(text, found)],
+            KeySource::Fields(names) => names.iter().map(|name| self.named(name)).collect(),
+        };
+        if templates.len() != attributes.len() {
+            self.wrong_number(source, attributes, title, found);
+            return None;
+        }
+        let part = |(attribute, template): (&&KeyAttribute, _)| KeyPart { attribute: attribute.name.clone(), template };
+        Some(attributes.iter().zip(templates).map(part).collect())
+    }
+
+    fn template(&self, text: &ast::Text, found: &mut Found) -> Template {
+        template::resolve(text, found, |name, _, _| self.entity.field_named(name))
+    }
+
+    /// A field, or an attribute that something else fills.
+    fn named(&self, name: &Name) -> Template {
+        let unknown = Part::Unknown { name: name.text.clone(), span: name.span };
+        let template = self.attribute(&name.text).map(|template| match template.parts.as_slice() {
+            [Part::Field { field, format, .. }] => {
+                vec![Part::Field { field: *field, format: *format, span: name.span }]
+            }
+            _ => template.parts,
+        });
+        Template { parts: template.unwrap_or_else(|| vec![unknown]), span: name.span }
+    }
+
+    fn wrong_number(&self, source: &KeySource, attributes: &[&KeyAttribute], title: &str, found: &mut Found) {
+        let names = attributes.iter().map(|attribute| attribute.name.as_str()).collect::<Vec<_>>().join(", ");
+        let message = match attributes.len() {
+            0 => format!("{title} has no attribute for this"),
+            1 => format!("{title} has one attribute here, `{names}`"),
+            many => format!("{title} has {many} attributes here: `{names}`"),
+        };
+        let finding = Diagnostic::error(code::KEY, source_span(source), message);
+        found.add(match attributes.len() {
+            0 => finding.help("remove it"),
+            1 => finding.help("write one template, or one field in parentheses"),
+            _ => finding.help(format!("name a field for each of them: `({names})`")),
+        });
+    }
+}
+
+fn source_span(source: &KeySource) -> Span {
+    match source {
+        KeySource::Template(text) => text.span,
+        KeySource::Fields(names) => names.iter().map(|name| name.span).reduce(Span::to).unwrap_or_default(),
+    }
+}
+
+/// Reports formats that do not fit; types are known by now.
+pub(super) fn check_formats(model: &Model, found: &mut Found) {
+    for entity in &model.entities {
+        for key in entity.key.iter().chain(&entity.indexes) {
+            for part in key.partition.iter().chain(&key.sort) {
+                let kind = |field| {
+                    let field = entity.field(field);
+                    (field.name.clone(), field.kind.clone())
+                };
+                template::check_formats(&part.template, kind, found);
+            }
+        }
+    }
+}
+
+/// Gives key attributes without a declared type the one that what fills them makes.
+pub(super) fn infer_kinds(model: &mut Model) {
+    for number in 0..model.tables.len() {
+        let table = &model.tables[number];
+        let names = table.key_names().chain(table.indexes.iter().flat_map(index_attributes));
+        let names: Vec<String> = names.map(str::to_owned).collect();
+        for name in names {
+            let kind = kind_of(model, TableId(number), &name);
+            let table = &mut model.tables[number];
+            let indexes = table.indexes.iter_mut().flat_map(|index| index.partition.iter_mut().chain(&mut index.sort));
+            let all = table.partition.iter_mut().chain(&mut table.sort).chain(indexes);
+            all.filter(|attribute| attribute.name == name && !attribute.declared)
+                .for_each(|attribute| attribute.kind = kind);
+        }
+    }
+}
+
+fn index_attributes(index: &Index) -> impl Iterator<Item = &str> {
+    index.partition.iter().chain(&index.sort).map(|attribute| attribute.name.as_str())
+}
+
+/// Number or bytes if whatever fills the attribute is just a field of that kind, else text.
+fn kind_of(model: &Model, table: TableId, attribute: &str) -> KeyType {
+    let mut kinds = Vec::new();
+    for (_, entity) in model.entities_of(table) {
+        let keys = entity.key.iter().chain(&entity.indexes);
+        let parts = keys.flat_map(|key| key.partition.iter().chain(&key.sort));
+        kinds.extend(
+            parts.filter(|part| part.attribute == attribute).filter_map(|part| part_kind(entity, &part.template)),
+        );
+    }
+    match kinds.first() {
+        Some(first) if kinds.iter().all(|kind| kind == first) => *first,
+        _ => KeyType::String,
+    }
+}
+
+/// What a template makes; nothing where that has been reported.
+fn part_kind(entity: &Entity, template: &Template) -> Option<KeyType> {
+    let [Part::Field { field, format: Format::Plain, .. }] = template.parts.as_slice() else {
+        return (!template.is_broken()).then_some(KeyType::String);
+    };
+    let kind = &entity.field(*field).kind;
+    match kind.resolved() {
+        Type::Unknown => None,
+        Type::Binary(_) => Some(KeyType::Binary),
+        _ if kind.is_numeric() => Some(KeyType::Number),
+        _ => Some(KeyType::String),
+    }
+}

@@ -1,0 +1,118 @@
+//! Binding every name of a document to what it means.
+//!
+//! Resolving never fails. A name that means nothing is reported once, with the nearest known one, and becomes a `None` or an `Unknown`;
+//! nobody after this reports it again. One kind of unknown name is left to the rules: a template that names a field which its entity does
+//! not declare (K01).
+//!
+//! 1. [`header`]: the model's own line; [`names`]: what is declared.
+//! 2. [`table`]: tables and indexes.
+//! 3. [`entity`]: fields and, by names alone, [`key`]s; then [`types`] with [`flags`], and defaults.
+//! 4. [`guard`], [`read`], [`write`]: first what others need to call them, then their [`expression`]s.
+//! 5. [`change`]: consumers and evolutions.
+
+mod action;
+mod attribute;
+mod change;
+mod code;
+mod entity;
+mod expression;
+mod flags;
+mod found;
+mod guard;
+mod header;
+mod item;
+mod key;
+mod names;
+mod parameter;
+mod place;
+mod read;
+mod scope;
+mod table;
+mod template;
+mod types;
+mod value;
+mod write;
+
+use crate::diagnostic::{Diagnostic, Label};
+use crate::document::ast::Document;
+
+use super::field::{Field, Flags};
+use super::{Caller, Entity, Model};
+use entity::AllWritten;
+use found::Found;
+use names::Names;
+use types::Types;
+
+pub use code::{CODES, NameCode};
+
+/// What the author of a document meant, and what cannot be meant.
+#[must_use]
+pub fn resolve(document: &Document) -> (Model, Vec<Diagnostic>) {
+    let mut found = Found::default();
+    let names = Names::collect(document, &mut found);
+    let mut model = header::resolve(document, &mut found);
+    model.tables = table::resolve(&names, &mut found);
+    let (entities, written) = entity::outlines(&names, &model.tables, &mut found);
+    model.entities = entities;
+    entity::types(&names, &mut model, &written, &mut found);
+    entity::defaults(&names, &mut model, &written, &mut found);
+    key::check_formats(&model, &mut found);
+    key::infer_kinds(&mut model);
+    attribute::check(&model, &mut found);
+    patterns(&names, &mut model, &written, &mut found);
+    changes(&names, &mut model, &mut found);
+    (model, found.finish())
+}
+
+fn patterns(names: &Names<'_>, model: &mut Model, written: &AllWritten<'_>, found: &mut Found) {
+    let entities: Vec<Entity> = model.entities.clone();
+    let types = Types { names, entities: &entities, written };
+    model.caller = caller(names, &types, found);
+    model.guards = names.guards.iter().map(|guard| guard::outline(names, &types, *guard, found)).collect();
+    model.reads = names.reads.iter().map(|read| read::outline(names, &types, *read, found)).collect();
+    let guards = names.guards.iter().enumerate();
+    model.guards = guards.map(|(number, it)| guard::complete(names, model, number, it.value, found)).collect();
+    let reads = names.reads.iter().enumerate();
+    model.reads = reads.map(|(number, it)| read::complete(names, model, number, it.value, found)).collect();
+    let writes = names.writes.iter();
+    model.writes = writes.map(|write| write::resolve(names, &types, model, *write, found)).collect();
+}
+
+fn changes(names: &Names<'_>, model: &mut Model, found: &mut Found) {
+    model.consumers = names.consumers.iter().map(|on| change::consumer(names, model, *on, found)).collect();
+    model.evolutions = names.evolutions.iter().map(|evolve| change::evolution(names, model, *evolve, found)).collect();
+}
+
+fn caller(names: &Names<'_>, types: &Types<'_>, found: &mut Found) -> Option<Caller> {
+    let (first, more) = names.callers.split_first()?;
+    for second in more {
+        let finding = Diagnostic::error(code::MODEL, second.span, "the file has two `caller` lines");
+        found.add(finding.also(first.span, "the first").help("put all claims into one line"));
+    }
+    let mut fields: Vec<Field> = Vec::new();
+    for it in first.value {
+        if let Some(other) = fields.iter().find(|field| field.name == it.name.text) {
+            let mut finding = Diagnostic::error(
+                code::REPEATED,
+                it.name.span,
+                format!("the caller has two claims named `{}`", other.name),
+            );
+            finding.secondary.push(Label { span: other.name_span, text: "the first".into() });
+            found.add(finding);
+            continue;
+        }
+        fields.push(Field {
+            name: it.name.text.clone(),
+            name_span: it.name.span,
+            span: it.name.span.to(it.kind.span),
+            docs: Vec::new(),
+            kind: types.convert(&it.kind, found),
+            type_span: it.kind.span,
+            optional: it.kind.optional,
+            null: it.kind.null,
+            flags: Flags::default(),
+            default: None,
+        });
+    }
+    Some(Caller { fields, span: first.span })
+}

@@ -1,0 +1,185 @@
+//! Parameters: fields of what a pattern is about, or things with a type of their own, or things whose use says what they are.
+
+use crate::diagnostic::Diagnostic;
+use crate::document::ast::{self, Name, Test as AstTest};
+use crate::schema::expression::{Expr, ExprKind, Origin, Place};
+use crate::schema::field::Type;
+use crate::schema::pattern::{Parameter, Test};
+use crate::schema::{EntityId, FieldId, Model};
+
+use super::code;
+use super::found::{Found, nearest};
+use super::names::twice;
+use super::types::Types;
+
+/// The parameters of a pattern about these entities.
+pub(super) fn resolve(
+    types: &Types<'_>,
+    parameters: &[ast::Parameter],
+    entities: &[EntityId],
+    found: &mut Found,
+) -> Vec<Parameter> {
+    repeated(parameters, found);
+    parameters.iter().map(|parameter| one(types, parameter, entities, found)).collect()
+}
+
+fn one(types: &Types<'_>, it: &ast::Parameter, entities: &[EntityId], found: &mut Found) -> Parameter {
+    let field = entities.iter().find_map(|id| Some((*id, types.entities[id.0].field_named(&it.field.text)?)));
+    let declared = it.kind.as_ref().map(|kind| types.convert(kind, found));
+    let of_field = |(entity, field): (EntityId, FieldId)| types.entities[entity.0].field(field).kind.clone();
+    Parameter {
+        field_name: it.field.text.clone(),
+        arguments: arguments(it).into_iter().map(|name| name.text.clone()).collect(),
+        test: test(&it.test),
+        field,
+        declared: declared.is_some(),
+        kind: declared.or_else(|| field.map(of_field)).unwrap_or(Type::Unknown),
+        span: it.span,
+    }
+}
+
+/// The names of the arguments a caller gives.
+fn arguments(it: &ast::Parameter) -> Vec<&Name> {
+    match &it.test {
+        AstTest::Equal => vec![&it.field],
+        AstTest::Between(from, to) => vec![from, to],
+        AstTest::After(name)
+        | AstTest::From(name)
+        | AstTest::Before(name)
+        | AstTest::Until(name)
+        | AstTest::Begins(name)
+        | AstTest::In(name) => vec![name],
+    }
+}
+
+const fn test(it: &AstTest) -> Test {
+    match it {
+        AstTest::Equal => Test::Equal,
+        AstTest::After(_) => Test::After,
+        AstTest::From(_) => Test::From,
+        AstTest::Before(_) => Test::Before,
+        AstTest::Until(_) => Test::Until,
+        AstTest::Between(..) => Test::Between,
+        AstTest::Begins(_) => Test::Begins,
+        AstTest::In(_) => Test::In,
+    }
+}
+
+fn repeated(parameters: &[ast::Parameter], found: &mut Found) {
+    let names: Vec<&Name> = parameters.iter().flat_map(arguments).collect();
+    for (number, name) in names.iter().enumerate() {
+        if let Some(first) = names[..number].iter().find(|other| other.text == name.text) {
+            found.add(twice(code::REPEATED, name, first, format!("there are two parameters named `{}`", name.text)));
+        }
+    }
+}
+
+/// What the use of a parameter says about its type.
+#[derive(Default)]
+pub(super) struct Hints(Vec<(usize, Type)>);
+
+impl Hints {
+    /// A value that becomes, or is compared with, something of this type.
+    pub(super) fn value(&mut self, value: &Expr, kind: &Type) {
+        if let ExprKind::Place(Place { origin: Origin::Parameter(number), path }) = &value.kind
+            && path.is_empty()
+            && !matches!(kind, Type::Unknown)
+        {
+            self.0.push((*number, kind.clone()));
+        }
+    }
+
+    /// A parameter that a key's template uses.
+    pub(super) fn parameter(&mut self, number: usize, kind: Type) {
+        self.0.push((number, kind));
+    }
+
+    /// What is said anywhere in an expression.
+    pub(super) fn within(&mut self, model: &Model, expr: &Expr) {
+        expr.walk(&mut |part| match &part.kind {
+            ExprKind::Guard { guard, arguments } => {
+                let parameters = model.guards.get(guard.0).map_or(&[][..], |guard| &guard.parameters);
+                self.arguments(parameters, arguments);
+            }
+            ExprKind::Place(Place { origin: Origin::Read { read, arguments, .. }, .. }) => {
+                self.arguments(&model.read(*read).parameters, arguments);
+            }
+            ExprKind::Binary(_, left, right) => {
+                self.value(left, &type_of(model, right));
+                self.value(right, &type_of(model, left));
+            }
+            ExprKind::Between(of, low, high) => {
+                let kind = type_of(model, of);
+                self.value(low, &kind);
+                self.value(high, &kind);
+            }
+            ExprKind::In(of, list) => {
+                let kind = type_of(model, of);
+                list.iter().for_each(|part| self.value(part, &kind));
+            }
+            _ => {}
+        });
+    }
+
+    /// The arguments of a guard or a read.
+    pub(super) fn arguments(&mut self, parameters: &[Parameter], arguments: &[Expr]) {
+        let kinds = parameters.iter().flat_map(|parameter| parameter.arguments.iter().map(|_| &parameter.kind));
+        kinds.zip(arguments).for_each(|(kind, argument)| self.value(argument, kind));
+    }
+
+    /// Gives parameters without a type the one their use says.
+    pub(super) fn apply(self, parameters: &mut [Parameter]) {
+        for (number, kind) in self.0 {
+            if let Some(parameter) = parameters.get_mut(number)
+                && is_untyped(parameter)
+            {
+                parameter.kind = kind;
+            }
+        }
+    }
+}
+
+/// The type of a field of the item at hand, of something read, or of the caller; nothing else says anything.
+fn type_of(model: &Model, expr: &Expr) -> Type {
+    let ExprKind::Place(Place { origin, path }) = &expr.kind else { return Type::Unknown };
+    let field = |entity: EntityId, field: FieldId| model.entity(entity).fields.get(field.0);
+    let field = match origin {
+        _ if !path.is_empty() => None,
+        Origin::Field(entity, id) | Origin::Let { entity: Some(entity), field: Some(id), .. } => field(*entity, *id),
+        Origin::Caller(number) => model.caller.as_ref().and_then(|caller| caller.fields.get(*number)),
+        Origin::Let { .. } | Origin::Parameter(_) | Origin::Element(_) | Origin::Read { .. } => None,
+    };
+    field.map_or(Type::Unknown, |field| field.kind.clone())
+}
+
+fn is_untyped(parameter: &Parameter) -> bool {
+    !parameter.declared && parameter.field.is_none() && matches!(parameter.kind, Type::Unknown)
+}
+
+/// Reports the parameters of which nothing is known.
+pub(super) fn report_untyped(
+    model: &Model,
+    written: &[ast::Parameter],
+    parameters: &[Parameter],
+    entities: &[EntityId],
+    found: &mut Found,
+) {
+    let known: Vec<&str> =
+        entities.iter().flat_map(|id| &model.entity(*id).fields).map(|field| field.name.as_str()).collect();
+    for (it, parameter) in written.iter().zip(parameters) {
+        if !is_untyped(parameter) {
+            continue;
+        }
+        let name = &it.field;
+        let titles: Vec<String> = entities.iter().map(|id| format!("`{}`", model.entity(*id).name)).collect();
+        let message = match titles.as_slice() {
+            [] => format!("the type of `{}` is not known", name.text),
+            titles => format!("`{}` is no field of {}, so its type is not known", name.text, titles.join(" or ")),
+        };
+        let finding = Diagnostic::error(code::UNTYPED, name.span, message);
+        found.add(match nearest(&name.text, &known) {
+            Some(near) => finding.help(format!("did you mean `{near}`?")).edit(name.span, near),
+            None => finding.help(format!("give it a type, such as `{}: string`", name.text)),
+        });
+    }
+}

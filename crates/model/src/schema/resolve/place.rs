@@ -1,0 +1,295 @@
+//! Names with a path into what they mean: `address.city`, `reactions[emoji]`, `invite.serverId`, `caller.userId`.
+
+use crate::diagnostic::Diagnostic;
+use crate::document::ast::{self, Argument, Name, Number};
+use crate::schema::expression::{ExprKind, Origin, Place, Step};
+use crate::schema::field::Type;
+use crate::schema::pattern::{Read, Result};
+use crate::schema::{EntityId, FieldId};
+use crate::span::Span;
+
+use super::code;
+use super::found::Found;
+use super::names::field_of;
+use super::scope::{Content, Meaning, Scope};
+
+/// A step of a path as it is written.
+#[derive(Clone, Copy)]
+pub(super) enum Written<'e> {
+    Member(&'e Name),
+    Element(&'e ast::Expr),
+}
+
+/// The innermost expression and the steps from it outwards.
+fn unroll(expr: &ast::Expr) -> (&ast::Expr, Vec<Written<'_>>) {
+    let mut steps = Vec::new();
+    let mut base = expr;
+    loop {
+        base = match base.kind.as_ref() {
+            ast::ExprKind::Member(of, name) => {
+                steps.push(Written::Member(name));
+                of
+            }
+            ast::ExprKind::Element(of, key) => {
+                steps.push(Written::Element(key));
+                of
+            }
+            _ => break,
+        };
+    }
+    steps.reverse();
+    (base, steps)
+}
+
+const BROKEN: (ExprKind, Type) = (ExprKind::Unknown, Type::Unknown);
+
+impl Scope<'_> {
+    /// A name, perhaps with a path into it.
+    pub(super) fn chain(&self, expr: &ast::Expr, found: &mut Found) -> (ExprKind, Type) {
+        let (base, steps) = unroll(expr);
+        match base.kind.as_ref() {
+            ast::ExprKind::Name(name) => self.named(name, &steps, found),
+            ast::ExprKind::Call(name, arguments) if self.names.read_named(&name.text).is_some() => {
+                self.read(name, arguments, base.span, &steps, found)
+            }
+            _ => {
+                let (inner, kind) = self.typed(base, found);
+                if !matches!(inner.kind, ExprKind::Unknown) && !matches!(kind, Type::Unknown) {
+                    found.error(code::PLACE, expr.span, "only a field, a parameter or something read has parts");
+                }
+                BROKEN
+            }
+        }
+    }
+
+    /// A path that a step changes: it begins with a field of the entity.
+    pub(super) fn target(
+        &self,
+        entity: EntityId,
+        path: &ast::Expr,
+        found: &mut Found,
+    ) -> Option<(FieldId, Place, Type)> {
+        let (base, steps) = unroll(path);
+        let ast::ExprKind::Name(name) = base.kind.as_ref() else {
+            found.error(code::PLACE, path.span, "what is changed must begin with a field");
+            return None;
+        };
+        let field = field_of(self.model, entity, name, found)?;
+        let kind = self.model.entity(entity).field(field).kind.clone();
+        let (path, kind) = self.steps(&name.text, kind, &steps, found)?;
+        Some((field, Place { origin: Origin::Field(entity, field), path }, kind))
+    }
+
+    fn named(&self, name: &Name, steps: &[Written<'_>], found: &mut Found) -> (ExprKind, Type) {
+        let into = matches!(steps.first(), Some(Written::Member(_)));
+        let meaning = self.meaning(&name.text, into);
+        if meaning.is_none() && name.text == "caller" {
+            return self.caller(name, steps, found);
+        }
+        match meaning.or_else(|| self.unknown(name, found)) {
+            None => BROKEN,
+            Some(Meaning::Field(entity, field)) => {
+                let fields = &self.model.entity(entity).fields;
+                let kind = fields.get(field.0).map_or(Type::Unknown, |field| field.kind.clone());
+                self.place(Origin::Field(entity, field), &name.text, kind, steps, found)
+            }
+            Some(Meaning::Parameter(number)) => {
+                self.place(Origin::Parameter(number), &name.text, self.parameter_type(number), steps, found)
+            }
+            Some(Meaning::Let(number)) => self.read_before_now(number, name, steps, found),
+            Some(Meaning::Element(depth)) => {
+                let content = &self.elements[depth].content;
+                self.inside(Origin::Element(depth), content, name, steps, found)
+            }
+        }
+    }
+
+    fn caller(&self, name: &Name, steps: &[Written<'_>], found: &mut Found) -> (ExprKind, Type) {
+        let Some(caller) = &self.model.caller else {
+            let finding = Diagnostic::error(code::CALLER, name.span, "the model has no `caller`");
+            found.add(finding.help("declare what a caller's token proves: `caller userId: ulid`"));
+            return BROKEN;
+        };
+        let Some((Written::Member(claim), rest)) = steps.split_first() else {
+            let finding = Diagnostic::error(code::CALLER, name.span, "`caller` alone is no value");
+            found.add(finding.help("name one of its claims, such as `caller.userId`"));
+            return BROKEN;
+        };
+        let Some(number) = caller.fields.iter().position(|field| field.name == claim.text) else {
+            let known = caller.fields.iter().map(|field| field.name.as_str());
+            found.unknown(code::CALLER, claim, format!("the caller has no `{}`", claim.text), known);
+            return BROKEN;
+        };
+        self.place(Origin::Caller(number), &claim.text, caller.fields[number].kind.clone(), rest, found)
+    }
+
+    fn read_before_now(
+        &self,
+        number: usize,
+        name: &Name,
+        steps: &[Written<'_>],
+        found: &mut Found,
+    ) -> (ExprKind, Type) {
+        let content = &self.lets[number].content;
+        let origin = |entity, field| Origin::Let { number, entity, field };
+        match (content, steps.split_first()) {
+            (Content::Item(entity), Some((Written::Member(member), rest))) => {
+                let Some(field) = field_of(self.model, *entity, member, found) else { return BROKEN };
+                let kind = self.model.entity(*entity).field(field).kind.clone();
+                self.place(origin(Some(*entity), Some(field)), &member.text, kind, rest, found)
+            }
+            (Content::Item(entity) | Content::Items(entity), _) => {
+                self.inside(origin(Some(*entity), None), content, name, steps, found)
+            }
+            (Content::Value(_) | Content::Unknown, _) => self.inside(origin(None, None), content, name, steps, found),
+        }
+    }
+
+    /// A path into something whose fields are no part of its origin.
+    fn inside(
+        &self,
+        origin: Origin,
+        content: &Content,
+        name: &Name,
+        steps: &[Written<'_>],
+        found: &mut Found,
+    ) -> (ExprKind, Type) {
+        match (content, steps) {
+            (Content::Value(kind), _) => self.place(origin, &name.text, kind.clone(), steps, found),
+            (Content::Item(entity), [Written::Member(member), rest @ ..])
+            | (Content::Items(entity), [Written::Element(_), Written::Member(member), rest @ ..]) => {
+                let Some(field) = field_of(self.model, *entity, member, found) else { return BROKEN };
+                let kind = self.model.entity(*entity).field(field).kind.clone();
+                let kind = self.steps(&member.text, kind, rest, found).map_or(Type::Unknown, |(_, kind)| kind);
+                let path = self.unchecked(steps, found);
+                (ExprKind::Place(Place { origin, path }), kind)
+            }
+            (Content::Items(_), [Written::Member(member), ..]) => {
+                let message = format!("`{}` is a list, so it has no `{}`", name.text, member.text);
+                let finding = Diagnostic::error(code::PLACE, member.span, message);
+                found.add(finding.help(format!("go through it: `for x in {} max 20 {{ … }}`", name.text)));
+                BROKEN
+            }
+            _ => (ExprKind::Place(Place { origin, path: self.unchecked(steps, found) }), Type::Unknown),
+        }
+    }
+
+    /// What a read returns.
+    pub(super) fn read(
+        &self,
+        name: &Name,
+        arguments: &[Argument],
+        span: Span,
+        steps: &[Written<'_>],
+        found: &mut Found,
+    ) -> (ExprKind, Type) {
+        let Some(read) = self.names.read_named(&name.text) else { return BROKEN };
+        let parameters = self.model.reads.get(read.0).map_or(&[][..], |read| &read.parameters);
+        let arguments = self.arguments(name, parameters, arguments, span, found);
+        if !self.calls {
+            return (self.misplaced(name, "read", found), Type::Unknown);
+        }
+        let content = self.model.reads.get(read.0).map_or(Content::Unknown, content);
+        match (content, steps.split_first()) {
+            (Content::Item(entity), Some((Written::Member(member), rest))) => {
+                let Some(field) = field_of(self.model, entity, member, found) else { return BROKEN };
+                let kind = self.model.entity(entity).field(field).kind.clone();
+                self.place(Origin::Read { read, arguments, field: Some(field) }, &member.text, kind, rest, found)
+            }
+            (content, _) => self.inside(Origin::Read { read, arguments, field: None }, &content, name, steps, found),
+        }
+    }
+
+    fn place(
+        &self,
+        origin: Origin,
+        title: &str,
+        kind: Type,
+        steps: &[Written<'_>],
+        found: &mut Found,
+    ) -> (ExprKind, Type) {
+        match self.steps(title, kind, steps, found) {
+            Some((path, kind)) => (ExprKind::Place(Place { origin, path }), kind),
+            None => BROKEN,
+        }
+    }
+
+    /// Steps into something of a type, and the type they lead to.
+    fn steps(
+        &self,
+        title: &str,
+        mut kind: Type,
+        steps: &[Written<'_>],
+        found: &mut Found,
+    ) -> Option<(Vec<Step>, Type)> {
+        let mut title = title.to_owned();
+        for step in steps {
+            kind = match step {
+                Written::Member(name) => member(&title, &kind, name, found)?,
+                Written::Element(key) => element(&title, &kind, key.span, found)?,
+            };
+            title = match step {
+                Written::Member(name) => format!("{title}.{}", name.text),
+                Written::Element(_) => format!("{title}[…]"),
+            };
+        }
+        Some((self.unchecked(steps, found), kind))
+    }
+
+    fn unchecked(&self, steps: &[Written<'_>], found: &mut Found) -> Vec<Step> {
+        let values = Scope { fields_first: false, ..self.clone() };
+        let step = |step: &Written<'_>| match step {
+            Written::Member(name) => Step::Member(name.text.clone()),
+            Written::Element(key) => Step::Element(Box::new(values.expr(key, found))),
+        };
+        steps.iter().map(step).collect()
+    }
+}
+
+/// The type of a part that has a name.
+fn member(title: &str, kind: &Type, name: &Name, found: &mut Found) -> Option<Type> {
+    match kind.resolved() {
+        Type::Record(fields) => {
+            let field = fields.iter().find(|field| field.name == name.text);
+            if field.is_none() {
+                let known = fields.iter().map(|field| field.name.as_str());
+                found.unknown(code::FIELD, name, format!("`{title}` has no field `{}`", name.text), known);
+            }
+            field.map(|field| field.kind.clone())
+        }
+        Type::Map(of, _) => Some(of.as_ref().clone()),
+        Type::Json | Type::Unknown => Some(Type::Unknown),
+        _ => {
+            found.error(
+                code::FIELD,
+                name.span,
+                format!("`{title}` has no fields, so there is no `{}` in it", name.text),
+            );
+            None
+        }
+    }
+}
+
+/// The type of an element.
+fn element(title: &str, kind: &Type, key: Span, found: &mut Found) -> Option<Type> {
+    match kind.resolved() {
+        Type::List(of, _) | Type::Map(of, _) => Some(of.as_ref().clone()),
+        Type::Record(_) | Type::Json | Type::Unknown => Some(Type::Unknown),
+        _ => {
+            found.error(code::PLACE, key, format!("`{title}` is neither a list nor a map, so it has no elements"));
+            None
+        }
+    }
+}
+
+/// What a read returns, as something with a name.
+pub(super) fn content(read: &Read) -> Content {
+    match &read.result {
+        Result::Count(..) => Content::Value(Type::Int(ast::Bounds::default())),
+        Result::Parts(parts) => match parts.as_slice() {
+            [(Some(entity), Number::Many, _)] => Content::Items(*entity),
+            [(Some(entity), Number::One | Number::Maybe, _)] => Content::Item(*entity),
+            _ => Content::Unknown,
+        },
+    }
+}

@@ -1,0 +1,264 @@
+//! Reads.
+
+use std::mem;
+
+use crate::diagnostic::Diagnostic;
+use crate::document::ast::{self, ReadClause, ReadResult};
+use crate::schema::field::Type;
+use crate::schema::key::{Part, Template};
+use crate::schema::pattern::{KeyCondition, KeyTest, Parameter, Permission, Read, Result, Test};
+use crate::schema::{EntityId, FieldId, Model};
+use crate::span::Span;
+
+use super::expression::Scope;
+use super::found::Found;
+use super::names::{Declared, Names};
+use super::parameter::{self, Hints};
+use super::types::Types;
+use super::{code, template};
+
+/// A read without its clauses: what others need to call it.
+pub(super) fn outline(
+    names: &Names<'_>,
+    types: &Types<'_>,
+    declared: Declared<'_, ast::Read>,
+    found: &mut Found,
+) -> Read {
+    let it = declared.value;
+    let result = match &it.result {
+        ReadResult::Count(entity) => Result::Count(names.entity(entity, found), entity.span),
+        ReadResult::Parts(parts) => {
+            let part = |part: &ast::ResultPart| (names.entity(&part.entity, found), part.number, part.entity.span);
+            Result::Parts(parts.iter().map(part).collect())
+        }
+    };
+    Read {
+        name: it.name.text.clone(),
+        name_span: it.name.span,
+        span: declared.span,
+        docs: declared.docs.to_vec(),
+        parameters: parameter::resolve(types, &it.parameters, &result.entities(), found),
+        result,
+        via: None,
+        newest_first: None,
+        ordered: None,
+        page: None,
+        all: None,
+        strong: None,
+        filter: None,
+        select: None,
+        scan: None,
+        with_expired: None,
+        key: None,
+        rate: None,
+        allow: None,
+    }
+}
+
+/// Its clauses, and with them the types of parameters that only their use tells.
+pub(super) fn complete(names: &Names<'_>, model: &Model, number: usize, it: &ast::Read, found: &mut Found) -> Read {
+    let mut read = model.reads[number].clone();
+    let reading =
+        Reading { names, model, parameters: &model.reads[number].parameters, entities: read.result.entities() };
+    repeated(it, found);
+    for line in &it.clauses {
+        reading.clause(&mut read, line, found);
+    }
+    reading.infer(&mut read);
+    if !read.result.is_broken() {
+        let in_key = in_key(&read);
+        for (number, written) in it.parameters.iter().enumerate().filter(|(number, _)| !in_key.contains(number)) {
+            let (written, known) = (std::slice::from_ref(written), &read.parameters[number..=number]);
+            parameter::report_untyped(model, written, known, &reading.entities, found);
+        }
+    }
+    if model.caller.is_some() && read.allow.is_none() {
+        no_allow(&it.name, found);
+    }
+    read
+}
+
+/// Reports a pattern that does not say whom it allows.
+pub(super) fn no_allow(name: &ast::Name, found: &mut Found) {
+    let message = format!("the model has a `caller`, but `{}` does not say whom it allows", name.text);
+    let finding = Diagnostic::error(code::NO_ALLOW, name.span, message);
+    found.add(finding.help("add `allow public`, `allow system` or `allow` with a condition"));
+}
+
+/// Reports clauses that are given twice.
+fn repeated(it: &ast::Read, found: &mut Found) {
+    let mut seen: Vec<(mem::Discriminant<ReadClause>, Span)> = Vec::new();
+    for line in &it.clauses {
+        let kind = match &line.value {
+            ReadClause::Allow(_) => continue,
+            ReadClause::OldestFirst => mem::discriminant(&ReadClause::NewestFirst),
+            other => mem::discriminant(other),
+        };
+        match seen.iter().find(|(other, _)| *other == kind) {
+            Some((_, first)) => {
+                let message = format!("`{}` has this clause twice", it.name.text);
+                let finding = Diagnostic::error(code::REPEATED, line.span, message).label("the second");
+                found.add(finding.also(*first, "the first").help("remove one of them"));
+            }
+            None => seen.push((kind, line.span)),
+        }
+    }
+}
+
+struct Reading<'a> {
+    names: &'a Names<'a>,
+    model: &'a Model,
+    parameters: &'a [Parameter],
+    entities: Vec<EntityId>,
+}
+
+impl Reading<'_> {
+    fn clause(&self, read: &mut Read, line: &ast::Line<ReadClause>, found: &mut Found) {
+        let span = line.span;
+        match &line.value {
+            ReadClause::Via(name) => read.via = Some(self.via(name, found)),
+            ReadClause::NewestFirst => read.newest_first = Some((true, span)),
+            ReadClause::OldestFirst => read.newest_first = Some((false, span)),
+            ReadClause::Ordered { field, descending } => {
+                let known = self.field(read, field, found);
+                read.ordered = known.map(|field| (field, *descending, span));
+            }
+            ReadClause::Page(size) => read.page = Some((*size, span)),
+            ReadClause::All => read.all = Some(span),
+            ReadClause::Strong => read.strong = Some(span),
+            ReadClause::Where(condition) => {
+                let broken = read.result.is_broken();
+                let scope = Scope { broken, ..self.scope(self.entities.clone()) };
+                read.filter = Some(scope.expr(condition, found));
+            }
+            ReadClause::Select(names) => {
+                let known = names.iter().filter_map(|name| Some((self.field(read, name, found)?, name.span)));
+                read.select = Some(known.collect());
+            }
+            ReadClause::Scan => read.scan = Some(span),
+            ReadClause::WithExpired => read.with_expired = Some(span),
+            ReadClause::Key(key) => read.key = Some(self.key(key, span, found)),
+            ReadClause::Rate(rate) => read.rate = Some((*rate, span)),
+            ReadClause::Permit(it) => read.allow = Some(permission(it, span, &self.scope(Vec::new()), found)),
+            ReadClause::Allow(_) => {}
+        }
+    }
+
+    fn scope(&self, items: Vec<EntityId>) -> Scope<'_> {
+        Scope { parameters: self.parameters, ..Scope::of_items(self.names, self.model, items) }
+    }
+
+    fn via(&self, name: &ast::Name, found: &mut Found) -> (String, Span, Option<crate::schema::IndexId>) {
+        let table = self.entities.iter().find_map(|id| self.model.entity(*id).table);
+        let index = table.and_then(|table| {
+            let table = self.model.table(table);
+            let index = table.index_named(&name.text);
+            if index.is_none() {
+                let known = table.indexes.iter().map(|index| index.name.as_str());
+                let message = format!("table `{}` has no index `{}`", table.name, name.text);
+                found.unknown(code::INDEX, name, message, known);
+            }
+            index
+        });
+        (name.text.clone(), name.span, index)
+    }
+
+    /// A field of the first entity that has it.
+    fn field(&self, read: &Read, name: &ast::Name, found: &mut Found) -> Option<FieldId> {
+        let entities = || self.entities.iter().map(|id| self.model.entity(*id));
+        let field = entities().find_map(|entity| entity.field_named(&name.text));
+        if field.is_none() && !read.result.is_broken() {
+            let titles = entities().map(|entity| format!("`{}`", entity.name)).collect::<Vec<_>>().join(" or ");
+            let known = entities().flat_map(|entity| &entity.fields).map(|field| field.name.as_str());
+            found.unknown(code::FIELD, name, format!("`{}` is no field of {titles}", name.text), known);
+        }
+        field
+    }
+
+    fn key(&self, key: &ast::KeyCondition, span: Span, found: &mut Found) -> KeyCondition {
+        KeyCondition {
+            partition: self.test(&key.partition, found),
+            sort: key.sort.as_ref().map(|test| self.test(test, found)),
+            span,
+        }
+    }
+
+    fn test(&self, it: &ast::KeyTest, found: &mut Found) -> KeyTest {
+        let (test, text, upper) = match it {
+            ast::KeyTest::Equal(text) => (Test::Equal, text, None),
+            ast::KeyTest::Begins(text) => (Test::Begins, text, None),
+            ast::KeyTest::After(text) => (Test::After, text, None),
+            ast::KeyTest::From(text) => (Test::From, text, None),
+            ast::KeyTest::Before(text) => (Test::Before, text, None),
+            ast::KeyTest::Until(text) => (Test::Until, text, None),
+            ast::KeyTest::Between(text, upper) => (Test::Between, text, Some(upper)),
+        };
+        let upper = upper.map(|upper| self.template(upper, found));
+        KeyTest { test, template: self.template(text, found), upper }
+    }
+
+    /// A template whose names are parameters.
+    fn template(&self, text: &ast::Text, found: &mut Found) -> Template {
+        let parameters = self.parameters;
+        let by_name = |name: &str, span: Span, found: &mut Found| {
+            let named = |it: &Parameter| it.arguments.iter().any(|argument| argument == name) || it.field_name == name;
+            let number = parameters.iter().position(named);
+            if number.is_none() {
+                let known = parameters.iter().flat_map(|it| it.arguments.iter().map(String::as_str));
+                let place = ast::Name { text: name.to_owned(), span };
+                found.unknown_within(code::NAME, &place, format!("the read has no parameter `{name}`"), known);
+            }
+            number.map(FieldId)
+        };
+        let template = template::resolve(text, found, by_name);
+        let kind = |FieldId(number)| (parameters[number].field_name.clone(), parameters[number].kind.clone());
+        template::check_formats(&template, kind, found);
+        template
+    }
+
+    /// Types that only the use of a parameter tells.
+    fn infer(&self, read: &mut Read) {
+        let mut hints = Hints::default();
+        read.filter.iter().for_each(|filter| hints.within(self.model, filter));
+        if let Some(Permission::When(condition)) = &read.allow {
+            hints.within(self.model, condition);
+        }
+        for number in in_key(read) {
+            if let Some(kind) = self.anywhere(&read.parameters[number].field_name) {
+                hints.parameter(number, kind);
+            }
+        }
+        hints.apply(&mut read.parameters);
+    }
+
+    /// The type of a field of that name in any entity of the tables read.
+    fn anywhere(&self, name: &str) -> Option<Type> {
+        let tables: Vec<_> = self.entities.iter().map(|id| self.model.entity(*id).table).collect();
+        let near = self.model.entities.iter().filter(|entity| tables.contains(&entity.table));
+        near.into_iter().find_map(|entity| Some(entity.field(entity.field_named(name)?).kind.clone()))
+    }
+}
+
+/// The parameters that the key clause uses.
+fn in_key(read: &Read) -> Vec<usize> {
+    let tests = read.key.iter().flat_map(|key| std::iter::once(&key.partition).chain(&key.sort));
+    let templates = tests.flat_map(|test| std::iter::once(&test.template).chain(&test.upper));
+    let parts = templates.flat_map(|template| &template.parts);
+    let numbers = parts.filter_map(|part| match part {
+        Part::Field { field, .. } => Some(field.0),
+        Part::Text(_) | Part::Unknown { .. } => None,
+    });
+    numbers.collect()
+}
+
+/// Who may call a pattern.
+pub(super) fn permission(it: &ast::Permission, span: Span, scope: &Scope<'_>, found: &mut Found) -> Permission {
+    match it {
+        ast::Permission::Public => Permission::Public(span),
+        ast::Permission::System => Permission::System(span),
+        ast::Permission::When(condition) => {
+            let scope = Scope { calls: true, fields_first: false, items: Vec::new(), ..scope.clone() };
+            Permission::When(scope.expr(condition, found))
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What a name may mean at a place of the file.
+
+use std::cell::RefCell;
+
+use crate::document::ast::Name;
+use crate::schema::field::Type;
+use crate::schema::pattern::{Parameter, Test};
+use crate::schema::{EntityId, FieldId, Model};
+
+use super::code;
+use super::found::{Found, nearest};
+use super::names::Names;
+
+/// The names that can be used at a place, and what may stand there.
+#[derive(Clone)]
+pub(super) struct Scope<'a> {
+    pub(super) names: &'a Names<'a>,
+    pub(super) model: &'a Model,
+    /// The item at hand; where there are several, the first that has a field wins.
+    pub(super) items: Vec<EntityId>,
+    /// The parameters of the pattern.
+    pub(super) parameters: &'a [Parameter],
+    /// What has been read so far.
+    pub(super) lets: &'a [Known],
+    /// What will be read later.
+    pub(super) later: Vec<&'a str>,
+    /// The elements of the `for`s around, outermost first.
+    pub(super) elements: Vec<Known>,
+    /// Whether a field of the item hides a parameter of its name: so in conditions and filters, not in values.
+    pub(super) fields_first: bool,
+    /// Whether guards and reads can be called: in `allow`.
+    pub(super) calls: bool,
+    /// Whether `absent` and `exists` can stand here: in the conditions of a step.
+    pub(super) presence: bool,
+    /// A part of the pattern has been reported, so an unknown name may well be known.
+    pub(super) broken: bool,
+    /// The fields that only old items have; more may be added.
+    pub(super) old: Option<&'a RefCell<Vec<String>>>,
+}
+
+/// A name for something that was read, or for an element of a list.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub(super) name: String,
+    pub(super) content: Content,
+}
+
+/// What such a name stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Content {
+    /// An item.
+    Item(EntityId),
+    /// A list of items.
+    Items(EntityId),
+    /// A value.
+    Value(Type),
+    /// It has been reported, or it is several things.
+    Unknown,
+}
+
+/// What a name means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    Field(EntityId, FieldId),
+    Parameter(usize),
+    Let(usize),
+    Element(usize),
+}
+
+impl<'a> Scope<'a> {
+    /// A place at which only the fields of these entities are known.
+    pub(super) fn of_items(names: &'a Names<'a>, model: &'a Model, items: Vec<EntityId>) -> Self {
+        Self {
+            names,
+            model,
+            items,
+            parameters: &[],
+            lets: &[],
+            later: Vec::new(),
+            elements: Vec::new(),
+            fields_first: true,
+            calls: false,
+            presence: false,
+            broken: false,
+            old: None,
+        }
+    }
+
+    /// What a name means; `into` if a part of it is taken, as in `invite.code`.
+    pub(super) fn meaning(&self, name: &str, into: bool) -> Option<Meaning> {
+        let field = || self.field(name);
+        let local = || self.element(name).or_else(|| self.read_before(name));
+        let parameter = || self.parameter(name);
+        match (into, self.fields_first) {
+            (true, true) => local().or_else(field).or_else(parameter),
+            (_, false) => local().or_else(parameter).or_else(field),
+            (false, true) => field().or_else(local).or_else(parameter),
+        }
+    }
+
+    fn field(&self, name: &str) -> Option<Meaning> {
+        let fields = self.items.iter().filter_map(|id| {
+            let field = self.model.entity(*id).field_named(name)?;
+            Some(Meaning::Field(*id, field))
+        });
+        fields.into_iter().next().or_else(|| self.old_field(name))
+    }
+
+    fn old_field(&self, name: &str) -> Option<Meaning> {
+        let (old, entity) = (self.old?, self.items.first()?);
+        let number = old.borrow().iter().position(|other| other == name)?;
+        Some(Meaning::Field(*entity, FieldId(self.model.entity(*entity).fields.len() + number)))
+    }
+
+    fn parameter(&self, name: &str) -> Option<Meaning> {
+        let named = |parameter: &Parameter| parameter.arguments.iter().any(|argument| argument == name);
+        self.parameters.iter().position(named).map(Meaning::Parameter)
+    }
+
+    fn element(&self, name: &str) -> Option<Meaning> {
+        self.elements.iter().rposition(|element| element.name == name).map(Meaning::Element)
+    }
+
+    fn read_before(&self, name: &str) -> Option<Meaning> {
+        self.lets.iter().position(|it| it.name == name).map(Meaning::Let)
+    }
+
+    /// The type a parameter has in an expression.
+    pub(super) fn parameter_type(&self, number: usize) -> Type {
+        match self.parameters.get(number) {
+            Some(Parameter { test: Test::In, kind, .. }) => Type::List(Box::new(kind.clone()), Default::default()),
+            Some(parameter) => parameter.kind.clone(),
+            None => Type::Unknown,
+        }
+    }
+
+    /// Reports a name that means nothing here. In an evolution it may be that of an old attribute.
+    pub(super) fn unknown(&self, name: &Name, found: &mut Found) -> Option<Meaning> {
+        if self.broken {
+            return None;
+        }
+        if self.later.contains(&name.text.as_str()) {
+            let message = format!("`{}` is used before it is read", name.text);
+            found.error(code::EARLY, name.span, message);
+            return None;
+        }
+        let known = self.all();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        if let Some(old) = self.old.filter(|_| nearest(&name.text, &known).is_none()) {
+            old.borrow_mut().push(name.text.clone());
+            return self.old_field(&name.text);
+        }
+        found.unknown(code::NAME, name, self.nothing(&name.text), known);
+        None
+    }
+
+    /// Why a name means nothing here.
+    fn nothing(&self, name: &str) -> String {
+        let items = self.items.iter().map(|id| format!("`{}`", self.model.entity(*id).name)).collect::<Vec<_>>();
+        match (items.as_slice(), self.parameters.is_empty() && self.lets.is_empty()) {
+            ([], _) => format!("`{name}` is neither a parameter nor anything that was read"),
+            (items, true) => format!("`{name}` is no field of {}", items.join(" or ")),
+            (items, false) => format!("`{name}` is neither a field of {} nor a parameter", items.join(" or ")),
+        }
+    }
+
+    /// Every name that means something here.
+    fn all(&self) -> Vec<String> {
+        let locals = self.elements.iter().chain(self.lets).map(|it| it.name.clone());
+        let parameters = self.parameters.iter().flat_map(|parameter| parameter.arguments.iter().cloned());
+        let items = self.items.iter().flat_map(|id| &self.model.entity(*id).fields);
+        let old = self.old.map(|old| old.borrow().clone()).unwrap_or_default();
+        let mut all: Vec<String> = Vec::new();
+        for name in locals.chain(parameters).chain(items.map(|field| field.name.clone())).chain(old) {
+            if !all.contains(&name) {
+                all.push(name);
+            }
+        }
+        all
+    }
+}

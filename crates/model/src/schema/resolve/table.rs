@@ -1,0 +1,160 @@
+//! Tables and their indexes. The types of key attributes that nobody declares are found later, by what fills them.
+
+use crate::diagnostic::Diagnostic;
+use crate::document::ast::{self, Billing, Encryption, KeyType, Projection, TableClass, TableEntry};
+use crate::schema::key::{Index, KeyAttribute, Table};
+use crate::span::Span;
+
+use super::code;
+use super::found::Found;
+use super::names::{Declared, Names, twice};
+
+/// All tables.
+pub(super) fn resolve(names: &Names<'_>, found: &mut Found) -> Vec<Table> {
+    names.tables.iter().map(|table| one(*table, found)).collect()
+}
+
+fn one(declared: Declared<'_, ast::Table>, found: &mut Found) -> Table {
+    let mut table = empty(declared);
+    let mut seen = Seen::default();
+    for line in &declared.value.body.lines {
+        if !seen.repeated(line, found) {
+            entry(&mut table, line, found);
+        }
+    }
+    if table.partition.is_none() && !seen.0.iter().any(|(word, _)| *word == "key") {
+        let message = format!("table `{}` has no `key` line", table.name);
+        found.add(Diagnostic::error(code::KEY, table.name_span, message).help("write `key pk, sk`, or only `key pk`"));
+    }
+    local_partitions(&mut table);
+    table
+}
+
+fn empty(declared: Declared<'_, ast::Table>) -> Table {
+    let it = declared.value;
+    Table {
+        name: it.name.text.clone(),
+        name_span: it.name.span,
+        span: declared.span,
+        docs: declared.docs.to_vec(),
+        physical: it.physical.as_ref().map_or_else(|| it.name.text.clone(), |text| text.text.clone()),
+        partition: None,
+        sort: None,
+        indexes: Vec::new(),
+        tag: None,
+        ttl: None,
+        stream: None,
+        encryption: Encryption::Owned,
+        billing: Billing::OnDemand,
+        class: TableClass::Standard,
+        recovery: false,
+        protected: false,
+    }
+}
+
+/// The kinds of lines met so far, each with its first place.
+#[derive(Default)]
+struct Seen(Vec<(&'static str, Span)>);
+
+impl Seen {
+    /// Whether a line of its kind was there before; says so.
+    fn repeated(&mut self, line: &ast::Line<TableEntry>, found: &mut Found) -> bool {
+        let word = match &line.value {
+            TableEntry::Key(_) => "key",
+            TableEntry::Tag(_) => "tag",
+            TableEntry::Ttl(_) => "ttl",
+            TableEntry::Stream(_) => "stream",
+            TableEntry::Encryption(_) => "encryption",
+            TableEntry::Billing(_) => "billing",
+            TableEntry::Class(_) => "class",
+            TableEntry::Index(_) | TableEntry::Recovery | TableEntry::Protected | TableEntry::Allow(_) => return false,
+        };
+        if let Some((_, first)) = self.0.iter().find(|(other, _)| *other == word) {
+            let finding = Diagnostic::error(code::REPEATED, line.span, format!("a table has one `{word}` line"));
+            found.add(finding.label("the second").also(*first, "the first").help("remove one of them"));
+            return true;
+        }
+        self.0.push((word, line.span));
+        false
+    }
+}
+
+fn entry(table: &mut Table, line: &ast::Line<TableEntry>, found: &mut Found) {
+    match &line.value {
+        TableEntry::Key(attributes) => key(table, attributes, line.span, found),
+        TableEntry::Index(it) => index(table, it, line, found),
+        TableEntry::Tag(name) => table.tag = Some((name.text.clone(), name.span)),
+        TableEntry::Ttl(name) => table.ttl = Some((name.text.clone(), name.span)),
+        TableEntry::Stream(view) => table.stream = Some((*view, line.span)),
+        TableEntry::Encryption(how) => table.encryption = how.clone(),
+        TableEntry::Billing(how) => table.billing = how.clone(),
+        TableEntry::Class(class) => table.class = *class,
+        TableEntry::Recovery => table.recovery = true,
+        TableEntry::Protected => table.protected = true,
+        TableEntry::Allow(_) => {}
+    }
+}
+
+fn key(table: &mut Table, attributes: &[ast::KeyAttribute], span: Span, found: &mut Found) {
+    match attributes {
+        [partition] => table.partition = Some(attribute(partition)),
+        [partition, sort] if partition.name.text == sort.name.text => {
+            let message = format!("`{}` cannot be the partition key and the sort key", sort.name.text);
+            found.error(code::KEY, sort.name.span, message);
+        }
+        [partition, sort] => {
+            table.partition = Some(attribute(partition));
+            table.sort = Some(attribute(sort));
+        }
+        many => {
+            let message = format!("a table's key has one or two attributes, not {}", many.len());
+            found.error(code::KEY, span, message);
+        }
+    }
+}
+
+fn attribute(it: &ast::KeyAttribute) -> KeyAttribute {
+    KeyAttribute {
+        name: it.name.text.clone(),
+        span: it.name.span,
+        kind: it.kind.unwrap_or(KeyType::String),
+        declared: it.kind.is_some(),
+    }
+}
+
+fn index(table: &mut Table, it: &ast::Index, line: &ast::Line<TableEntry>, found: &mut Found) {
+    if let Some(first) = table.indexes.iter().find(|index| index.name == it.name.text) {
+        let first = ast::Name { text: first.name.clone(), span: first.name_span };
+        let message = format!("table `{}` has two indexes named `{}`", table.name, it.name.text);
+        found.add(twice(code::REPEATED, &it.name, &first, message));
+        return;
+    }
+    table.indexes.push(Index {
+        name: it.name.text.clone(),
+        physical: it.physical.as_ref().map_or_else(|| it.name.text.clone(), |text| text.text.clone()),
+        name_span: it.name.span,
+        span: line.span,
+        docs: line.notes.docs.clone(),
+        local: it.local,
+        partition: it.partition.iter().map(attribute).collect(),
+        sort: it.sort.iter().map(attribute).collect(),
+        projection: projection(it.projection.as_ref()),
+        sparse: it.sparse,
+    });
+}
+
+fn projection(it: Option<&Projection>) -> Option<Vec<(String, Span)>> {
+    match it {
+        None | Some(Projection::All) => None,
+        Some(Projection::Keys) => Some(Vec::new()),
+        Some(Projection::Include(names)) => Some(names.iter().map(|name| (name.text.clone(), name.span)).collect()),
+    }
+}
+
+/// A local index shares the table's partition key, wherever in the table the `key` line stands.
+fn local_partitions(table: &mut Table) {
+    let partition: Vec<KeyAttribute> = table.partition.iter().cloned().collect();
+    for index in table.indexes.iter_mut().filter(|index| index.local) {
+        index.partition.clone_from(&partition);
+    }
+}

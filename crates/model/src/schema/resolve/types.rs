@@ -1,0 +1,190 @@
+//! Types: references followed to the plain type they stand for.
+
+use crate::diagnostic::Diagnostic;
+use crate::document::ast::{self, ExprKind, TypeRef};
+use crate::schema::field::{Field, Type};
+use crate::schema::{Entity, EntityId, FieldId};
+
+use super::entity::AllWritten;
+use super::found::Found;
+use super::names::Names;
+use super::{code, flags};
+
+/// What is needed to follow references.
+pub(super) struct Types<'a> {
+    pub(super) names: &'a Names<'a>,
+    pub(super) entities: &'a [Entity],
+    pub(super) written: &'a AllWritten<'a>,
+}
+
+/// A field of an entity.
+type At = (EntityId, FieldId);
+
+/// The fields that are being followed, outermost first.
+type Path = Vec<At>;
+
+impl Types<'_> {
+    /// The type of a field.
+    pub(super) fn of_field(&self, at: At, kind: &TypeRef, found: &mut Found) -> Type {
+        self.follow(kind, &mut vec![at], found)
+    }
+
+    /// The type of something that is no field of an entity.
+    pub(super) fn convert(&self, kind: &TypeRef, found: &mut Found) -> Type {
+        self.follow(kind, &mut Path::new(), found)
+    }
+
+    fn follow(&self, kind: &TypeRef, path: &mut Path, found: &mut Found) -> Type {
+        match &kind.kind {
+            ast::Type::Ref(entity, field) => {
+                let target = self.target(entity, field.as_ref(), found);
+                let plain = Box::new(self.plain(target, path, found));
+                Type::Ref { entity: self.known(entity), field: target.map(|(_, field)| field), plain }
+            }
+            ast::Type::Copy(entity, field) => {
+                let target = self.target(entity, Some(field), found);
+                let plain = Box::new(self.plain(target, path, found));
+                Type::Copy { entity: self.known(entity), field: target.map(|(_, field)| field), plain }
+            }
+            ast::Type::List(of, bounds) => Type::List(Box::new(self.follow(of, path, found)), *bounds),
+            ast::Type::Map(of, bounds) => Type::Map(Box::new(self.follow(of, path, found)), *bounds),
+            ast::Type::Set(of, bounds) => {
+                let element = self.follow(of, path, found);
+                flags::set_element(of, &element, found);
+                Type::Set(Box::new(element), *bounds)
+            }
+            ast::Type::Record(fields) => Type::Record(self.record(fields, path, found)),
+            other => simple(other),
+        }
+    }
+
+    fn record(&self, fields: &[ast::Field], path: &mut Path, found: &mut Found) -> Vec<Field> {
+        let mut list: Vec<Field> = Vec::new();
+        for it in fields {
+            if list.iter().any(|other| other.name == it.name.text) {
+                let message = format!("the record has two fields named `{}`", it.name.text);
+                found.error(code::REPEATED, it.name.span, message);
+                continue;
+            }
+            let kind = self.follow(&it.kind, path, found);
+            list.push(Field {
+                name: it.name.text.clone(),
+                name_span: it.name.span,
+                span: it.name.span.to(it.kind.span),
+                docs: Vec::new(),
+                flags: flags::resolve(it, &kind, found),
+                kind,
+                type_span: it.kind.span,
+                optional: it.kind.optional,
+                null: it.kind.null,
+                default: None,
+            });
+        }
+        list
+    }
+
+    /// The plain type behind a reference.
+    fn plain(&self, target: Option<At>, path: &mut Path, found: &mut Found) -> Type {
+        let Some(at) = target else { return Type::Unknown };
+        if let Some(start) = path.iter().position(|other| *other == at) {
+            self.cycle(&path[start..], found);
+            return Type::Unknown;
+        }
+        let Some(field) = self.written.get(at.0.0).and_then(|fields| fields.get(at.1.0)) else { return Type::Unknown };
+        path.push(at);
+        let kind = self.follow(&field.field.kind, path, found);
+        path.pop();
+        kind.resolved().clone()
+    }
+
+    /// Reports a circle, always at the same one of its fields.
+    fn cycle(&self, circle: &[At], found: &mut Found) {
+        let Some(first) = circle.iter().min() else { return };
+        let place = self.written[first.0.0][first.1.0].field.kind.span;
+        let start = circle.iter().position(|at| at == first).unwrap_or_default();
+        let named = circle[start..].iter().chain(&circle[..start]).chain([first]).map(|at| self.title(*at));
+        let round = named.collect::<Vec<_>>().join(" → ");
+        let finding =
+            Diagnostic::error(code::CYCLE, place, format!("the type of `{}` refers to itself", self.title(*first)));
+        found.add(finding.note(format!("the circle is {round}")).help("give one of these fields a type of its own"));
+    }
+
+    fn title(&self, (entity, field): At) -> String {
+        let entity = &self.entities[entity.0];
+        format!("{}.{}", entity.name, entity.field(field).name)
+    }
+
+    fn known(&self, name: &ast::Name) -> Option<EntityId> {
+        self.entities.iter().position(|entity| entity.name == name.text).map(EntityId)
+    }
+
+    /// The field a reference is to: the one it names, or the entity's id.
+    fn target(&self, entity: &ast::Name, field: Option<&ast::Name>, found: &mut Found) -> Option<At> {
+        let id = self.names.entity(entity, found)?;
+        let it = self.entities.get(id.0)?;
+        let Some(field) = field else { return self.id_of(id, entity, found) };
+        let number = it.field_named(&field.text);
+        if number.is_none() {
+            let known = it.fields.iter().map(|field| field.name.as_str());
+            found.unknown(code::FIELD, field, format!("`{}` has no field `{}`", it.name, field.text), known);
+        }
+        number.map(|field| (id, field))
+    }
+
+    /// The id field of an entity; silent where its key has been reported.
+    fn id_of(&self, id: EntityId, name: &ast::Name, found: &mut Found) -> Option<At> {
+        let entity = &self.entities[id.0];
+        let key = entity.key.as_ref()?;
+        let fields = entity.key_fields();
+        let made = fields.iter().find(|field| self.is_generated(id, **field));
+        if let Some(field) = made {
+            return Some((id, *field));
+        }
+        if key.partition.iter().chain(&key.sort).any(|part| part.template.is_broken()) {
+            return None;
+        }
+        if fields.is_empty() {
+            let message = format!("`{}` has no id to refer to: no field is part of its key", entity.name);
+            found
+                .add(Diagnostic::error(code::NO_ID, name.span, message).also(key.span, "this key is the same for all"));
+        }
+        fields.last().map(|field| (id, *field))
+    }
+
+    fn is_generated(&self, entity: EntityId, field: FieldId) -> bool {
+        let default = self.written[entity.0][field.0].field.default.as_ref();
+        matches!(default.map(|default| default.kind.as_ref()), Some(ExprKind::Call(name, _))
+            if matches!(name.text.as_str(), "ulid" | "uuid" | "code" | "token"))
+    }
+}
+
+/// A type that is made of no other.
+fn simple(kind: &ast::Type) -> Type {
+    match kind {
+        ast::Type::String(bounds) => Type::String(*bounds),
+        ast::Type::Slug(bounds) => Type::Slug(*bounds),
+        ast::Type::Int(bounds) => Type::Int(*bounds),
+        ast::Type::Number => Type::Number,
+        ast::Type::Bool => Type::Bool,
+        ast::Type::Binary(bounds) => Type::Binary(*bounds),
+        ast::Type::Ulid => Type::Ulid,
+        ast::Type::Uuid => Type::Uuid,
+        ast::Type::Email => Type::Email,
+        ast::Type::Url => Type::Url,
+        ast::Type::Timestamp => Type::Timestamp,
+        ast::Type::Datetime => Type::Datetime,
+        ast::Type::Epoch => Type::Epoch,
+        ast::Type::EpochMs => Type::EpochMs,
+        ast::Type::Date => Type::Date,
+        ast::Type::Money => Type::Money,
+        ast::Type::OneOf(texts) => Type::OneOf(texts.iter().map(|text| text.text.clone()).collect()),
+        ast::Type::Json => Type::Json,
+        ast::Type::List(..)
+        | ast::Type::Map(..)
+        | ast::Type::Set(..)
+        | ast::Type::Record(_)
+        | ast::Type::Ref(..)
+        | ast::Type::Copy(..)
+        | ast::Type::Unknown(_) => Type::Unknown,
+    }
+}

@@ -1,0 +1,85 @@
+//! Whether a literal can be the value of a field.
+
+use crate::diagnostic::Diagnostic;
+use crate::schema::expression::{Expr, ExprKind};
+use crate::schema::field::Type;
+use crate::span::Span;
+
+use super::code;
+use super::found::{Found, nearest};
+
+/// Reports a literal that something of this type never is. Anything but literals is left alone.
+pub(super) fn check(value: &Expr, wanted: &Type, found: &mut Found) {
+    let wanted = wanted.resolved();
+    if matches!(wanted, Type::Unknown | Type::Json) {
+        return;
+    }
+    match &value.kind {
+        ExprKind::Text(text) => match wanted {
+            Type::OneOf(texts) => one_of(text, texts, value.span, found),
+            _ if wanted.is_text() || matches!(wanted, Type::Binary(_)) => {}
+            _ => misfit("a text", wanted, value.span, found),
+        },
+        ExprKind::Number(_) if !wanted.is_numeric() => misfit("a number", wanted, value.span, found),
+        ExprKind::Bool(_) if !matches!(wanted, Type::Bool) => misfit("a truth value", wanted, value.span, found),
+        ExprKind::List(parts) => match wanted {
+            Type::List(of, _) | Type::Set(of, _) => parts.iter().for_each(|part| check(part, of, found)),
+            _ => misfit("a list", wanted, value.span, found),
+        },
+        ExprKind::Record(parts) => match wanted {
+            Type::Map(of, _) => parts.iter().for_each(|(_, part)| check(part, of, found)),
+            Type::Record(fields) => {
+                for (name, part) in parts {
+                    if let Some(field) = fields.iter().find(|field| field.name == *name) {
+                        check(part, &field.kind, found);
+                    }
+                }
+            }
+            _ => misfit("a map", wanted, value.span, found),
+        },
+        _ => {}
+    }
+}
+
+fn one_of(text: &str, texts: &[String], span: Span, found: &mut Found) {
+    if texts.iter().any(|other| other == text) {
+        return;
+    }
+    let known: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let list = texts.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(", ");
+    let finding = Diagnostic::error(code::VALUE, span, format!("\"{text}\" is none of the values this can have"));
+    found.add(match nearest(text, &known) {
+        Some(near) => finding.help(format!("did you mean \"{near}\"?")).edit(span, format!("\"{near}\"")),
+        None => finding.help(format!("it can be {list}")),
+    });
+}
+
+fn misfit(given: &str, wanted: &Type, span: Span, found: &mut Found) {
+    found.error(code::VALUE, span, format!("this is {given}, but {} is wanted", described(wanted)));
+}
+
+/// A type in words.
+fn described(kind: &Type) -> &'static str {
+    match kind.resolved() {
+        Type::String(_) => "text",
+        Type::Slug(_) => "a slug",
+        Type::Int(_) => "a whole number",
+        Type::Number => "a number",
+        Type::Bool => "`true` or `false`",
+        Type::Binary(_) => "bytes",
+        Type::Ulid => "a ULID",
+        Type::Uuid => "a UUID",
+        Type::Email => "an e-mail address",
+        Type::Url => "a URL",
+        Type::Timestamp | Type::Datetime => "a time as text",
+        Type::Epoch => "a time in seconds",
+        Type::EpochMs => "a time in milliseconds",
+        Type::Date => "a date",
+        Type::Money => "an amount",
+        Type::OneOf(_) => "one of certain texts",
+        Type::List(..) => "a list",
+        Type::Map(..) | Type::Record(_) => "a map",
+        Type::Set(..) => "a set",
+        Type::Json | Type::Ref { .. } | Type::Copy { .. } | Type::Unknown => "another value",
+    }
+}

@@ -1,0 +1,327 @@
+//! Writes: what is read before, who may call, what is refused early, and the steps of the request.
+
+use crate::diagnostic::Diagnostic;
+use crate::document::ast::{self, Name, WriteClause};
+use crate::schema::expression::{Expr, ExprKind, FUNCTIONS, Origin, Place};
+use crate::schema::field::Type;
+use crate::schema::pattern::{
+    Action, ChangeKind, For, Let, LetSource, Outcome, Parameter, Permission, Require, Step, Write,
+};
+use crate::schema::{EntityId, Model};
+use crate::span::Span;
+
+use super::expression::Scope;
+use super::found::Found;
+use super::names::{Declared, Names, twice};
+use super::parameter::{self, Hints};
+use super::scope::{Content, Known};
+use super::types::Types;
+use super::{action, code, place, read};
+
+/// A write.
+pub(super) fn resolve(
+    names: &Names<'_>,
+    types: &Types<'_>,
+    model: &Model,
+    declared: Declared<'_, ast::Write>,
+    found: &mut Found,
+) -> Write {
+    let it = declared.value;
+    let mut entities = Vec::new();
+    let complete = touched(names, &it.body, &mut entities);
+    let result = it.result.as_ref().map(|name| (names.entity(name, found), name.span));
+    entities.extend(result.and_then(|(entity, _)| entity));
+    let parameters = parameter::resolve(types, &it.parameters, &entities, found);
+    let mut write = outline(declared, parameters.clone(), result);
+    clauses(&mut write, it, found);
+    let mut body = Body::new(names, model, it, &parameters);
+    body.steps(&mut write, found);
+    action::from_parameters(model, &mut write);
+    hints(model, &write).apply(&mut write.parameters);
+    if complete {
+        parameter::report_untyped(model, &it.parameters, &write.parameters, &unique(entities), found);
+    }
+    if model.caller.is_some() && write.allow.is_none() {
+        read::no_allow(&it.name, found);
+    }
+    write
+}
+
+fn unique(entities: Vec<EntityId>) -> Vec<EntityId> {
+    let mut list = Vec::new();
+    for entity in entities {
+        if !list.contains(&entity) {
+            list.push(entity);
+        }
+    }
+    list
+}
+
+/// The entities the steps are about, in order; whether all of them are known.
+fn touched(names: &Names<'_>, block: &ast::Block<ast::Step>, entities: &mut Vec<EntityId>) -> bool {
+    let mut complete = true;
+    for line in &block.lines {
+        match &line.value {
+            ast::Step::Action(action) => {
+                let known = |name: &Name| names.entities.iter().position(|it| it.value.name.text == name.text);
+                match known(&action.item.entity) {
+                    Some(number) => entities.push(EntityId(number)),
+                    None => complete = false,
+                }
+            }
+            ast::Step::For(each) => complete &= touched(names, &each.body, entities),
+            ast::Step::Let(_) | ast::Step::Permit(_) | ast::Step::Allow(_) | ast::Step::Require(_) => {}
+        }
+    }
+    complete
+}
+
+fn outline(
+    declared: Declared<'_, ast::Write>,
+    parameters: Vec<Parameter>,
+    result: Option<(Option<EntityId>, Span)>,
+) -> Write {
+    let it = declared.value;
+    Write {
+        name: it.name.text.clone(),
+        name_span: it.name.span,
+        span: declared.span,
+        docs: declared.docs.to_vec(),
+        parameters,
+        result,
+        idempotent: None,
+        batch: None,
+        rate: None,
+        allow: None,
+        lets: Vec::new(),
+        requires: Vec::new(),
+        steps: Vec::new(),
+    }
+}
+
+fn clauses(write: &mut Write, it: &ast::Write, found: &mut Found) {
+    for line in &it.clauses {
+        let span = line.span;
+        let first = match &line.value {
+            WriteClause::Idempotent => write.idempotent.replace(span),
+            WriteClause::Batch => write.batch.replace(span),
+            WriteClause::Rate(rate) => write.rate.replace((*rate, span)).map(|(_, first)| first),
+            WriteClause::Allow(_) => None,
+        };
+        if let Some(first) = first {
+            repeated(&it.name, span, first, found);
+        }
+    }
+}
+
+fn repeated(name: &Name, second: Span, first: Span, found: &mut Found) {
+    let finding = Diagnostic::error(code::REPEATED, second, format!("`{}` says this twice", name.text));
+    found.add(finding.label("the second").also(first, "the first").help("remove one of them"));
+}
+
+/// An outcome.
+pub(super) fn outcome(name: Option<&Name>) -> Option<Outcome> {
+    name.map(|name| Outcome { name: name.text.clone(), span: name.span })
+}
+
+/// The steps of a write, while they are resolved.
+struct Body<'a> {
+    names: &'a Names<'a>,
+    model: &'a Model,
+    write: &'a ast::Write,
+    parameters: &'a [Parameter],
+    /// What has been read so far.
+    lets: Vec<Known>,
+    /// The names of all that is read, each with its place.
+    let_names: Vec<&'a Name>,
+}
+
+impl<'a> Body<'a> {
+    fn new(names: &'a Names<'a>, model: &'a Model, write: &'a ast::Write, parameters: &'a [Parameter]) -> Self {
+        let let_names = write.body.lines.iter().filter_map(|line| match &line.value {
+            ast::Step::Let(it) => Some(&it.name),
+            _ => None,
+        });
+        let let_names = let_names.collect();
+        Self { names, model, write, parameters, lets: Vec::new(), let_names }
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        Scope {
+            parameters: self.parameters,
+            lets: &self.lets,
+            later: self.let_names.iter().skip(self.lets.len()).map(|name| name.text.as_str()).collect(),
+            fields_first: false,
+            ..Scope::of_items(self.names, self.model, Vec::new())
+        }
+    }
+
+    fn steps(&mut self, write: &mut Write, found: &mut Found) {
+        let mut allow: Option<Span> = None;
+        for line in &self.write.body.lines {
+            match &line.value {
+                ast::Step::Let(it) => self.read(write, it, line.span, found),
+                ast::Step::Permit(it) => {
+                    if let Some(first) = allow.replace(line.span) {
+                        repeated(&self.write.name, line.span, first, found);
+                    }
+                    write.allow = Some(read::permission(it, line.span, &self.scope(), found));
+                }
+                ast::Step::Allow(_) => {}
+                ast::Step::Require(it) => write.requires.push(Require {
+                    condition: self.scope().expr(&it.condition, found),
+                    outcome: outcome(it.outcome.as_ref()),
+                    span: line.span,
+                }),
+                ast::Step::Action(it) => {
+                    write.steps.push(Step::Action(action::resolve(&self.scope(), it, line.span, found)));
+                }
+                ast::Step::For(it) => {
+                    let each = self.each(it, line.span, &self.scope(), found);
+                    write.steps.push(Step::For(each));
+                }
+            }
+        }
+    }
+
+    fn read(&mut self, write: &mut Write, it: &ast::Let, span: Span, found: &mut Found) {
+        self.name_is_free(&it.name, found);
+        let (source, content) = self.source(&it.value, found);
+        write.lets.push(Let {
+            name: it.name.text.clone(),
+            name_span: it.name.span,
+            source,
+            outcome: outcome(it.outcome.as_ref()),
+            span,
+        });
+        self.lets.push(Known { name: it.name.text.clone(), content });
+    }
+
+    /// What is read, or a value.
+    fn source(&self, value: &ast::Expr, found: &mut Found) -> (LetSource, Content) {
+        let scope = self.scope();
+        let ast::ExprKind::Call(name, arguments) = value.kind.as_ref() else {
+            let (value, kind) = scope.typed(value, found);
+            return (LetSource::Value(value), Content::Value(kind));
+        };
+        if let Some(read) = self.names.read_named(&name.text) {
+            let called = self.model.read(read);
+            let arguments = scope.arguments(name, &called.parameters, arguments, value.span, found);
+            return (LetSource::Read { read, arguments }, place::content(called));
+        }
+        if FUNCTIONS.contains(&name.text.as_str()) || self.names.guard_named(&name.text).is_some() {
+            let (value, kind) = scope.typed(value, found);
+            return (LetSource::Value(value), Content::Value(kind));
+        }
+        let reads = self.names.reads.iter().map(|read| read.value.name.text.as_str());
+        found.unknown(code::READ, name, format!("there is no read `{}`", name.text), reads.chain(FUNCTIONS));
+        arguments.iter().for_each(|argument| drop(scope.expr(&argument.value, found)));
+        (LetSource::Unknown, Content::Unknown)
+    }
+
+    /// Reports a name that a parameter or something read has already.
+    fn name_is_free(&self, name: &Name, found: &mut Found) {
+        let earlier = self.let_names.iter().take(self.lets.len());
+        let parameters = self.write.parameters.iter().map(|parameter| &parameter.field);
+        if let Some(first) = earlier.copied().chain(parameters).find(|other| other.text == name.text) {
+            let message = format!("`{}` has two meanings in `{}`", name.text, self.write.name.text);
+            found.add(twice(code::REPEATED, name, first, message));
+        }
+    }
+
+    fn each(&self, it: &ast::For, span: Span, scope: &Scope<'_>, found: &mut Found) -> For {
+        self.name_is_free(&it.name, found);
+        let (list, kind) = scope.typed(&it.list, found);
+        let content = self.element(scope, &list, &kind, found);
+        let mut elements = scope.elements.clone();
+        elements.push(Known { name: it.name.text.clone(), content });
+        let inner = Scope { elements, ..scope.clone() };
+        let steps = it.body.lines.iter().filter_map(|line| self.inner_step(line, &inner, found)).collect();
+        For { name: it.name.text.clone(), list, max: it.max, steps, span }
+    }
+
+    /// What an element of the list is.
+    fn element(&self, scope: &Scope<'_>, list: &Expr, kind: &Type, found: &mut Found) -> Content {
+        if let ExprKind::Place(Place { origin: Origin::Let { number, .. }, path }) = &list.kind
+            && path.is_empty()
+            && let Content::Items(entity) = scope.lets[*number].content
+        {
+            return Content::Item(entity);
+        }
+        match kind.resolved() {
+            Type::List(of, _) | Type::Set(of, _) => Content::Value(of.as_ref().clone()),
+            Type::Unknown | Type::Json => Content::Unknown,
+            _ => {
+                found.error(code::PLACE, list.span, "`for` goes through a list or a set, and this is neither");
+                Content::Unknown
+            }
+        }
+    }
+
+    fn inner_step(&self, line: &ast::Line<ast::Step>, scope: &Scope<'_>, found: &mut Found) -> Option<Step> {
+        let word = match &line.value {
+            ast::Step::Action(it) => return Some(Step::Action(action::resolve(scope, it, line.span, found))),
+            ast::Step::For(it) => return Some(Step::For(self.each(it, line.span, scope, found))),
+            ast::Step::Allow(_) => return None,
+            ast::Step::Let(_) => "let",
+            ast::Step::Permit(_) => "allow",
+            ast::Step::Require(_) => "require",
+        };
+        let finding = Diagnostic::error(code::PLACE, line.span, format!("`{word}` cannot stand in a `for`"));
+        found.add(finding.help("put it before the `for`; within one, every step has its own `if … else …`"));
+        None
+    }
+}
+
+/// What the steps say about the types of parameters.
+fn hints(model: &Model, write: &Write) -> Hints {
+    let mut hints = Hints::default();
+    for it in &write.lets {
+        if let LetSource::Read { read, arguments } = &it.source {
+            hints.arguments(&model.read(*read).parameters, arguments);
+        }
+        let_exprs(it).iter().for_each(|expr| hints.within(model, expr));
+    }
+    if let Some(Permission::When(condition)) = &write.allow {
+        hints.within(model, condition);
+    }
+    write.requires.iter().for_each(|require| hints.within(model, &require.condition));
+    write.actions().into_iter().for_each(|action| action_hints(model, action, &mut hints));
+    hints
+}
+
+/// The expressions of a `let`.
+pub(super) fn let_exprs(it: &Let) -> &[Expr] {
+    match &it.source {
+        LetSource::Read { arguments, .. } => arguments,
+        LetSource::Value(value) => std::slice::from_ref(value),
+        LetSource::Unknown => &[],
+    }
+}
+
+fn action_hints(model: &Model, action: &Action, hints: &mut Hints) {
+    let Some(entity) = action.entity.map(|id| model.entity(id)) else { return };
+    for (field, value) in &action.keys {
+        hints.value(value, &entity.field(*field).kind);
+        hints.within(model, value);
+    }
+    for change in &action.changes {
+        let whole = change.place.as_ref().is_some_and(|place| place.path.is_empty());
+        let kind = change.field.filter(|_| whole).map(|field| entity.field(field).kind.resolved().clone());
+        let kind = kind.unwrap_or(Type::Unknown);
+        match &change.kind {
+            ChangeKind::Set(value) | ChangeKind::Increase(value) | ChangeKind::Decrease(value) => {
+                hints.value(value, &kind);
+                hints.within(model, value);
+            }
+            ChangeKind::Append(value) | ChangeKind::Add(value) | ChangeKind::Take(value) => {
+                if let Type::List(of, _) | Type::Set(of, _) = &kind {
+                    hints.value(value, of);
+                }
+                hints.within(model, value);
+            }
+            ChangeKind::Remove => {}
+        }
+    }
+    action.conditions.iter().for_each(|condition| hints.within(model, &condition.condition));
+}
