@@ -9,7 +9,7 @@ use crate::schema::{
 use super::bound::{self, Given};
 use super::{
     Blocked, BoundKey, Filter, Limit, Obstacle, ReadOutcome, ReadPlan, RequestKind, SortCondition, SortRange,
-    collection, order, overlap, range, unique,
+    collection, order, overlap, overlap::Texts, range, unique,
 };
 
 /// Plans a read through the key it names.
@@ -299,15 +299,22 @@ impl<'a> Pass<'a> {
         for &entity in &self.entities {
             let Some(key) = self.key(entity) else { return Err(vec![self.not_in_index(entity)]) };
             let item = self.model.entity(entity);
-            if !overlap::partition(self.read, &condition.partition, item, key) {
+            let texts = self.texts(clause, item);
+            if !overlap::partition(self.read, &condition.partition, item, key, texts) {
                 return Err(vec![Obstacle::NeverWritten { entity, span: clause.partition.template.span }]);
             }
-            if !overlap::sort(self.read, &condition.sort, item, key) {
+            if !overlap::sort(self.read, &condition.sort, item, key, texts) {
                 let span = clause.sort.as_ref().map_or(clause.span, |test| test.template.span);
                 return Err(vec![Obstacle::NeverWritten { entity, span }]);
             }
         }
         Ok(())
+    }
+
+    /// A parameter that is a field of the entity holds such a value; any other may hold a whole key, delimiters and all.
+    fn texts(&self, clause: &KeyCondition, entity: &Entity) -> Texts {
+        let is_field = |number: &usize| entity.field_named(&self.read.parameters[*number].field_name).is_some();
+        if clause_parameters(clause).iter().all(is_field) { Texts::Usual } else { Texts::All }
     }
 
     /// One item of the table needs its whole key.
@@ -342,13 +349,16 @@ impl<'a> Pass<'a> {
         let mut plan = self.base(request);
         plan.matches = match request {
             RequestKind::Get | RequestKind::BatchGet => self.entities.clone(),
-            RequestKind::Query | RequestKind::Scan => self.matched(&condition),
+            RequestKind::Query | RequestKind::Scan => self.matched(&condition, Texts::Usual),
         };
+        let met = self.matched(&condition, Texts::All);
         plan.unique = self.entities_to_be_one().all(|entity| unique::is_unique(self, entity, &condition));
         plan.partition = condition.partition;
         plan.sort = condition.sort;
         plan.filters.extend(condition.inexact.into_iter().map(Filter::Parameter));
-        self.add_tag(&mut plan);
+        if request == RequestKind::Query {
+            self.add_tag(&mut plan, &met);
+        }
         order::check(self, &plan).map_err(|obstacle| vec![obstacle])?;
         self.limit_to_one(&mut plan);
         Ok(plan)
@@ -401,19 +411,19 @@ impl<'a> Pass<'a> {
     }
 
     /// The entities of the table that the condition can meet.
-    fn matched(&self, condition: &Condition) -> Vec<EntityId> {
+    fn matched(&self, condition: &Condition, texts: Texts) -> Vec<EntityId> {
         let meets = |entity: &crate::schema::Entity| {
             entity.key_of(self.index).is_some_and(|key| {
-                overlap::partition(self.read, &condition.partition, entity, key)
-                    && overlap::sort(self.read, &condition.sort, entity, key)
+                overlap::partition(self.read, &condition.partition, entity, key, texts)
+                    && overlap::sort(self.read, &condition.sort, entity, key, texts)
             })
         };
         self.model.entities_of(self.table).filter(|(_, entity)| meets(entity)).map(|(id, _)| id).collect()
     }
 
     /// Leaves out entities that are not returned, by the table's tag.
-    fn add_tag(&self, plan: &mut ReadPlan) {
-        let others = plan.matches.iter().any(|entity| !self.entities.contains(entity));
+    fn add_tag(&self, plan: &mut ReadPlan, met: &[EntityId]) {
+        let others = met.iter().any(|entity| !self.entities.contains(entity));
         if others && self.model.table(self.table).tag.is_some() {
             plan.filters.push(Filter::Tag(self.entities.clone()));
         }
@@ -441,8 +451,9 @@ impl<'a> Pass<'a> {
         let left = (0..self.read.parameters.len()).filter(|number| !elsewhere.contains(number));
         plan.filters.extend(left.map(Filter::Parameter));
         let in_it = self.model.entities_of(self.table).filter(|(_, entity)| entity.key_of(self.index).is_some());
-        plan.matches = in_it.map(|(id, _)| id).collect();
-        self.add_tag(&mut plan);
+        let met: Vec<EntityId> = in_it.map(|(id, _)| id).collect();
+        self.add_tag(&mut plan, &met);
+        plan.matches = met;
         plan
     }
 }
