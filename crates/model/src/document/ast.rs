@@ -26,7 +26,7 @@ pub struct Notes {
     /// An empty line stands before it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gap: bool,
-    /// Comments before it, without the slashes.
+    /// Comments before it, without the slashes. A line break alone stands for an empty line between two of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub comments: Vec<String>,
     /// Lines of documentation, without the slashes.
@@ -45,7 +45,7 @@ impl Notes {
     }
 }
 
-/// A name as it is written, with its place.
+/// A name as it is written, with its place. It is empty where the author forgot it, which has been reported.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
 #[schemars(with = "String")]
@@ -77,6 +77,29 @@ pub struct Text {
     pub text: String,
     /// Its place.
     pub span: Span,
+}
+
+impl Text {
+    /// The place of a range of [`Text::text`], in bytes.
+    ///
+    /// `"`, `\\` and line breaks are escaped in the file and take two bytes there; everything else stands as it is.
+    #[must_use]
+    pub fn place(&self, start: usize, end: usize) -> Span {
+        let begin = self.span.start + 1;
+        Span::new(begin + self.written(start), begin + self.written(end))
+    }
+
+    /// Whether its closing quote is missing, which has been reported.
+    #[must_use]
+    pub fn is_unclosed(&self) -> bool {
+        self.span.end.saturating_sub(self.span.start) == self.written(self.text.len()) + 1
+    }
+
+    /// How many bytes of the file the first `length` bytes take.
+    fn written(&self, length: usize) -> usize {
+        let escaped = |byte: &&u8| matches!(byte, b'"' | b'\\' | b'\n' | b'\r');
+        length + self.text.as_bytes().iter().take(length).filter(escaped).count()
+    }
 }
 
 impl From<String> for Text {
@@ -954,6 +977,9 @@ pub enum Presence {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Condition {
+    /// What stands around it.
+    #[serde(default, skip_serializing_if = "Notes::is_empty")]
+    pub notes: Notes,
     /// What must hold.
     pub condition: Expr,
     /// The outcome if it does not.

@@ -1,3 +1,13 @@
 //! The text of a model and its tree.
+//!
+//! 1. [`lexer`] cuts the text into [`token`]s and comments.
+//! 2. [`parse`] builds the tree ([`ast`]), with recovery: one run reports all independent mistakes.
+//! 3. [`template`] takes the quoted templates apart, where the meaning needs it.
 
 pub mod ast;
+pub mod lexer;
+pub mod parse;
+pub mod template;
+pub mod token;
+
+pub use parse::parse;

@@ -1,0 +1,170 @@
+//! The lines between braces, and where reading goes on after a mistake.
+//!
+//! A missing closing brace shows by a declaration that begins before it. If the file has too few closing braces, a brace at the
+//! beginning of a line also shows by its indentation that it belongs to an outer block.
+
+use crate::diagnostic::Diagnostic;
+use crate::document::ast::{Block, Line};
+use crate::document::token::Kind;
+use crate::span::Span;
+
+use super::declaration::DECLARATIONS;
+use super::report::UNCLOSED_BRACE;
+use super::{Parsed, Parser, Reported};
+
+/// Words that continue a line rather than begin one.
+const CONTINUING: [&str; 10] = ["if", "else", "and", "or", "not", "in", "is", "between", "begins", "contains"];
+
+/// What an opening brace stands for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Brace {
+    /// Its place.
+    span: Span,
+    /// The indentation of its line.
+    indent: usize,
+    /// How many braces are open behind it.
+    depth: usize,
+    /// How many parentheses are open behind it.
+    parens: usize,
+}
+
+impl Parser<'_> {
+    /// Reads `{ lines }`; `owner` says whose lines.
+    pub(super) fn block<T>(&mut self, owner: &str, entry: fn(&mut Self) -> Parsed<T>) -> Parsed<Block<T>> {
+        let brace = self.open(owner)?;
+        self.braces.push(brace);
+        let mut lines: Vec<Line<T>> = Vec::new();
+        while self.goes_on(&brace) {
+            let before = self.at;
+            match self.line(entry) {
+                Some(line) => {
+                    lines.push(line);
+                    if self.brace_depth > brace.depth {
+                        self.recover(&brace, before);
+                    }
+                }
+                None => self.recover(&brace, before),
+            }
+            if self.at == before {
+                self.bump();
+            }
+        }
+        self.braces.pop();
+        if let Some(first) = lines.first_mut() {
+            first.notes.gap = false;
+        }
+        let tail = self.tail();
+        self.close(&brace);
+        Ok(Block { lines, tail })
+    }
+
+    /// Steps over the opening brace. If it is missing but its lines are there, that is reported and reading goes on.
+    fn open(&mut self, owner: &str) -> Parsed<Brace> {
+        let token = self.peek();
+        let (depth, parens) = (self.brace_depth + 1, self.paren_depth);
+        let brace = Brace { span: token.span, indent: token.indent, depth, parens };
+        let lines_follow = token.first && token.is_name() && !self.at_declaration();
+        if self.eat_mark("{") {
+            self.header_comment();
+            return Ok(brace);
+        }
+        let reported = self.expected(&format!("`{{` and the lines of {owner}"));
+        if !lines_follow {
+            return Err(reported);
+        }
+        self.brace_depth += 1;
+        Ok(brace)
+    }
+
+    /// Whether another line of the block follows. Reports a missing closing brace.
+    fn goes_on(&mut self, brace: &Brace) -> bool {
+        while self.peek().kind == Kind::Bad || self.at_mark(",") {
+            self.bump();
+        }
+        if self.at_mark("}") && !self.closes_outer(brace) {
+            return false;
+        }
+        let missing = self.at_end() || self.at_mark("}") || self.at_declaration();
+        if missing {
+            self.unclosed(brace.span);
+        }
+        !missing
+    }
+
+    /// Whether the closing brace that comes next belongs to an outer block, by its indentation.
+    fn closes_outer(&self, brace: &Brace) -> bool {
+        let next = self.peek();
+        let outer = self.braces.iter().rev().skip(1);
+        self.unbalanced
+            && next.first
+            && next.indent < brace.indent
+            && outer.clone().any(|outer| outer.indent == next.indent && outer.span != brace.span)
+    }
+
+    /// Reports a missing closing brace, once for each place where one shows.
+    pub(super) fn unclosed(&mut self, span: Span) -> Reported {
+        if self.unclosed_at.replace(self.at) == Some(self.at) {
+            return Reported;
+        }
+        let diagnostic =
+            Diagnostic::error(UNCLOSED_BRACE, span, "this brace is not closed").help("write `}` after its last line");
+        self.report(diagnostic)
+    }
+
+    fn close(&mut self, brace: &Brace) {
+        if self.at_mark("}") && self.unclosed_at != Some(self.at) {
+            self.bump();
+        }
+        self.brace_depth = brace.depth - 1;
+        self.paren_depth = brace.parens;
+    }
+
+    /// Goes on to the next line of the block after a mistake in the one that began at `before`.
+    fn recover(&mut self, brace: &Brace, before: usize) {
+        while !self.at_end() {
+            let inside = self.brace_depth <= brace.depth;
+            if self.at_declaration()
+                || (inside && self.at_mark("}"))
+                || (inside && self.at > before && self.begins_line())
+            {
+                break;
+            }
+            let separates = inside && self.at_mark(",") && self.paren_depth == brace.parens;
+            self.bump();
+            if separates && self.peek().is_name() {
+                break;
+            }
+        }
+        self.brace_depth = self.brace_depth.min(brace.depth);
+        self.paren_depth = brace.parens;
+    }
+
+    /// Whether the next token can begin a line of a block.
+    pub(super) fn begins_line(&self) -> bool {
+        let next = self.peek();
+        next.first && next.is_name() && !(next.kind == Kind::Word && CONTINUING.contains(&next.text.as_str()))
+    }
+
+    /// Whether a declaration begins here.
+    pub(super) fn at_declaration(&self) -> bool {
+        let next = self.peek();
+        if !next.first || next.kind != Kind::Word || !DECLARATIONS.contains(&next.text.as_str()) {
+            return false;
+        }
+        let name = self.peek_at(1);
+        let then = self.peek_at(2);
+        if !name.is_name() || name.first {
+            return false;
+        }
+        match next.text.as_str() {
+            "allow" => false,
+            "entity" if then.is_word("in") => true,
+            "table" if then.kind == Kind::Text || then.is_mark("{") => true,
+            "shape" | "evolve" if then.is_mark("{") => true,
+            "guard" | "read" | "write" if then.is_mark("(") => true,
+            "on" if then.kind == Kind::Word && !then.first => true,
+            "caller" if then.is_mark(":") => true,
+            _ => next.indent == 0,
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The declarations of a file.
+
+use crate::diagnostic::Diagnostic;
+use crate::document::ast::{Allow, CallerField, Declaration, DeclarationKind, Document, Name};
+use crate::document::token::Kind;
+use crate::span::Span;
+
+use super::report::NO_MODEL;
+use super::{Parsed, Parser};
+
+/// The words that begin a declaration.
+pub(super) const DECLARATIONS: [&str; 11] =
+    ["model", "caller", "table", "shape", "entity", "guard", "read", "write", "on", "evolve", "allow"];
+
+impl Parser<'_> {
+    /// Reads the whole file.
+    pub(super) fn document(&mut self) -> Document {
+        let mut declarations: Vec<Declaration> = Vec::new();
+        loop {
+            while self.peek().kind == Kind::Bad {
+                self.bump();
+            }
+            if self.at_end() {
+                break;
+            }
+            let before = self.at;
+            match self.line(Self::declaration) {
+                Some(line) => declarations.push(line),
+                None => self.next_declaration(before),
+            }
+        }
+        if let Some(first) = declarations.first_mut() {
+            first.notes.gap = false;
+        }
+        self.check_singles(&declarations);
+        Document { declarations, tail: self.tail() }
+    }
+
+    fn declaration(&mut self) -> Parsed<DeclarationKind> {
+        let word = self.peek().text.clone();
+        let known = self.peek().kind == Kind::Word && DECLARATIONS.contains(&word.as_str());
+        let word = if known {
+            word
+        } else {
+            let what =
+                if declarations_closed(&word) { "a declaration (no brace is open here)" } else { "a declaration" };
+            self.unknown_word(what, &DECLARATIONS).ok_or(Self::reported())?.to_owned()
+        };
+        self.bump();
+        match word.as_str() {
+            "model" => Ok(DeclarationKind::Model(self.name("the name of the model")?)),
+            "caller" => self.caller().map(DeclarationKind::Caller),
+            "table" => self.table().map(DeclarationKind::Table),
+            "shape" => self.shape().map(DeclarationKind::Shape),
+            "entity" => self.entity().map(DeclarationKind::Entity),
+            "guard" => self.guard().map(DeclarationKind::Guard),
+            "read" => self.read().map(DeclarationKind::Read),
+            "write" => self.write().map(DeclarationKind::Write),
+            "on" => self.on().map(DeclarationKind::On),
+            "evolve" => self.evolve().map(DeclarationKind::Evolve),
+            _ => self.allow().map(DeclarationKind::Allow),
+        }
+    }
+
+    /// Skips to the next declaration after a mistake in the one that began at `before`.
+    fn next_declaration(&mut self, before: usize) {
+        while !self.at_end() {
+            let next = self.peek();
+            let allows = next.first && next.indent == 0 && next.is_word("allow");
+            if self.at > before && (self.at_declaration() || allows) {
+                break;
+            }
+            self.bump();
+        }
+        self.brace_depth = 0;
+        self.paren_depth = 0;
+    }
+
+    /// The claims after `caller`.
+    fn caller(&mut self) -> Parsed<Vec<CallerField>> {
+        self.chain(
+            |_| true,
+            |parser| {
+                let name = parser.name("the name of what the caller's token proves, as in `caller userId: ulid`")?;
+                parser.expect_mark(":", "and the type of the claim")?;
+                let kind = parser.type_ref();
+                Ok(CallerField { name, kind })
+            },
+        )
+    }
+
+    /// The code and the reason after `allow`.
+    pub(super) fn allow(&mut self) -> Parsed<Allow> {
+        let code = self.name("the code of a warning, as in `allow K16 \"the reason\"`")?;
+        let reason = self.quoted("the reason in quotes")?;
+        Ok(Allow { code, reason })
+    }
+
+    /// Whether a code and a reason come next.
+    pub(super) fn at_code(&self) -> bool {
+        self.peek().is_name() && self.peek_at(1).kind == Kind::Text
+    }
+
+    /// `model` must be there once, `caller` at most once.
+    fn check_singles(&mut self, declarations: &[Declaration]) {
+        let places = |wanted: fn(&DeclarationKind) -> bool| -> Vec<Span> {
+            declarations.iter().filter(|line| wanted(&line.value)).map(|line| line.span).collect()
+        };
+        let models = places(|kind| matches!(kind, DeclarationKind::Model(_)));
+        let callers = places(|kind| matches!(kind, DeclarationKind::Caller(_)));
+        for (what, spans) in [("`model`", &models), ("`caller`", &callers)] {
+            for second in spans.iter().skip(1) {
+                self.duplicate(what, spans[0], *second);
+            }
+        }
+        if models.is_empty() && !self.mentions_model() {
+            let span = self.tokens.first().map(|token| token.span).unwrap_or_default();
+            self.report(
+                Diagnostic::error(NO_MODEL, span, "the file does not name its model")
+                    .help("write `model NAME` before the first declaration"),
+            );
+        }
+    }
+
+    /// Whether a line begins with `model`, perhaps with a mistake in it that has been reported.
+    fn mentions_model(&self) -> bool {
+        self.tokens.iter().any(|token| token.first && token.is_word("model"))
+    }
+}
+
+/// Whether a token closes what is not open at the level of declarations.
+fn declarations_closed(text: &str) -> bool {
+    matches!(text, "}" | ")" | "]")
+}
+
+/// The name the author forgot, at the place where it should stand.
+pub(super) fn missing_name(at: usize) -> Name {
+    Name { text: String::new(), span: Span::new(at, at) }
+}

@@ -1,0 +1,143 @@
+//! What guards, reads and writes have in common: parameters, items, permissions, outcomes.
+
+use crate::document::ast::{Guard, ItemRef, Name, Parameter, Permission, Test};
+use crate::document::token::Kind;
+
+use super::{Parsed, Parser};
+
+impl Parser<'_> {
+    /// What follows `guard`.
+    pub(super) fn guard(&mut self) -> Parsed<Guard> {
+        let name = self.name("the name of the guard")?;
+        let parameters = self.parameters()?;
+        self.expect_mark("=", "and `exists ENTITY(keys)`")?;
+        self.expect_word(
+            "exists",
+            "and the item that must exist, as in `= exists Membership(caller.userId, serverId)`",
+        )?;
+        let item = self.item_ref(true)?;
+        let condition = if self.eat_word("where") { Some(self.expression()?) } else { None };
+        Ok(Guard { name, parameters, item, condition })
+    }
+
+    /// `Entity(keys)`
+    pub(super) fn item_ref(&mut self, keyed: bool) -> Parsed<ItemRef> {
+        let entity = self.name("the name of an entity")?;
+        let start = entity.span.start;
+        if keyed || self.at_mark("(") {
+            let what = format!("and the key of `{}`, as in `{}(id)`", entity.text, entity.text);
+            self.expect_mark("(", &what)?;
+            let keys = self.arguments()?;
+            return Ok(ItemRef { entity, keys, span: self.since(start) });
+        }
+        Ok(ItemRef { entity, keys: Vec::new(), span: self.since(start) })
+    }
+
+    /// `(parameters)`. A parameter with a mistake is left out.
+    pub(super) fn parameters(&mut self) -> Parsed<Vec<Parameter>> {
+        self.expect_mark("(", "and the parameters; write `()` if there are none")?;
+        let outside = self.paren_depth - 1;
+        let mut parameters = Vec::new();
+        while !self.eat_mark(")") {
+            match self.parameter_then_separator() {
+                Ok(parameter) => parameters.push(parameter),
+                Err(reported) => {
+                    self.skip_parameter(outside);
+                    if self.paren_depth == outside {
+                        break;
+                    }
+                    if !self.at_mark(",") {
+                        self.paren_depth = outside;
+                        return Err(reported);
+                    }
+                    self.bump();
+                }
+            }
+        }
+        Ok(parameters)
+    }
+
+    fn parameter_then_separator(&mut self) -> Parsed<Parameter> {
+        let parameter = self.parameter()?;
+        if self.eat_mark(",") || self.at_mark(")") {
+            Ok(parameter)
+        } else {
+            Err(self.expected("`,` or `)` after a parameter"))
+        }
+    }
+
+    /// Skips a parameter with a mistake, up to the comma behind it or over the closing parenthesis.
+    fn skip_parameter(&mut self, outside: usize) {
+        while !self.at_end() && !self.at_declaration() && !self.at_mark("{") && !self.at_mark("->") {
+            if self.at_mark(",") && self.paren_depth == outside + 1 {
+                return;
+            }
+            self.bump();
+            if self.paren_depth == outside {
+                return;
+            }
+        }
+    }
+
+    fn parameter(&mut self) -> Parsed<Parameter> {
+        let field = self.name("a parameter, as in `userId` or `createdAt > after`")?;
+        let start = field.span.start;
+        let kind = if self.eat_mark(":") { Some(self.type_ref()) } else { None };
+        let test = self.test()?;
+        Ok(Parameter { field, test, kind, span: self.since(start) })
+    }
+
+    fn test(&mut self) -> Parsed<Test> {
+        let what = "the argument's name";
+        let token = self.peek();
+        let word = match token.kind {
+            Kind::Mark(mark @ (">" | ">=" | "<" | "<=" | "=")) => mark.to_owned(),
+            Kind::Word => token.text.clone(),
+            _ => return Ok(Test::Equal),
+        };
+        Ok(match word.as_str() {
+            "=" => return Err(self.expected_with("`,` or `)`", "equality needs no mark: write the field alone")),
+            ">" => Test::After(self.tested(what)?),
+            ">=" => Test::From(self.tested(what)?),
+            "<" => Test::Before(self.tested(what)?),
+            "<=" => Test::Until(self.tested(what)?),
+            "begins" => Test::Begins(self.tested(what)?),
+            "in" => Test::In(self.tested(what)?),
+            "between" => {
+                let from = self.tested("the name of the first argument, as in `createdAt between from and to`")?;
+                self.expect_word("and", "and the name of the second argument")?;
+                Test::Between(from, self.name("the name of the second argument")?)
+            }
+            _ => {
+                let words = ["begins", "in", "between"];
+                self.unknown_word("`,`, `)` or a test of the parameter", &words);
+                return Err(Self::reported());
+            }
+        })
+    }
+
+    fn tested(&mut self, what: &str) -> Parsed<Name> {
+        self.bump();
+        self.name(what)
+    }
+
+    /// What follows `allow`, if it is not a code.
+    pub(super) fn permission(&mut self) -> Parsed<Permission> {
+        let alone = !matches!(self.peek_at(1).kind, Kind::Mark("(" | "." | "=" | "!=" | "<" | ">" | "<=" | ">="));
+        if alone && self.eat_word("public") {
+            return Ok(Permission::Public);
+        }
+        if alone && self.eat_word("system") {
+            return Ok(Permission::System);
+        }
+        self.expression().map(Permission::When)
+    }
+
+    /// `else Outcome`, if it comes next.
+    pub(super) fn outcome(&mut self) -> Parsed<Option<Name>> {
+        if !self.eat_word("else") {
+            return Ok(None);
+        }
+        self.name("the name of the outcome, as in `else NotFound`").map(Some)
+    }
+}
