@@ -2,6 +2,10 @@
 //! [`document`](crate::document), [`schema`](crate::schema) and [`check`](crate::check).
 
 mod code;
+pub mod json;
+pub mod lines;
+pub mod render;
+pub mod sarif;
 
 pub use code::{Code, Severity};
 
