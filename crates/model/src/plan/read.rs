@@ -74,8 +74,16 @@ fn others(model: &Model, read: &Read, index: Option<IndexId>) -> Vec<Option<Inde
     std::iter::once(None)
         .chain(indexes)
         .filter(|&other| other != index && read.key.is_none())
-        .filter(|&other| !is_broken(model, read, other) && through(model, read, other).is_ok())
+        .filter(|&other| !is_broken(model, read, other) && answers(model, read, other))
         .collect()
+}
+
+/// Whether a read is answered through this key: one item, if one is wanted.
+fn answers(model: &Model, read: &Read, index: Option<IndexId>) -> bool {
+    let one =
+        matches!(&read.result, ReadResult::Parts(parts) if parts.iter().any(|(_, number, _)| *number != Number::Many));
+    through(model, read, index)
+        .is_ok_and(|plan| plan.unique || !one || read.newest_first.is_some() || read.ordered.is_some())
 }
 
 /// The attributes of the partition and of the sort key.

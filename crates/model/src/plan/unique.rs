@@ -49,6 +49,13 @@ fn fixed(entity: &Entity, key: &EntityKey, partition: &[BoundKey], sort: &SortCo
     for (part, bound) in key.sort.iter().zip(sort.equal.iter().chain(last)) {
         fields.extend(aligned(entity, &part.template, bound));
     }
+    let mut seen = Vec::new();
+    fields.retain(|field| {
+        !seen.contains(field) && {
+            seen.push(*field);
+            true
+        }
+    });
     fields
 }
 

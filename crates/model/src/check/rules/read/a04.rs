@@ -41,7 +41,7 @@ fn finding(context: &Context<'_>, read: &Read, blocked: &Blocked, entity: Entity
             finding = finding.also(words::place_in_key(key, field), "part of the key");
         }
     }
-    let remedy = remedy::with_its_parameters(context, read, blocked);
+    let remedy = remedy::with_its_parameters(context, read, blocked).filter(|_| !blocked.served_by.is_empty());
     let list = format!("return `[{name}]` if there may be many, or say `newest first` if the first of them is meant");
     let help = if missing.is_empty() { list } else { format!("{}; {list}", remedy::or_take(entity, missing, remedy)) };
     finding.note("A GetItem without the sort key is refused by the service.").help(help)

@@ -24,7 +24,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         if let Some(span) = list_of(read)
             && !stated
             && plan.request != RequestKind::BatchGet
-            && !plan.unique
+            && !(plan.unique && is_only_list(read))
         {
             findings.push(
                 Diagnostic::warning(
@@ -47,6 +47,11 @@ fn list_of(read: &Read) -> Option<Span> {
         }
         ReadResult::Count(..) => None,
     }
+}
+
+/// Whether lists are all it returns, so that what is unique is the list.
+fn is_only_list(read: &Read) -> bool {
+    matches!(&read.result, ReadResult::Parts(parts) if parts.iter().all(|(_, number, _)| *number == Number::Many))
 }
 
 fn scan(context: &Context<'_>, read: &Read, plan: &ReadPlan, span: Span) -> Diagnostic {

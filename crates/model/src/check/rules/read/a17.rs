@@ -4,7 +4,7 @@ use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::Number;
 use crate::plan::{self, ReadPlan, RequestKind};
-use crate::schema::{Action, ChangeKind, Entity, EntityId, Model, Read, Result as ReadResult, Step, Type};
+use crate::schema::{Action, ChangeKind, Entity, EntityId, Model, Read, Result as ReadResult, Step, Test, Type};
 
 pub(super) static RULE: Rule = Rule {
     code: Code("A17"),
@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for (read, plan) in context.plans.planned(context.model) {
-        if !plan.count || plan.request != RequestKind::Query {
+        if !plan.count || plan.request != RequestKind::Query || is_part_of_them(read) {
             continue;
         }
         let counted = context.model.entity(plan.returns[0]);
@@ -26,6 +26,11 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
             findings.push(finding(context.model, read, counted, parent, list));
         }
     }
+}
+
+/// Whether only some are counted, by a range or a filter: no kept number would answer that.
+fn is_part_of_them(read: &Read) -> bool {
+    read.filter.is_some() || read.key.is_some() || read.parameters.iter().any(|parameter| parameter.test != Test::Equal)
 }
 
 /// The entity under whose id items are counted: what the last `ref` that is given refers to.
