@@ -13,7 +13,7 @@ use crate::span::Span;
 
 use super::expression::Scope;
 use super::found::Found;
-use super::names::{Declared, Names, field_of};
+use super::names::{Declared, Names, field_of, index_of};
 use super::{code, template};
 
 /// What changes of an entity trigger.
@@ -164,12 +164,7 @@ impl Evolving<'_> {
         let (index, partition, sort): (Option<IndexId>, Vec<&KeyAttribute>, Vec<&KeyAttribute>) = match &key.index {
             None => (None, table.partition.iter().collect(), table.sort.iter().collect()),
             Some(name) => {
-                let Some(index) = table.index_named(&name.text) else {
-                    let known = table.indexes.iter().map(|index| index.name.as_str());
-                    let message = format!("table `{}` has no index `{}`", table.name, name.text);
-                    found.unknown(code::INDEX, name, message, known);
-                    return None;
-                };
+                let index = index_of(table, name, found)?;
                 let it = table.index_at(index);
                 (Some(index), it.partition.iter().collect(), it.sort.iter().collect())
             }
@@ -185,7 +180,7 @@ impl Evolving<'_> {
     fn parts(&self, source: &KeySource, attributes: &[&KeyAttribute], found: &mut Found) -> Option<Vec<KeyPart>> {
         let (templates, span) = match source {
             KeySource::Template(text) => {
-                let template = template::resolve(text, found, |name, _, _| Some(self.field(name)));
+                let template = template::resolve(text, found, |name, _| Some(self.field(&name.text)));
                 template::check_formats(&template, |field| self.kind(field), found);
                 (vec![template], text.span)
             }

@@ -133,13 +133,28 @@ impl Scope<'_> {
         if self.names.read_named(&name.text).is_some() {
             return self.read(name, arguments, span, &[], found);
         }
+        let near = self.unknown_call(name, found);
+        if let Some(near) = near {
+            return self.call(&Name { text: near, span: name.span }, arguments, span, found);
+        }
+        arguments.iter().for_each(|argument| drop(self.expr(&argument.value, found)));
+        (ExprKind::Unknown, Type::Unknown)
+    }
+
+    /// Whether there is nothing of that name to be called.
+    pub(super) fn is_unknown_call(&self, name: &Name) -> bool {
+        let function = FUNCTIONS.contains(&name.text.as_str());
+        !function && self.names.guard_named(&name.text).is_none() && self.names.read_named(&name.text).is_none()
+    }
+
+    /// Reports what cannot be called, and gives what was probably meant.
+    pub(super) fn unknown_call(&self, name: &Name, found: &mut Found) -> Option<String> {
         let guards = self.names.guards.iter().filter(|_| self.calls).map(|guard| guard.value.name.text.as_str());
         let reads = self.names.reads.iter().filter(|_| self.calls).map(|read| read.value.name.text.as_str());
         let what = if self.calls { "function, guard or read" } else { "function" };
         let message = format!("there is no {what} `{}`", name.text);
-        found.unknown(code::CALL, name, message, FUNCTIONS.into_iter().chain(guards).chain(reads));
-        arguments.iter().for_each(|argument| drop(self.expr(&argument.value, found)));
-        (ExprKind::Unknown, Type::Unknown)
+        let known = FUNCTIONS.into_iter().chain(guards).chain(reads);
+        found.unknown(code::CALL, name, message, known).map(str::to_owned)
     }
 
     /// Reports a guard or a read that is called where neither can be.

@@ -26,38 +26,26 @@ impl Found {
         self.add(Diagnostic::error(code, span, message));
     }
 
-    /// Reports a name that is none of `known`.
+    /// Reports a name that is none of `known`. What it gives is the one that was probably meant: to go on with it as if it stood
+    /// there keeps the mistake from being reported again in other words.
     pub(super) fn unknown<'n>(
         &mut self,
         code: Code,
         name: &Name,
         message: impl Into<String>,
         known: impl IntoIterator<Item = &'n str>,
-    ) {
-        let known: Vec<&str> = known.into_iter().collect();
+    ) -> Option<&'n str> {
+        let known: Vec<&'n str> = known.into_iter().collect();
         let finding = Diagnostic::error(code, name.span, message);
-        self.add(match nearest(&name.text, &known) {
+        let near = nearest(&name.text, &known);
+        self.add(match near {
             Some(near) => finding.help(format!("did you mean `{near}`?")).edit(name.span, near),
             None => match listed(&known) {
                 Some(list) => finding.help(list),
                 None => finding,
             },
         });
-    }
-
-    /// Reports a name within a text, which an edit of the place would not replace.
-    pub(super) fn unknown_within<'n>(
-        &mut self,
-        code: Code,
-        name: &Name,
-        message: impl Into<String>,
-        known: impl IntoIterator<Item = &'n str>,
-    ) {
-        let mut inner = Self::default();
-        inner.unknown(code, name, message, known);
-        for diagnostic in inner.0 {
-            self.add(Diagnostic { edits: Vec::new(), ..diagnostic });
-        }
+        near
     }
 
     /// Everything, in the order of the file.

@@ -1,7 +1,7 @@
 //! `Entity(keys)`: an item named by its whole key.
 
 use crate::diagnostic::Diagnostic;
-use crate::document::ast::ItemRef;
+use crate::document::ast::{ItemRef, Name};
 use crate::schema::expression::Expr;
 use crate::schema::{Entity, EntityId, FieldId};
 
@@ -30,11 +30,8 @@ impl Scope<'_> {
             let field = match &argument.name {
                 None => fields.get(number).copied(),
                 Some(name) => {
-                    let field = entity.field_named(&name.text).filter(|field| fields.contains(field));
+                    let field = key_field(entity, &fields, name, found);
                     if field.is_none() {
-                        let known = fields.iter().map(|field| entity.field(*field).name.as_str());
-                        let message = format!("`{}` is no part of the key of `{}`", name.text, entity.name);
-                        found.unknown(code::ITEM, name, message, known);
                         self.expr(&argument.value, found);
                         return keys;
                     }
@@ -57,6 +54,16 @@ impl Scope<'_> {
         }
         keys
     }
+}
+
+/// The part of the key that has this name, reported if there is none.
+fn key_field(entity: &Entity, fields: &[FieldId], name: &Name, found: &mut Found) -> Option<FieldId> {
+    let find = |name: &str| fields.iter().copied().find(|field| entity.field(*field).name == name);
+    find(&name.text).or_else(|| {
+        let known = fields.iter().map(|field| entity.field(*field).name.as_str());
+        let message = format!("`{}` is no part of the key of `{}`", name.text, entity.name);
+        found.unknown(code::ITEM, name, message, known).and_then(find)
+    })
 }
 
 /// Whether the entity's key is known.

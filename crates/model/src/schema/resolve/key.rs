@@ -11,58 +11,84 @@ use crate::schema::{Entity, Model};
 use crate::span::Span;
 
 use super::found::Found;
+use super::names::index_of;
 use super::{code, template};
 
 /// Fills the keys of an entity whose fields have names, but no types yet.
 pub(super) fn resolve(entity: &mut Entity, written: &ast::Entity, table: &Table, found: &mut Found) {
-    let lines: Vec<(&ast::EntityKey, Span)> = written.body.lines.iter().filter_map(key_line).collect();
-    own(entity, &lines, table, found);
+    let lines = Lines::of(entity, written, table, found);
+    entity.key = own(Filler { entity, table }, &lines, found);
     for (number, index) in table.indexes.iter().enumerate() {
-        let line = lines.iter().find(|(line, _)| line.index.as_ref().is_some_and(|name| name.text == index.name));
-        let key = match line {
-            Some((line, span)) => Filler { entity, table }.written_index(line, *span, index, found),
-            None => Filler { entity, table }.implicit_index(index),
+        let filler = Filler { entity, table };
+        let id = Some(IndexId(number));
+        let key = match lines.of_key(id) {
+            Some(line) => Some(filler.written_index(line, index, found).unwrap_or_else(|| reported(index, line.span))),
+            None if lines.lost => filler.implicit_index(index).or_else(|| Some(reported(index, entity.name_span))),
+            None => filler.implicit_index(index),
         };
-        entity.indexes.extend(key.map(|key| EntityKey { index: Some(IndexId(number)), ..key }));
-    }
-    report_lines(entity, &lines, table, found);
-}
-
-fn key_line(line: &ast::Line<EntityEntry>) -> Option<(&ast::EntityKey, Span)> {
-    match &line.value {
-        EntityEntry::Key(key) => Some((key, line.span)),
-        _ => None,
+        entity.indexes.extend(key.map(|key| EntityKey { index: id, ..key }));
     }
 }
 
-/// Lines for no index, and second lines for one key.
-fn report_lines(entity: &Entity, lines: &[(&ast::EntityKey, Span)], table: &Table, found: &mut Found) {
-    for (number, (line, span)) in lines.iter().enumerate() {
-        let name = line.index.as_ref();
-        let title = name.map_or("key", |name| name.text.as_str());
-        if let Some(name) = name.filter(|name| table.index_named(&name.text).is_none()) {
-            let known = table.indexes.iter().map(|index| index.name.as_str());
-            let message = format!("table `{}` has no index `{}`", table.name, name.text);
-            found.unknown(code::INDEX, name, message, known);
-            continue;
-        }
-        let same = |other: &&(&ast::EntityKey, Span)| other.0.index.as_ref().map_or("key", |name| &name.text) == title;
-        if let Some((_, first)) = lines[..number].iter().find(same) {
-            let message = format!("`{}` has two `{title}` lines", entity.name);
-            let finding = Diagnostic::error(code::REPEATED, *span, message).label("the second");
-            found.add(finding.also(*first, "the first").help("remove one of them"));
-        }
-    }
-}
-
-fn own(entity: &mut Entity, lines: &[(&ast::EntityKey, Span)], table: &Table, found: &mut Found) {
-    let Some(partition) = &table.partition else { return };
-    let filler = Filler { entity, table };
-    let key = match lines.iter().find(|(line, _)| line.index.is_none()) {
-        Some((line, span)) => filler.written_own(line, *span, partition, found),
-        None => filler.implicit_own(partition, found),
+/// How an entity fills an index if what it says of it has been reported: nobody can tell.
+fn reported(index: &Index, span: Span) -> EntityKey {
+    let part = |attribute: &KeyAttribute| KeyPart {
+        attribute: attribute.name.clone(),
+        template: Template { parts: vec![template::unreadable(span)], span },
     };
-    entity.key = key;
+    let (partition, sort) = (index.partition.iter().map(part).collect(), index.sort.iter().map(part).collect());
+    EntityKey { index: None, partition, sort, span, written: true }
+}
+
+/// The lines of an entity for its keys.
+struct Lines<'a> {
+    lines: Vec<Line<'a>>,
+    /// A line is for an index that does not exist, and it is not clear which was meant.
+    lost: bool,
+}
+
+/// A line for the table's key or an index's.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    index: Option<IndexId>,
+    key: &'a ast::EntityKey,
+    span: Span,
+}
+
+impl<'a> Lines<'a> {
+    fn of(entity: &Entity, written: &'a ast::Entity, table: &Table, found: &mut Found) -> Self {
+        let mut lines = Self { lines: Vec::new(), lost: false };
+        for line in &written.body.lines {
+            let EntityEntry::Key(key) = &line.value else { continue };
+            let index = key.index.as_ref().map(|name| index_of(table, name, found));
+            if index == Some(None) {
+                lines.lost = true;
+                continue;
+            }
+            lines.add(Line { index: index.flatten(), key, span: line.span }, entity, found);
+        }
+        lines
+    }
+
+    fn add(&mut self, line: Line<'a>, entity: &Entity, found: &mut Found) {
+        let Some(first) = self.of_key(line.index) else { return self.lines.push(line) };
+        let title = line.key.index.as_ref().map_or("key", |name| &name.text);
+        let message = format!("`{}` has two `{title}` lines", entity.name);
+        let finding = Diagnostic::error(code::REPEATED, line.span, message).label("the second");
+        found.add(finding.also(first.span, "the first").help("remove one of them"));
+    }
+
+    fn of_key(&self, index: Option<IndexId>) -> Option<&Line<'a>> {
+        self.lines.iter().find(|line| line.index == index)
+    }
+}
+
+fn own(filler: Filler<'_>, lines: &Lines<'_>, found: &mut Found) -> Option<EntityKey> {
+    let partition = filler.table.partition.as_ref()?;
+    match lines.of_key(None) {
+        Some(line) => filler.written_own(line.key, line.span, partition, found),
+        None => filler.implicit_own(partition, found),
+    }
 }
 
 /// An entity and its table, while keys are filled.
@@ -136,7 +162,13 @@ impl Filler<'_> {
         })
     }
 
-    fn written_index(&self, line: &ast::EntityKey, span: Span, index: &Index, found: &mut Found) -> Option<EntityKey> {
+    fn written_index(
+        &self,
+        Line { key: line, span, .. }: &Line<'_>,
+        index: &Index,
+        found: &mut Found,
+    ) -> Option<EntityKey> {
+        let span = *span;
         let title = format!("index `{}`", index.name);
         let sort: Vec<&KeyAttribute> = index.sort.iter().collect();
         if index.local {
@@ -239,7 +271,7 @@ impl Filler<'_> {
     }
 
     fn template(&self, text: &ast::Text, found: &mut Found) -> Template {
-        template::resolve(text, found, |name, _, _| self.entity.field_named(name))
+        template::resolve(text, found, |name, _| self.entity.field_named(&name.text))
     }
 
     /// A field, or an attribute that something else fills.

@@ -2,9 +2,9 @@
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::ast::{self, DeclarationKind, Document, Name};
-use crate::schema::key::TableId;
+use crate::schema::key::{IndexId, Table, TableId};
 use crate::schema::pattern::{GuardId, ReadId};
-use crate::schema::{EntityId, Model};
+use crate::schema::{Entity, EntityId, FieldId, Model};
 use crate::span::Span;
 
 use super::code;
@@ -96,42 +96,40 @@ impl<'a> Names<'a> {
 
     /// The table of that name, reported if there is none.
     pub(super) fn table(&self, name: &Name, found: &mut Found) -> Option<TableId> {
-        let known = || self.tables.iter().map(|table| table.value.name.text.as_str());
-        let number = known().position(|other| other == name.text);
-        if number.is_none() {
-            found.unknown(code::TABLE, name, format!("there is no table `{}`", name.text), known());
-        }
-        number.map(TableId)
+        self.find(&self.tables, |table| &table.name, (code::TABLE, "table"), name, found).map(TableId)
     }
 
     /// The shape of that name, reported if there is none.
     pub(super) fn shape(&self, name: &Name, found: &mut Found) -> Option<&'a ast::Shape> {
-        let shape = self.shapes.iter().find(|shape| shape.value.name.text == name.text);
-        if shape.is_none() {
-            let known = self.shapes.iter().map(|shape| shape.value.name.text.as_str());
-            found.unknown(code::SHAPE, name, format!("there is no shape `{}`", name.text), known);
-        }
-        shape.map(|shape| shape.value)
+        let number = self.find(&self.shapes, |shape| &shape.name, (code::SHAPE, "shape"), name, found);
+        number.map(|number| self.shapes[number].value)
     }
 
     /// The entity of that name, reported if there is none.
     pub(super) fn entity(&self, name: &Name, found: &mut Found) -> Option<EntityId> {
-        let known = || self.entities.iter().map(|entity| entity.value.name.text.as_str());
-        let number = known().position(|other| other == name.text);
-        if number.is_none() {
-            found.unknown(code::ENTITY, name, format!("there is no entity `{}`", name.text), known());
-        }
-        number.map(EntityId)
+        self.find(&self.entities, |entity| &entity.name, (code::ENTITY, "entity"), name, found).map(EntityId)
     }
 
     /// The read of that name, reported if there is none.
     pub(super) fn read(&self, name: &Name, found: &mut Found) -> Option<ReadId> {
-        let number = self.read_named(&name.text);
-        if number.is_none() {
-            let known = self.reads.iter().map(|read| read.value.name.text.as_str());
-            found.unknown(code::READ, name, format!("there is no read `{}`", name.text), known);
-        }
-        number
+        self.find(&self.reads, |read| &read.name, (code::READ, "read"), name, found).map(ReadId)
+    }
+
+    /// The number of a declaration, or of the one that was probably meant.
+    fn find<T>(
+        &self,
+        list: &[Declared<'a, T>],
+        name_of: impl Fn(&'a T) -> &'a Name,
+        (code, what): (Code, &str),
+        name: &Name,
+        found: &mut Found,
+    ) -> Option<usize> {
+        let known = || list.iter().map(|it| name_of(it.value).text.as_str());
+        let number = |name: &str| known().position(|other| other == name);
+        number(&name.text).or_else(|| {
+            let message = format!("there is no {what} `{}`", name.text);
+            found.unknown(code, name, message, known()).and_then(number)
+        })
     }
 
     /// The read of that name.
@@ -145,18 +143,25 @@ impl<'a> Names<'a> {
     }
 }
 
+/// The index of a table, reported if it has none of that name.
+pub(super) fn index_of(table: &Table, name: &Name, found: &mut Found) -> Option<IndexId> {
+    table.index_named(&name.text).or_else(|| {
+        let known = table.indexes.iter().map(|index| index.name.as_str());
+        let message = format!("table `{}` has no index `{}`", table.name, name.text);
+        found.unknown(code::INDEX, name, message, known).and_then(|near| table.index_named(near))
+    })
+}
+
 /// The field of an entity, reported if it has none of that name.
-pub(super) fn field_of(
-    model: &Model,
-    entity: EntityId,
-    name: &Name,
-    found: &mut Found,
-) -> Option<crate::schema::FieldId> {
-    let entity = model.entity(entity);
-    let field = entity.field_named(&name.text);
-    if field.is_none() {
+pub(super) fn field_of(model: &Model, entity: EntityId, name: &Name, found: &mut Found) -> Option<FieldId> {
+    field_in(model.entity(entity), name, found)
+}
+
+/// The field of an entity, reported if it has none of that name.
+pub(super) fn field_in(entity: &Entity, name: &Name, found: &mut Found) -> Option<FieldId> {
+    entity.field_named(&name.text).or_else(|| {
         let known = entity.fields.iter().map(|field| field.name.as_str());
-        found.unknown(code::FIELD, name, format!("`{}` has no field `{}`", entity.name, name.text), known);
-    }
-    field
+        let message = format!("`{}` has no field `{}`", entity.name, name.text);
+        found.unknown(code::FIELD, name, message, known).and_then(|near| entity.field_named(near))
+    })
 }

@@ -52,6 +52,13 @@ impl Scope<'_> {
             ast::ExprKind::Call(name, arguments) if self.names.read_named(&name.text).is_some() => {
                 self.read(name, arguments, base.span, &steps, found)
             }
+            ast::ExprKind::Call(name, arguments) if self.is_unknown_call(name) => {
+                let near = self.unknown_call(name, found).filter(|near| self.names.read_named(near).is_some());
+                match near {
+                    Some(near) => self.read(&Name { text: near, span: name.span }, arguments, base.span, &steps, found),
+                    None => BROKEN,
+                }
+            }
             _ => {
                 let (inner, kind) = self.typed(base, found);
                 if !matches!(inner.kind, ExprKind::Unknown) && !matches!(kind, Type::Unknown) {
@@ -115,11 +122,12 @@ impl Scope<'_> {
             found.add(finding.help("name one of its claims, such as `caller.userId`"));
             return BROKEN;
         };
-        let Some(number) = caller.fields.iter().position(|field| field.name == claim.text) else {
+        let number = |name: &str| caller.fields.iter().position(|field| field.name == name);
+        let known = number(&claim.text).or_else(|| {
             let known = caller.fields.iter().map(|field| field.name.as_str());
-            found.unknown(code::CALLER, claim, format!("the caller has no `{}`", claim.text), known);
-            return BROKEN;
-        };
+            found.unknown(code::CALLER, claim, format!("the caller has no `{}`", claim.text), known).and_then(number)
+        });
+        let Some(number) = known else { return BROKEN };
         self.place(Origin::Caller(number), &claim.text, caller.fields[number].kind.clone(), rest, found)
     }
 
@@ -250,11 +258,12 @@ impl Scope<'_> {
 fn member(title: &str, kind: &Type, name: &Name, found: &mut Found) -> Option<Type> {
     match kind.resolved() {
         Type::Record(fields) => {
-            let field = fields.iter().find(|field| field.name == name.text);
-            if field.is_none() {
+            let find = |name: &str| fields.iter().find(|field| field.name == name);
+            let field = find(&name.text).or_else(|| {
                 let known = fields.iter().map(|field| field.name.as_str());
-                found.unknown(code::FIELD, name, format!("`{title}` has no field `{}`", name.text), known);
-            }
+                let message = format!("`{title}` has no field `{}`", name.text);
+                found.unknown(code::FIELD, name, message, known).and_then(find)
+            });
             field.map(|field| field.kind.clone())
         }
         Type::Map(of, _) => Some(of.as_ref().clone()),

@@ -12,7 +12,7 @@ use crate::span::Span;
 
 use super::expression::Scope;
 use super::found::Found;
-use super::names::{Declared, Names};
+use super::names::{Declared, Names, index_of};
 use super::parameter::{self, Hints};
 use super::types::Types;
 use super::{code, template};
@@ -150,29 +150,23 @@ impl Reading<'_> {
 
     fn via(&self, name: &ast::Name, found: &mut Found) -> (String, Span, Option<crate::schema::IndexId>) {
         let table = self.entities.iter().find_map(|id| self.model.entity(*id).table);
-        let index = table.and_then(|table| {
-            let table = self.model.table(table);
-            let index = table.index_named(&name.text);
-            if index.is_none() {
-                let known = table.indexes.iter().map(|index| index.name.as_str());
-                let message = format!("table `{}` has no index `{}`", table.name, name.text);
-                found.unknown(code::INDEX, name, message, known);
-            }
-            index
-        });
+        let index = table.and_then(|table| index_of(self.model.table(table), name, found));
         (name.text.clone(), name.span, index)
     }
 
     /// A field of the first entity that has it.
     fn field(&self, read: &Read, name: &ast::Name, found: &mut Found) -> Option<FieldId> {
         let entities = || self.entities.iter().map(|id| self.model.entity(*id));
-        let field = entities().find_map(|entity| entity.field_named(&name.text));
-        if field.is_none() && !read.result.is_broken() {
+        let field = |name: &str| entities().find_map(|entity| entity.field_named(name));
+        if read.result.is_broken() {
+            return field(&name.text);
+        }
+        field(&name.text).or_else(|| {
             let titles = entities().map(|entity| format!("`{}`", entity.name)).collect::<Vec<_>>().join(" or ");
             let known = entities().flat_map(|entity| &entity.fields).map(|field| field.name.as_str());
-            found.unknown(code::FIELD, name, format!("`{}` is no field of {titles}", name.text), known);
-        }
-        field
+            let message = format!("`{}` is no field of {titles}", name.text);
+            found.unknown(code::FIELD, name, message, known).and_then(field)
+        })
     }
 
     fn key(&self, key: &ast::KeyCondition, span: Span, found: &mut Found) -> KeyCondition {
@@ -200,15 +194,16 @@ impl Reading<'_> {
     /// A template whose names are parameters.
     fn template(&self, text: &ast::Text, found: &mut Found) -> Template {
         let parameters = self.parameters;
-        let by_name = |name: &str, span: Span, found: &mut Found| {
+        let number = |name: &str| {
             let named = |it: &Parameter| it.arguments.iter().any(|argument| argument == name) || it.field_name == name;
-            let number = parameters.iter().position(named);
-            if number.is_none() {
+            parameters.iter().position(named).map(FieldId)
+        };
+        let by_name = |name: &ast::Name, found: &mut Found| {
+            number(&name.text).or_else(|| {
                 let known = parameters.iter().flat_map(|it| it.arguments.iter().map(String::as_str));
-                let place = ast::Name { text: name.to_owned(), span };
-                found.unknown_within(code::NAME, &place, format!("the read has no parameter `{name}`"), known);
-            }
-            number.map(FieldId)
+                let message = format!("the read has no parameter `{}`", name.text);
+                found.unknown(code::NAME, name, message, known).and_then(number)
+            })
         };
         let template = template::resolve(text, found, by_name);
         let kind = |FieldId(number)| (parameters[number].field_name.clone(), parameters[number].kind.clone());

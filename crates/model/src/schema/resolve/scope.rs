@@ -150,8 +150,8 @@ impl<'a> Scope<'a> {
             old.borrow_mut().push(name.text.clone());
             return self.old_field(&name.text);
         }
-        found.unknown(code::NAME, name, self.nothing(&name.text), known);
-        None
+        let near = found.unknown(code::NAME, name, self.nothing(&name.text), known)?;
+        self.meaning(near, false)
     }
 
     /// Why a name means nothing here.

@@ -1,7 +1,8 @@
 //! Templates: text cut into literals and fields, and whether a format fits what it formats.
 
 use crate::diagnostic::Diagnostic;
-use crate::document::ast::Text;
+use crate::document::ast::{Name, Text};
+use crate::document::template::{FieldPiece, FormatPiece, TemplatePiece, parse_template};
 use crate::schema::FieldId;
 use crate::schema::field::Type;
 use crate::schema::key::{Format, Part, Template};
@@ -13,94 +14,67 @@ use super::found::{Found, nearest};
 const FORMATS: [&str; 9] = ["ms", "s", "day", "hour", "month", "pad", "upper", "lower", "hash"];
 
 /// A template whose names are found by `field`.
+///
+/// A piece that cannot be read has been reported; it becomes an unknown part without a name.
 pub(super) fn resolve(
     text: &Text,
     found: &mut Found,
-    mut field: impl FnMut(&str, Span, &mut Found) -> Option<FieldId>,
+    mut field: impl FnMut(&Name, &mut Found) -> Option<FieldId>,
 ) -> Template {
-    let mut parts = Vec::new();
-    for piece in pieces(text) {
-        parts.push(match piece {
-            Piece::Text(text) => Part::Text(text),
-            Piece::Hole { name, format, span } => {
-                let format = format.map_or(Format::Plain, |format| parse_format(&format, span, found));
-                match field(&name, span, found) {
-                    Some(field) => Part::Field { field, format, span },
-                    None => Part::Unknown { name, span },
-                }
+    let (pieces, mistakes) = parse_template(text);
+    let broken = mistakes.iter().map(|mistake| unreadable(mistake.primary.span)).collect::<Vec<_>>();
+    mistakes.into_iter().for_each(|mistake| found.add(mistake));
+    let part = |piece: TemplatePiece| match piece {
+        TemplatePiece::Text { text, .. } => Part::Text(text),
+        TemplatePiece::Field(FieldPiece { field: name, format, span }) => {
+            let format = format.map_or(Format::Plain, |format| resolve_format(&format, found));
+            match field(&name, found) {
+                Some(field) => Part::Field { field, format, span },
+                None => Part::Unknown { name: name.text, span },
             }
-        });
-    }
+        }
+    };
+    let parts = pieces.into_iter().map(part).chain(broken).collect();
     Template { parts, span: text.span }
 }
 
-enum Piece {
-    Text(String),
-    Hole { name: String, format: Option<String>, span: Span },
+/// A part that has been reported, and that no rule reports again.
+pub(super) fn unreadable(span: Span) -> Part {
+    Part::Unknown { name: String::new(), span }
 }
 
-/// Cuts a template. `{{` and `}}` stand for braces; a brace that is never closed is text.
-fn pieces(text: &Text) -> Vec<Piece> {
-    let source = &text.text;
-    // With escapes inside the quotes the offsets differ; then the whole text has to do as the place.
-    let exact = text.span.end.saturating_sub(text.span.start) == source.len() + 2;
-    let place = |start: usize, end: usize| match exact {
-        true => Span::new(text.span.start + 1 + start, text.span.start + 1 + end),
-        false => text.span,
+fn resolve_format(it: &FormatPiece, found: &mut Found) -> Format {
+    let format = match (it.name.text.as_str(), it.argument) {
+        ("ms", None) => Some(Format::Milliseconds),
+        ("s", None) => Some(Format::Seconds),
+        ("day", None) => Some(Format::Day),
+        ("hour", None) => Some(Format::Hour),
+        ("month", None) => Some(Format::Month),
+        ("upper", None) => Some(Format::Upper),
+        ("lower", None) => Some(Format::Lower),
+        ("hash", None) => Some(Format::Hash),
+        ("pad", Some(digits @ 1..=38)) => u32::try_from(digits).ok().map(Format::Pad),
+        _ => None,
     };
-    let mut pieces = Vec::new();
-    let mut literal = String::new();
-    let mut at = 0;
-    while let Some(next) = source[at..].chars().next() {
-        let rest = &source[at..];
-        if rest.starts_with("{{") || rest.starts_with("}}") {
-            literal.push(next);
-            at += 2;
-        } else if let Some(end) = rest.find('}').filter(|_| next == '{') {
-            if !literal.is_empty() {
-                pieces.push(Piece::Text(std::mem::take(&mut literal)));
-            }
-            let inner = &rest[1..end];
-            let (name, format) = match inner.split_once(':') {
-                Some((name, format)) => (name, Some(format.trim().to_owned())),
-                None => (inner, None),
-            };
-            pieces.push(Piece::Hole { name: name.trim().to_owned(), format, span: place(at, at + end + 1) });
-            at += end + 1;
-        } else {
-            literal.push(next);
-            at += next.len_utf8();
-        }
-    }
-    if !literal.is_empty() {
-        pieces.push(Piece::Text(literal));
-    }
-    pieces
+    format.unwrap_or_else(|| unknown_format(it, found))
 }
 
-fn parse_format(text: &str, span: Span, found: &mut Found) -> Format {
-    match text {
-        "ms" => return Format::Milliseconds,
-        "s" => return Format::Seconds,
-        "day" => return Format::Day,
-        "hour" => return Format::Hour,
-        "month" => return Format::Month,
-        "upper" => return Format::Upper,
-        "lower" => return Format::Lower,
-        "hash" => return Format::Hash,
-        _ => {}
+fn unknown_format(it: &FormatPiece, found: &mut Found) -> Format {
+    let name = it.name.text.as_str();
+    if name == "pad" {
+        let finding = Diagnostic::error(code::FORMAT, it.span, "`pad` needs a number of digits, at most 38");
+        found.add(finding.help("write `pad(8)`"));
+        return Format::Plain;
     }
-    let digits = text.strip_prefix("pad(").and_then(|rest| rest.strip_suffix(')'));
-    if let Some(digits) =
-        digits.and_then(|digits| digits.trim().parse().ok()).filter(|digits| (1..=38).contains(digits))
-    {
-        return Format::Pad(digits);
+    if FORMATS.contains(&name) {
+        let finding = Diagnostic::error(code::FORMAT, it.span, format!("the format `{name}` takes no number"));
+        found.add(finding.help(format!("write `{name}`")).edit(it.span, name));
+        return Format::Plain;
     }
-    let word = text.split('(').next().unwrap_or(text);
-    let finding = Diagnostic::error(code::FORMAT, span, format!("there is no format `{text}`"));
-    found.add(match nearest(word, &FORMATS) {
-        Some("pad") => finding.help("write `pad(n)` with the number of digits, at most 38"),
-        Some(near) => finding.help(format!("did you mean `{near}`?")),
+    let finding = Diagnostic::error(code::FORMAT, it.span, format!("there is no format `{name}`"));
+    found.add(match nearest(name, &FORMATS) {
+        Some("pad") => finding.help("did you mean `pad(n)`, with the number of digits?"),
+        Some(near) => finding.help(format!("did you mean `{near}`?")).edit(it.name.span, near),
         None => {
             finding.help("the formats are `ms`, `s`, `day`, `hour`, `month`, `pad(n)`, `upper`, `lower` and `hash`")
         }
@@ -114,7 +88,10 @@ pub(super) fn check_formats(template: &Template, kind: impl Fn(FieldId) -> (Stri
         let Part::Field { field, format, span } = part else { continue };
         let (name, kind) = kind(*field);
         let Some(wanted) = misfit(*format, kind.resolved()) else { continue };
-        let message = format!("`{name}` is not {wanted}, so the format `{format}` does not fit");
+        let message = format!(
+            "`{name}` is not {wanted}, so the format `{}` does not fit",
+            format.to_string().trim_start_matches(':')
+        );
         found.add(Diagnostic::error(code::FORMAT, *span, message).help(format!("write `{{{name}}}`")));
     }
 }

@@ -7,7 +7,7 @@ use crate::schema::{Entity, EntityId, FieldId};
 
 use super::entity::AllWritten;
 use super::found::Found;
-use super::names::Names;
+use super::names::{Names, field_in};
 use super::{code, flags};
 
 /// What is needed to follow references.
@@ -39,12 +39,12 @@ impl Types<'_> {
             ast::Type::Ref(entity, field) => {
                 let target = self.target(entity, field.as_ref(), found);
                 let plain = Box::new(self.plain(target, path, found));
-                Type::Ref { entity: self.known(entity), field: target.map(|(_, field)| field), plain }
+                Type::Ref { entity: self.known(entity, target), field: target.map(|(_, field)| field), plain }
             }
             ast::Type::Copy(entity, field) => {
                 let target = self.target(entity, Some(field), found);
                 let plain = Box::new(self.plain(target, path, found));
-                Type::Copy { entity: self.known(entity), field: target.map(|(_, field)| field), plain }
+                Type::Copy { entity: self.known(entity, target), field: target.map(|(_, field)| field), plain }
             }
             ast::Type::List(of, bounds) => Type::List(Box::new(self.follow(of, path, found)), *bounds),
             ast::Type::Map(of, bounds) => Type::Map(Box::new(self.follow(of, path, found)), *bounds),
@@ -114,8 +114,10 @@ impl Types<'_> {
         format!("{}.{}", entity.name, entity.field(field).name)
     }
 
-    fn known(&self, name: &ast::Name) -> Option<EntityId> {
-        self.entities.iter().position(|entity| entity.name == name.text).map(EntityId)
+    /// The entity of a reference, which may be known although the field is not.
+    fn known(&self, name: &ast::Name, target: Option<At>) -> Option<EntityId> {
+        let named = || self.entities.iter().position(|entity| entity.name == name.text).map(EntityId);
+        target.map(|(entity, _)| entity).or_else(named)
     }
 
     /// The field a reference is to: the one it names, or the entity's id.
@@ -123,12 +125,7 @@ impl Types<'_> {
         let id = self.names.entity(entity, found)?;
         let it = self.entities.get(id.0)?;
         let Some(field) = field else { return self.id_of(id, entity, found) };
-        let number = it.field_named(&field.text);
-        if number.is_none() {
-            let known = it.fields.iter().map(|field| field.name.as_str());
-            found.unknown(code::FIELD, field, format!("`{}` has no field `{}`", it.name, field.text), known);
-        }
-        number.map(|field| (id, field))
+        field_in(it, field, found).map(|field| (id, field))
     }
 
     /// The id field of an entity; silent where its key has been reported.

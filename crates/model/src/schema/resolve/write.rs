@@ -200,23 +200,24 @@ impl<'a> Body<'a> {
     /// What is read, or a value.
     fn source(&self, value: &ast::Expr, found: &mut Found) -> (LetSource, Content) {
         let scope = self.scope();
-        let ast::ExprKind::Call(name, arguments) = value.kind.as_ref() else {
-            let (value, kind) = scope.typed(value, found);
-            return (LetSource::Value(value), Content::Value(kind));
+        let ast::ExprKind::Call(name, arguments) = value.kind.as_ref() else { return made(&scope, value, found) };
+        let mut read = self.names.read_named(&name.text);
+        if read.is_none() && !scope.is_unknown_call(name) {
+            return made(&scope, value, found);
+        }
+        if read.is_none() {
+            let reads = self.names.reads.iter().map(|read| read.value.name.text.as_str());
+            let message = format!("there is no read `{}`", name.text);
+            let near = found.unknown(code::READ, name, message, reads.chain(FUNCTIONS));
+            read = near.and_then(|near| self.names.read_named(near));
+        }
+        let Some(read) = read else {
+            arguments.iter().for_each(|argument| drop(scope.expr(&argument.value, found)));
+            return (LetSource::Unknown, Content::Unknown);
         };
-        if let Some(read) = self.names.read_named(&name.text) {
-            let called = self.model.read(read);
-            let arguments = scope.arguments(name, &called.parameters, arguments, value.span, found);
-            return (LetSource::Read { read, arguments }, place::content(called));
-        }
-        if FUNCTIONS.contains(&name.text.as_str()) || self.names.guard_named(&name.text).is_some() {
-            let (value, kind) = scope.typed(value, found);
-            return (LetSource::Value(value), Content::Value(kind));
-        }
-        let reads = self.names.reads.iter().map(|read| read.value.name.text.as_str());
-        found.unknown(code::READ, name, format!("there is no read `{}`", name.text), reads.chain(FUNCTIONS));
-        arguments.iter().for_each(|argument| drop(scope.expr(&argument.value, found)));
-        (LetSource::Unknown, Content::Unknown)
+        let called = self.model.read(read);
+        let arguments = scope.arguments(name, &called.parameters, arguments, value.span, found);
+        (LetSource::Read { read, arguments }, place::content(called))
     }
 
     /// Reports a name that a parameter or something read has already.
@@ -271,6 +272,12 @@ impl<'a> Body<'a> {
         found.add(finding.help("put it before the `for`; within one, every step has its own `if … else …`"));
         None
     }
+}
+
+/// A `let` that reads nothing.
+fn made(scope: &Scope<'_>, value: &ast::Expr, found: &mut Found) -> (LetSource, Content) {
+    let (value, kind) = scope.typed(value, found);
+    (LetSource::Value(value), Content::Value(kind))
 }
 
 /// What the steps say about the types of parameters.
