@@ -8,16 +8,21 @@
 //! 4. [`plan`] gives each read its one request and each write its one atomic request, or says what is missing.
 //! 5. [`check`] holds the rules, one file each; what they find are [`diagnostic`]s.
 //!
-//! The crate knows neither store nor network nor clock.
+//! 6. [`cost`] and [`doc`] say what it costs, and print it as a document.
+//!
+//! [`Checked::read`] goes through all of it. The crate knows neither store nor network nor clock.
 
 pub mod check;
+mod checked;
 pub mod cost;
 pub mod diagnostic;
+pub mod doc;
 pub mod document;
 pub mod plan;
 pub mod schema;
 pub mod span;
 pub mod template;
 
+pub use checked::{Checked, Options};
 pub use diagnostic::{Code, Diagnostic, Severity};
 pub use span::Span;

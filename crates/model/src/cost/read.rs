@@ -104,7 +104,7 @@ fn count(model: &Model, plan: &ReadPlan, id: EntityId) -> (u64, bool) {
         RequestKind::Get => (1, false),
         RequestKind::BatchGet => (plan.page.unwrap_or(25), true),
         RequestKind::Scan => (volume.items.unwrap_or(1_000), volume.items.is_none()),
-        RequestKind::Query if plan.unique && plan.returns == [id] => (1, false),
+        RequestKind::Query if plan.unique && !plan.count && plan.returns == [id] => (1, false),
         RequestKind::Query => (volume.per_partition.unwrap_or(10), volume.per_partition.is_none()),
     }
 }

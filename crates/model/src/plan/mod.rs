@@ -16,6 +16,7 @@ mod overlap;
 mod range;
 mod read;
 mod unique;
+pub mod words;
 mod write;
 
 use crate::document::ast::Presence;

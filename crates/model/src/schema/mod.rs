@@ -16,6 +16,7 @@ pub mod field;
 pub mod key;
 pub mod pattern;
 pub mod resolve;
+pub mod words;
 
 use crate::document::ast;
 use crate::span::Span;

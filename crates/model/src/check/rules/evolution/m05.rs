@@ -15,28 +15,37 @@ pub(super) static RULE: Rule = Rule {
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for evolution in &context.model.evolutions {
         let Some(entity) = evolution.entity.map(|id| context.model.entity(id)) else { continue };
-        findings.extend(lost(evolution, entity));
+        findings.extend(lost(context, evolution, entity));
         findings.extend(fresh(evolution, entity));
         findings.extend(same(context, evolution, entity));
     }
 }
 
-/// A field of the new key that old items do not have.
-fn lost(evolution: &Evolution, entity: &Entity) -> Option<Diagnostic> {
+/// A field of the new key that old items do not have, or, if the model before is not known, may not have.
+fn lost(context: &Context<'_>, evolution: &Evolution, entity: &Entity) -> Option<Diagnostic> {
     let old = evolution.key.as_ref()?;
     let given: Vec<FieldId> = old.fields().collect();
-    let missing =
-        entity.key_fields().into_iter().find(|field| !given.contains(field) && !is_given(evolution, *field))?;
+    let missing = entity.key_fields().into_iter().find(|field| {
+        !given.contains(field) && !is_given(evolution, *field) && had(context, entity, *field) != Some(true)
+    })?;
     let name = &entity.field(missing).name;
+    let (severity, has) = match had(context, entity, missing) {
+        Some(_) => (Severity::Error, "do not have"),
+        None => (Severity::Warning, "may not have"),
+    };
+    let message = format!("the new key of {} needs `{name}`, which old items {has}", entity.name);
     Some(
-        Diagnostic::error(
-            RULE.code,
-            old.span,
-            format!("the new key of {} needs `{name}`, which old items do not have", entity.name),
-        )
-        .also(entity.field(missing).name_span, "part of the new key")
-        .help(format!("say where it comes from: `set {name} = …`, or `rename … -> {name}`")),
+        Diagnostic::new(RULE.code, severity, old.span, message)
+            .also(entity.field(missing).name_span, "part of the new key")
+            .help(format!("say where it comes from: `set {name} = …`, or `rename … -> {name}`")),
     )
+}
+
+/// Whether items had the field before; `None` if the model before is not known.
+fn had(context: &Context<'_>, entity: &Entity, field: FieldId) -> Option<bool> {
+    let before = context.before?;
+    let old = before.entity(before.entity_named(&entity.name)?);
+    Some(old.field_named(&entity.field(field).name).is_some())
 }
 
 fn is_given(evolution: &Evolution, field: FieldId) -> bool {

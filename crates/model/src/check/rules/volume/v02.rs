@@ -4,6 +4,7 @@ use crate::check::{Context, Rule};
 use crate::cost::read;
 use crate::cost::text::number;
 use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::plan::RequestKind;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("V02"),
@@ -20,7 +21,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
             continue;
         };
         let cost = read::read(context.model, read, plan);
-        if cost.units > 1.0 {
+        if cost.units > 1.0 && plan.request == RequestKind::Query {
             let units = number(cost.units);
             findings.push(
                 Diagnostic::note_at(

@@ -29,7 +29,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 }
 
 fn is_cumulative(change: &Change) -> bool {
-    matches!(change.kind, ChangeKind::Increase(_) | ChangeKind::Decrease(_) | ChangeKind::Append(_))
+    change.written && matches!(change.kind, ChangeKind::Increase(_) | ChangeKind::Decrease(_) | ChangeKind::Append(_))
 }
 
 /// Whether the action's own conditions fail the second time: one looks at a field that the action sets.

@@ -3,7 +3,7 @@
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::Verb;
-use crate::schema::{Action, Change, ChangeKind, Entity, EntityId, FieldId, Model, Write};
+use crate::schema::{Action, Change, ChangeKind, Entity, EntityId, ExprKind, FieldId, Model, Origin, Write};
 
 use super::version_of;
 
@@ -40,20 +40,24 @@ fn goes_past(model: &Model, write: &Write, action: &Action, entity: EntityId, ve
     }
 }
 
-/// Changes that mean the same whatever was there before.
+/// Changes that mean the same whatever was there before: they count, and at most stamp who did it and when.
 fn only_counts(action: &Action) -> bool {
-    let cumulative = |change: &Change| {
-        matches!(
-            change.kind,
-            ChangeKind::Increase(_)
-                | ChangeKind::Decrease(_)
-                | ChangeKind::Append(_)
-                | ChangeKind::Add(_)
-                | ChangeKind::Take(_)
-        )
-    };
-    let mut written = action.changes.iter().filter(|change| change.written).peekable();
-    written.peek().is_some() && written.all(cumulative)
+    let written: Vec<&Change> = action.changes.iter().filter(|change| change.written).collect();
+    written.iter().any(|change| is_cumulative(change))
+        && written.iter().all(|change| is_cumulative(change) || is_stamp(change))
+}
+
+fn is_cumulative(change: &Change) -> bool {
+    !matches!(change.kind, ChangeKind::Set(_) | ChangeKind::Remove)
+}
+
+fn is_stamp(change: &Change) -> bool {
+    let ChangeKind::Set(value) = &change.kind else { return false };
+    match &value.kind {
+        ExprKind::Place(place) => matches!(place.origin, Origin::Caller(_)),
+        ExprKind::Call { function, .. } => function == "now" || function == "today",
+        _ => false,
+    }
 }
 
 /// Whether the write has a version to expect: the caller's, or that of the item it has read.

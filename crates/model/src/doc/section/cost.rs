@@ -1,0 +1,43 @@
+//! What it costs.
+
+use crate::cost::Report;
+use crate::cost::text::{bytes, dollars, number};
+use crate::doc::block::Page;
+
+use super::code;
+
+/// Writes the bill.
+pub(crate) fn write(report: &Report, page: &mut Page) {
+    page.heading(2, "Costs");
+    page.paragraph(format!(
+        "Units of one call and dollars of a month of thirty days at the given rates; prices of {}, {}. A star marks what rests on an assumed figure.",
+        report.prices.region, report.prices.date
+    ));
+    let star = |assumed: bool| if assumed { "*" } else { "" };
+    let rate = |rate: Option<f64>| rate.map(|rate| format!("{}/s", number(rate))).unwrap_or_default();
+    let month = |money: Option<f64>| money.map(dollars).unwrap_or_default();
+    let mut rows = Vec::new();
+    for read in &report.reads {
+        let units = format!("{} read{}", number(read.cost.units), star(read.cost.assumed));
+        rows.push(vec![
+            code(&read.name),
+            units,
+            String::new(),
+            read.cost.pages.to_string(),
+            rate(read.rate),
+            month(read.month_dollars),
+        ]);
+    }
+    for write in &report.writes {
+        let units = format!("{} write{}", number(write.cost.units), star(write.cost.assumed));
+        let index = if write.cost.index_units > 0.0 { number(write.cost.index_units) } else { String::new() };
+        rows.push(vec![code(&write.name), units, index, String::new(), rate(write.rate), month(write.month_dollars)]);
+    }
+    page.table(&["pattern", "units", "index units", "pages", "rate", "month"], rows);
+    let tables = report.tables.iter().map(|table| {
+        let storage = &table.storage;
+        vec![storage.table.clone(), storage.items.to_string(), bytes(storage.total()), dollars(table.month_dollars)]
+    });
+    page.table(&["table", "items", "with indexes", "month"], tables.collect());
+    page.paragraph(format!("Together {} a month.", dollars(report.month_dollars)));
+}

@@ -1,0 +1,25 @@
+//! What the checker found, and what the author accepts.
+
+use crate::Checked;
+use crate::doc::block::Page;
+
+use super::code;
+
+/// Writes the findings.
+pub(crate) fn write(checked: &Checked, page: &mut Page) {
+    page.heading(2, "Findings");
+    if checked.diagnostics.is_empty() {
+        page.paragraph("The checker found nothing.");
+    }
+    let rows = checked.diagnostics.iter().map(|finding| {
+        vec![
+            finding.code.to_string(),
+            finding.severity.to_string(),
+            finding.message.clone(),
+            finding.help.clone().unwrap_or_default(),
+        ]
+    });
+    page.table(&["code", "", "what", "what to do"], rows.collect());
+    let accepted = checked.model.allows.iter().map(|allow| vec![code(&allow.code), allow.reason.clone()]);
+    page.table(&["accepted", "because"], accepted.collect());
+}

@@ -1,0 +1,142 @@
+//! The access patterns: each read with its request, each write with its steps.
+
+use crate::Checked;
+use crate::doc::block::Page;
+use crate::document::ast::Verb;
+use crate::plan::{Filter, ReadOutcome, ReadPlan, WriteKind, WritePlan, words as plan_words};
+use crate::schema::{Action, Model, Parameter, Permission, Read, Write, words};
+
+use super::code;
+
+/// Writes the patterns.
+pub(crate) fn write(checked: &Checked, page: &mut Page) {
+    let Checked { model, plans, .. } = checked;
+    page.heading(2, "Access patterns");
+    let reads = model.reads.iter().zip(&plans.reads).map(|(read, outcome)| read_row(checked, read, outcome)).collect();
+    if !model.reads.is_empty() {
+        page.heading(3, "Reads");
+    }
+    page.table(&["read", "returns", "request", "key condition", "then", "who"], reads);
+    let writes =
+        model.writes.iter().zip(&plans.writes).map(|(write, plan)| write_row(checked, write, plan.as_ref())).collect();
+    if !model.writes.is_empty() {
+        page.heading(3, "Writes");
+    }
+    page.table(&["write", "request", "steps", "outcomes", "who"], writes);
+    let documented = model
+        .reads
+        .iter()
+        .map(|read| (&read.name, &read.docs))
+        .chain(model.writes.iter().map(|write| (&write.name, &write.docs)));
+    let points = documented
+        .filter(|(_, docs)| !docs.is_empty())
+        .map(|(name, docs)| format!("`{name}`: {}", docs.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")));
+    page.list(points.collect());
+}
+
+fn parameters(parameters: &[Parameter]) -> String {
+    parameters.iter().flat_map(|parameter| &parameter.arguments).map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+fn who(checked: &Checked, allow: Option<&Permission>) -> String {
+    match allow {
+        None => String::new(),
+        Some(Permission::Public(_)) => "everyone".to_owned(),
+        Some(Permission::System(_)) => "only code".to_owned(),
+        Some(Permission::When(condition)) => code(&checked.words(condition.span)),
+    }
+}
+
+fn read_row(checked: &Checked, read: &Read, outcome: &ReadOutcome) -> Vec<String> {
+    let name = code(&format!("{}({})", read.name, parameters(&read.parameters)));
+    let returns = code(&words::result(&checked.model, read));
+    let allow = who(checked, read.allow.as_ref());
+    match outcome {
+        ReadOutcome::Planned(plan) => {
+            let condition = code(&plan_words::key_condition(read, plan));
+            vec![name, returns, request(&checked.model, plan), condition, then(checked, read, plan), allow]
+        }
+        ReadOutcome::Blocked(_) | ReadOutcome::Broken => {
+            vec![name, returns, "cannot run".to_owned(), String::new(), "see the findings".to_owned(), allow]
+        }
+    }
+}
+
+fn request(model: &Model, plan: &ReadPlan) -> String {
+    let table = model.table(plan.table);
+    let index = plan.index.map(|index| format!(" of `{}`", table.index_at(index).name)).unwrap_or_default();
+    format!("{}{index}{}", plan_words::request_name(plan.request), if plan.strong { ", consistent" } else { "" })
+}
+
+/// Order, page and filters.
+fn then(checked: &Checked, read: &Read, plan: &ReadPlan) -> String {
+    let mut parts = Vec::new();
+    parts.extend(read.newest_first.map(|(newest, _)| if newest { "newest first" } else { "oldest first" }.to_owned()));
+    parts.extend(plan.page.map(|page| format!("pages of {page}")));
+    for filter in &plan.filters {
+        parts.push(match filter {
+            Filter::Where => read
+                .filter
+                .as_ref()
+                .map(|filter| format!("only where `{}`", checked.words(filter.span)))
+                .unwrap_or_default(),
+            Filter::Parameter(number) => format!("only by `{}`", read.parameters[*number].field_name),
+            Filter::Tag(entities) => {
+                let names: Vec<&str> = entities.iter().map(|&id| checked.model.entity(id).name.as_str()).collect();
+                format!("only {}", names.join(", "))
+            }
+            Filter::NotExpired(attribute) => format!("not expired by `{attribute}`"),
+        });
+    }
+    parts.join(", ")
+}
+
+fn write_row(checked: &Checked, write: &Write, plan: Option<&WritePlan>) -> Vec<String> {
+    let model = &checked.model;
+    let request = plan.map_or("cannot run", |plan| match plan.request {
+        WriteKind::Put => "PutItem",
+        WriteKind::Update => "UpdateItem",
+        WriteKind::Delete => "DeleteItem",
+        WriteKind::Transaction => "TransactWriteItems",
+        WriteKind::Batch => "BatchWriteItem",
+    });
+    let lets = write.lets.iter().filter_map(|read| read.read()).map(|read| format!("read `{}`", model.read(read).name));
+    let actions = write.actions().into_iter().map(|action| step(model, action));
+    vec![
+        code(&format!("{}({})", write.name, parameters(&write.parameters))),
+        request.to_owned(),
+        lets.chain(actions).collect::<Vec<_>>().join(", "),
+        outcomes(write).join(", "),
+        who(checked, write.allow.as_ref()),
+    ]
+}
+
+fn step(model: &Model, action: &Action) -> String {
+    let verb = match action.verb {
+        Verb::Create => "create",
+        Verb::Put => "put",
+        Verb::Update => "update",
+        Verb::Upsert => "upsert",
+        Verb::Delete => "delete",
+        Verb::Check => "check",
+    };
+    format!("{verb} {}", action.entity.map_or("?", |id| &model.entity(id).name))
+}
+
+/// The names of all refusals, each once.
+fn outcomes(write: &Write) -> Vec<String> {
+    let lets = write.lets.iter().filter_map(|read| read.outcome.as_ref());
+    let requires = write.requires.iter().filter_map(|require| require.outcome.as_ref());
+    let actions = write.actions();
+    let of_actions = actions.iter().flat_map(|action| {
+        action.conditions.iter().filter_map(|condition| condition.outcome.as_ref()).chain(action.outcome.as_ref())
+    });
+    let mut names: Vec<String> = Vec::new();
+    for outcome in lets.chain(requires).chain(of_actions) {
+        let name = code(&outcome.name);
+        if outcome.name != "keep" && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
