@@ -14,8 +14,8 @@ fn root() -> PathBuf {
 /// All `.kf` files below a folder.
 fn models_below(folder: &Path) -> Vec<PathBuf> {
     let mut models = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in fs::read_dir(folder).expect("a folder of the repository") {
+        let path = entry.expect("a file of the repository").path();
         if path.is_dir() {
             models.extend(models_below(&path));
         } else if path.extension().is_some_and(|extension| extension == "kf") {

@@ -45,6 +45,7 @@ fn is_broken(model: &Model, read: &Read, index: Option<IndexId>) -> bool {
         || entities.is_empty()
         || entities.iter().any(|&id| entity_is_broken(model.table(table), model.entity(id), index))
         || read.key.iter().any(condition_is_broken)
+        || read.key.is_none() && read.parameters.iter().any(crate::schema::Parameter::is_unknown)
 }
 
 fn entity_is_broken(table: &Table, entity: &Entity, index: Option<IndexId>) -> bool {

@@ -40,6 +40,14 @@ pub struct Parameter {
     pub span: Span,
 }
 
+impl Parameter {
+    /// Whether nothing is known of it: it is no field, has no type, and its use tells none. Only a `key` clause may use such a one.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        !self.declared && self.field.is_none() && matches!(self.kind, Type::Unknown)
+    }
+}
+
 /// How a parameter limits its field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Test {

@@ -3,7 +3,7 @@
 use crate::document::ast::{self, Verb};
 use crate::schema::expression::{Expr, ExprKind, Origin, Place};
 use crate::schema::field::{Field, Type};
-use crate::schema::pattern::{Action, Change, ChangeKind, Condition, Permission, Step, Write};
+use crate::schema::pattern::{Action, Change, ChangeKind, Condition, Parameter, Permission, Step, Write};
 use crate::schema::{Entity, EntityId, FieldId, Model};
 use crate::span::Span;
 
@@ -31,7 +31,7 @@ pub(super) fn resolve(scope: &Scope<'_>, it: &ast::Action, span: Span, found: &m
     };
     if let Some(id) = entity {
         match it.verb {
-            Verb::Create | Verb::Put => fill(scope, id, &mut action),
+            Verb::Create | Verb::Put => fill(scope.model, scope.parameters, id, &mut action),
             Verb::Update | Verb::Upsert => stamp(scope.model.entity(id), id, &mut action),
             Verb::Delete | Verb::Check => {}
         }
@@ -93,8 +93,8 @@ fn implied(entity: EntityId, field: FieldId, kind: ChangeKind, span: Span) -> Ch
 }
 
 /// Gives the fields of a new item their values: key arguments, parameters of the same name, defaults, times and versions.
-fn fill(scope: &Scope<'_>, id: EntityId, action: &mut Action) {
-    let entity = scope.model.entity(id);
+fn fill(model: &Model, parameters: &[Parameter], id: EntityId, action: &mut Action) {
+    let entity = model.entity(id);
     let span = action.entity_span;
     for (field, value) in std::mem::take(&mut action.keys) {
         if !is_set(action, field) {
@@ -106,8 +106,8 @@ fn fill(scope: &Scope<'_>, id: EntityId, action: &mut Action) {
         if is_set(action, field) {
             continue;
         }
-        let named = |parameter: &crate::schema::Parameter| parameter.arguments.contains(&it.name);
-        let parameter = scope.parameters.iter().position(named).filter(|_| it.flags.version.is_none());
+        let named = |parameter: &Parameter| parameter.arguments.contains(&it.name);
+        let parameter = parameters.iter().position(named).filter(|_| it.flags.version.is_none());
         let value = match parameter {
             Some(number) => Some(given(number, span)),
             None => source(it, span),
@@ -115,6 +115,26 @@ fn fill(scope: &Scope<'_>, id: EntityId, action: &mut Action) {
         action.changes.extend(value.map(|value| implied(id, field, ChangeKind::Set(value), span)));
     }
     action.keys = entity.key_fields().into_iter().filter_map(|field| Some((field, set_to(action, field)?))).collect();
+}
+
+/// Fills new items once more, after a parameter was taken for another.
+pub(super) fn refill(model: &Model, write: &mut Write) {
+    refill_steps(model, &write.parameters, &mut write.steps);
+}
+
+fn refill_steps(model: &Model, parameters: &[Parameter], steps: &mut [Step]) {
+    for step in steps {
+        match step {
+            Step::For(each) => refill_steps(model, parameters, &mut each.steps),
+            Step::Action(action) => {
+                if let Some(id) = action.entity.filter(|_| matches!(action.verb, Verb::Create | Verb::Put)) {
+                    action.changes.retain(|change| change.written);
+                    action.keys.clear();
+                    fill(model, parameters, id, action);
+                }
+            }
+        }
+    }
 }
 
 fn is_set(action: &Action, field: FieldId) -> bool {

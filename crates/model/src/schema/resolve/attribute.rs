@@ -1,44 +1,63 @@
 //! Attributes that a table names outside of its keys: each should be a field of some entity.
 
 use crate::diagnostic::Diagnostic;
+use crate::schema::Model;
 use crate::schema::key::{Table, TableId};
-use crate::schema::{Entity, Model};
 use crate::span::Span;
 
 use super::code;
 use super::found::{Found, nearest};
 
 /// Warns of projected attributes and TTL attributes that no entity has.
-pub(super) fn check(model: &Model, found: &mut Found) {
-    for (number, table) in model.tables.iter().enumerate() {
-        let entities: Vec<&Entity> = model.entities_of(TableId(number)).map(|(_, entity)| entity).collect();
-        if entities.is_empty() {
-            continue;
-        }
-        for index in &table.indexes {
-            for (name, span) in index.projection.iter().flatten() {
-                one(table, &entities, name, *span, &format!("index `{}` copies `{name}`", index.name), found);
-            }
-        }
-        if let Some((name, span)) = &table.ttl {
-            one(table, &entities, name, *span, &format!("items of `{}` expire by `{name}`", table.name), found);
+pub(super) fn check(model: &mut Model, found: &mut Found) {
+    for number in 0..model.tables.len() {
+        let entities = model.entities_of(TableId(number)).map(|(_, entity)| entity);
+        let fields = entities.flat_map(|entity| &entity.fields).map(|field| field.name.clone());
+        let known = Known { fields: fields.collect(), own: own(&model.tables[number]) };
+        if !known.fields.is_empty() {
+            known.check(&mut model.tables[number], found);
         }
     }
 }
 
-fn one(table: &Table, entities: &[&Entity], name: &str, span: Span, what: &str, found: &mut Found) {
-    let keys = table.indexes.iter().flat_map(|index| index.partition.iter().chain(&index.sort));
-    let mut own =
-        table.key_names().chain(keys.map(|key| key.name.as_str())).chain(table.tag.iter().map(|tag| tag.0.as_str()));
-    let fields: Vec<&str> =
-        entities.iter().flat_map(|entity| &entity.fields).map(|field| field.name.as_str()).collect();
-    if fields.contains(&name) || own.any(|other| other == name) {
-        return;
+/// The names of attributes that the table itself gives a meaning.
+fn own(table: &Table) -> Vec<String> {
+    let indexes = table.indexes.iter().flat_map(|index| index.partition.iter().chain(&index.sort));
+    let names = table.key_names().chain(indexes.map(|attribute| attribute.name.as_str()));
+    names.chain(table.tag.iter().map(|(name, _)| name.as_str())).map(str::to_owned).collect()
+}
+
+struct Known {
+    fields: Vec<String>,
+    own: Vec<String>,
+}
+
+impl Known {
+    fn check(&self, table: &mut Table, found: &mut Found) {
+        for index in &mut table.indexes {
+            for (name, span) in index.projection.iter_mut().flatten() {
+                self.one(name, *span, &format!("index `{}` copies `{name}`", index.name), found);
+            }
+        }
+        if let Some((name, span)) = &mut table.ttl {
+            self.one(name, *span, &format!("items of `{}` expire by `{name}`", table.name), found);
+        }
     }
-    let finding =
-        Diagnostic::warning(code::ATTRIBUTE, span, format!("{what}, but no entity of the table has that field"));
-    found.add(match nearest(name, &fields) {
-        Some(near) => finding.help(format!("did you mean `{near}`?")).edit(span, near),
-        None => finding.help("declare the field in the entities that have it"),
-    });
+
+    /// Warns of an unknown attribute, and takes it for the one that was probably meant.
+    fn one(&self, name: &mut String, span: Span, what: &str, found: &mut Found) {
+        if self.fields.contains(name) || self.own.contains(name) {
+            return;
+        }
+        let message = format!("{what}, but no entity of the table has that field");
+        let finding = Diagnostic::warning(code::ATTRIBUTE, span, message);
+        let fields: Vec<&str> = self.fields.iter().map(String::as_str).collect();
+        match nearest(name, &fields) {
+            Some(near) => {
+                found.add(finding.help(format!("did you mean `{near}`?")).edit(span, near));
+                near.clone_into(name);
+            }
+            None => found.add(finding.help("declare the field in the entities that have it")),
+        }
+    }
 }

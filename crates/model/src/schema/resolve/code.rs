@@ -39,7 +39,7 @@ codes! {
     FORMAT = "N16", "a format that does not exist or does not fit";
     ITEM = "N17", "an item that is not named by its whole key";
     ARGUMENTS = "N18", "a wrong number of arguments";
-    FLAG = "N19", "a flag or a type that cannot be";
+    FLAG = "N19", "a flag that the type cannot have";
     EARLY = "N20", "something read is used before it is read";
     PLACE = "N21", "something that cannot stand here";
     CALLER = "N22", "a claim of the caller that nobody declares";

@@ -1,7 +1,7 @@
 //! The flags of a field, and whether its type can have them.
 
 use crate::diagnostic::Diagnostic;
-use crate::document::ast::{self, FlagKind, TypeRef};
+use crate::document::ast::{self, FlagKind};
 use crate::schema::field::{Flags, Type, Unique};
 use crate::span::Span;
 
@@ -91,16 +91,6 @@ fn contradictions(flags: &Flags, name: &ast::Name, found: &mut Found) {
                 Diagnostic::error(code::FLAG, second, message).also(first, "the other").help("remove one of them"),
             );
         }
-    }
-}
-
-/// A set holds text, numbers or bytes.
-pub(super) fn set_element(written: &TypeRef, element: &Type, found: &mut Found) {
-    let plain = element.resolved();
-    let fits = plain.is_text() || plain.is_numeric() || matches!(plain, Type::Binary(_) | Type::Unknown);
-    if !fits {
-        let finding = Diagnostic::error(code::FLAG, written.span, "a set holds text, numbers or bytes, nothing else");
-        found.add(finding.help("write `list<…>`, or another type between the angle brackets"));
     }
 }
 

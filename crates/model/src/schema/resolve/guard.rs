@@ -53,7 +53,9 @@ pub(super) fn complete(names: &Names<'_>, model: &Model, number: usize, it: &ast
     guard.condition.iter().for_each(|condition| hints.within(model, condition));
     hints.apply(&mut guard.parameters);
     if !entities.is_empty() {
-        parameter::report_untyped(model, &it.parameters, &guard.parameters, &entities, found);
+        for (written, parameter) in it.parameters.iter().zip(&mut guard.parameters) {
+            parameter::report_untyped(model, written, parameter, &entities, found);
+        }
     }
     guard
 }

@@ -58,7 +58,7 @@ pub fn resolve(document: &Document) -> (Model, Vec<Diagnostic>) {
     entity::defaults(&names, &mut model, &written, &mut found);
     key::check_formats(&model, &mut found);
     key::infer_kinds(&mut model);
-    attribute::check(&model, &mut found);
+    attribute::check(&mut model, &mut found);
     patterns(&names, &mut model, &written, &mut found);
     changes(&names, &mut model, &mut found);
     (model, found.finish())

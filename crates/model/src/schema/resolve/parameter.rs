@@ -131,7 +131,7 @@ impl Hints {
     pub(super) fn apply(self, parameters: &mut [Parameter]) {
         for (number, kind) in self.0 {
             if let Some(parameter) = parameters.get_mut(number)
-                && is_untyped(parameter)
+                && parameter.is_unknown()
             {
                 parameter.kind = kind;
             }
@@ -152,34 +152,45 @@ fn type_of(model: &Model, expr: &Expr) -> Type {
     field.map_or(Type::Unknown, |field| field.kind.clone())
 }
 
-fn is_untyped(parameter: &Parameter) -> bool {
-    !parameter.declared && parameter.field.is_none() && matches!(parameter.kind, Type::Unknown)
-}
-
-/// Reports the parameters of which nothing is known.
+/// Reports a parameter of which nothing is known, and takes it for the field that was probably meant.
 pub(super) fn report_untyped(
     model: &Model,
-    written: &[ast::Parameter],
-    parameters: &[Parameter],
+    written: &ast::Parameter,
+    parameter: &mut Parameter,
     entities: &[EntityId],
     found: &mut Found,
 ) {
-    let known: Vec<&str> =
-        entities.iter().flat_map(|id| &model.entity(*id).fields).map(|field| field.name.as_str()).collect();
-    for (it, parameter) in written.iter().zip(parameters) {
-        if !is_untyped(parameter) {
-            continue;
+    if !parameter.is_unknown() {
+        return;
+    }
+    let name = &written.field;
+    let finding = Diagnostic::error(code::UNTYPED, name.span, untyped(model, &name.text, entities));
+    let fields = entities.iter().flat_map(|id| &model.entity(*id).fields).map(|field| field.name.as_str());
+    let Some(near) = nearest(&name.text, &fields.collect::<Vec<_>>()) else {
+        return found.add(finding.help(format!("give it a type, such as `{}: string`", name.text)));
+    };
+    found.add(finding.help(format!("did you mean `{near}`?")).edit(name.span, near));
+    let field = entities.iter().find_map(|id| Some((*id, model.entity(*id).field_named(near)?)));
+    parameter.field = field;
+    if let Some((entity, field)) = field {
+        parameter.kind = model.entity(entity).field(field).kind.clone();
+    }
+    if parameter.test == Test::Equal {
+        parameter.arguments = vec![near.to_owned()];
+    }
+    near.clone_into(&mut parameter.field_name);
+}
+
+fn untyped(model: &Model, name: &str, entities: &[EntityId]) -> String {
+    let mut titles: Vec<String> = Vec::new();
+    for id in entities {
+        let title = format!("`{}`", model.entity(*id).name);
+        if !titles.contains(&title) {
+            titles.push(title);
         }
-        let name = &it.field;
-        let titles: Vec<String> = entities.iter().map(|id| format!("`{}`", model.entity(*id).name)).collect();
-        let message = match titles.as_slice() {
-            [] => format!("the type of `{}` is not known", name.text),
-            titles => format!("`{}` is no field of {}, so its type is not known", name.text, titles.join(" or ")),
-        };
-        let finding = Diagnostic::error(code::UNTYPED, name.span, message);
-        found.add(match nearest(&name.text, &known) {
-            Some(near) => finding.help(format!("did you mean `{near}`?")).edit(name.span, near),
-            None => finding.help(format!("give it a type, such as `{}: string`", name.text)),
-        });
+    }
+    match titles.as_slice() {
+        [] => format!("the type of `{name}` is not known"),
+        titles => format!("`{name}` is no field of {}, so its type is not known", titles.join(" or ")),
     }
 }

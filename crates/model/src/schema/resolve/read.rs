@@ -68,8 +68,7 @@ pub(super) fn complete(names: &Names<'_>, model: &Model, number: usize, it: &ast
     if !read.result.is_broken() {
         let in_key = in_key(&read);
         for (number, written) in it.parameters.iter().enumerate().filter(|(number, _)| !in_key.contains(number)) {
-            let (written, known) = (std::slice::from_ref(written), &read.parameters[number..=number]);
-            parameter::report_untyped(model, written, known, &reading.entities, found);
+            parameter::report_untyped(model, written, &mut read.parameters[number], &reading.entities, found);
         }
     }
     if model.caller.is_some() && read.allow.is_none() {

@@ -57,16 +57,23 @@ fn empty(declared: Declared<'_, ast::Table>) -> Table {
 struct Seen(Vec<(&'static str, Span)>);
 
 impl Seen {
+    fn second_ttl(&mut self) -> bool {
+        let second = self.0.iter().any(|(word, _)| *word == "ttl");
+        self.0.push(("ttl", Span::default()));
+        second
+    }
+
     /// Whether a line of its kind was there before; says so.
     fn repeated(&mut self, line: &ast::Line<TableEntry>, found: &mut Found) -> bool {
         let word = match &line.value {
             TableEntry::Key(_) => "key",
             TableEntry::Tag(_) => "tag",
-            TableEntry::Ttl(_) => "ttl",
             TableEntry::Stream(_) => "stream",
             TableEntry::Encryption(_) => "encryption",
             TableEntry::Billing(_) => "billing",
             TableEntry::Class(_) => "class",
+            // A second one is the business of rule T02.
+            TableEntry::Ttl(_) => return self.second_ttl(),
             TableEntry::Index(_) | TableEntry::Recovery | TableEntry::Protected | TableEntry::Allow(_) => return false,
         };
         if let Some((_, first)) = self.0.iter().find(|(other, _)| *other == word) {

@@ -48,11 +48,7 @@ impl Types<'_> {
             }
             ast::Type::List(of, bounds) => Type::List(Box::new(self.follow(of, path, found)), *bounds),
             ast::Type::Map(of, bounds) => Type::Map(Box::new(self.follow(of, path, found)), *bounds),
-            ast::Type::Set(of, bounds) => {
-                let element = self.follow(of, path, found);
-                flags::set_element(of, &element, found);
-                Type::Set(Box::new(element), *bounds)
-            }
+            ast::Type::Set(of, bounds) => Type::Set(Box::new(self.follow(of, path, found)), *bounds),
             ast::Type::Record(fields) => Type::Record(self.record(fields, path, found)),
             other => simple(other),
         }

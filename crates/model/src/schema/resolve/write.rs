@@ -36,25 +36,18 @@ pub(super) fn resolve(
     clauses(&mut write, it, found);
     let mut body = Body::new(names, model, it, &parameters);
     body.steps(&mut write, found);
-    action::from_parameters(model, &mut write);
     hints(model, &write).apply(&mut write.parameters);
     if complete {
-        parameter::report_untyped(model, &it.parameters, &write.parameters, &unique(entities), found);
+        for (written, parameter) in it.parameters.iter().zip(&mut write.parameters) {
+            parameter::report_untyped(model, written, parameter, &entities, found);
+        }
+        action::refill(model, &mut write);
     }
+    action::from_parameters(model, &mut write);
     if model.caller.is_some() && write.allow.is_none() {
         read::no_allow(&it.name, found);
     }
     write
-}
-
-fn unique(entities: Vec<EntityId>) -> Vec<EntityId> {
-    let mut list = Vec::new();
-    for entity in entities {
-        if !list.contains(&entity) {
-            list.push(entity);
-        }
-    }
-    list
 }
 
 /// The entities the steps are about, in order; whether all of them are known.
