@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use keyform_model::document::parse;
+use keyform_model::document::ast::Document;
+use keyform_model::document::{parse, print};
 
 /// The root of the repository.
 fn root() -> PathBuf {
@@ -36,4 +37,39 @@ fn every_model_of_the_repository_is_read_without_mistakes() {
         }
     }
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
+}
+
+/// The JSON form without what the printer decides: where empty lines are.
+fn shape(document: &Document) -> serde_json::Value {
+    fn strip(value: &mut serde_json::Value) {
+        match value {
+            serde_json::Value::Object(map) => {
+                map.remove("gap");
+                if map.get("notes").is_some_and(|notes| notes.as_object().is_some_and(serde_json::Map::is_empty)) {
+                    map.remove("notes");
+                }
+                map.values_mut().for_each(strip);
+                if map.get("notes").is_some_and(|notes| notes.as_object().is_some_and(serde_json::Map::is_empty)) {
+                    map.remove("notes");
+                }
+            }
+            serde_json::Value::Array(values) => values.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    let mut value = serde_json::to_value(document).expect("a document has a JSON form");
+    strip(&mut value);
+    value
+}
+
+#[test]
+fn what_is_printed_is_read_as_the_same_tree_and_printed_the_same() {
+    for path in models_below(&root().join("systems")) {
+        let (document, _) = parse(&std::fs::read_to_string(&path).unwrap());
+        let printed = print(&document);
+        let (again, mistakes) = parse(&printed);
+        assert!(mistakes.is_empty(), "{}: {mistakes:#?}", path.display());
+        assert_eq!(shape(&document), shape(&again), "{}", path.display());
+        assert_eq!(printed, print(&again), "{}", path.display());
+    }
 }

@@ -2,12 +2,15 @@
 //!
 //! 1. [`lexer`] cuts the text into [`token`]s and comments.
 //! 2. [`parse`] builds the tree ([`ast`]), with recovery: one run reports all independent mistakes.
-//! 3. [`template`] takes the quoted templates apart, where the meaning needs it.
+//! 3. [`print`] writes the tree as text, in the one form all models have.
+//! 4. [`template`] takes the quoted templates apart, where the meaning needs it.
 
 pub mod ast;
 pub mod lexer;
 pub mod parse;
+pub mod print;
 pub mod template;
 pub mod token;
 
 pub use parse::parse;
+pub use print::print;

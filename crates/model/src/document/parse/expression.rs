@@ -8,7 +8,7 @@ use crate::document::token::Kind;
 use super::{DEPTH_MAX, Parsed, Parser};
 
 /// Words that are never a name within an expression.
-pub const RESERVED: [&str; 17] = [
+pub(in crate::document) const RESERVED: [&str; 17] = [
     "and", "or", "not", "between", "in", "begins", "contains", "is", "none", "true", "false", "absent", "exists", "if",
     "else", "some", "null",
 ];

@@ -26,6 +26,8 @@ mod report;
 mod table;
 mod write;
 
+pub(super) use expression::RESERVED;
+
 use crate::diagnostic::Diagnostic;
 
 use super::ast::Document;

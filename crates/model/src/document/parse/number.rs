@@ -55,7 +55,8 @@ impl Parser<'_> {
     fn literal_with_unit(&mut self, what: &str, units: &[(&str, u32)]) -> Parsed<Literal> {
         let mut literal = self.literal(what)?;
         let next = self.peek();
-        if literal.unit.is_empty() && next.kind == Kind::Word && units.iter().any(|(unit, _)| *unit == next.text) {
+        let is_unit = next.kind == Kind::Word && !next.first && !self.peek_at(1).is_mark(":");
+        if literal.unit.is_empty() && is_unit && units.iter().any(|(unit, _)| *unit == next.text) {
             literal.unit = next.text.clone();
             self.bump();
         }

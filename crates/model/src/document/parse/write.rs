@@ -157,10 +157,11 @@ impl Parser<'_> {
         while self.at_word("if") {
             let mut notes = self.notes_before();
             notes.gap = false;
+            let own_line = self.peek().first;
             self.bump();
             let condition = self.expression()?;
             let outcome = self.outcome()?;
-            if self.at_word("if") {
+            if own_line || self.at_word("if") {
                 self.close_notes(&mut notes, None);
             }
             conditions.push(Condition { notes, condition, outcome });

@@ -1,0 +1,192 @@
+//! Lines with aligned columns and their comments.
+//!
+//! A row is a line of the model, in cells. The cells of rows that stand together (no empty line between them, of the same kind)
+//! begin at the same column:
+//!
+//! ```text
+//! userId:   ulid = ulid()     // made here
+//! username: string(1..32)     // what others see
+//! ```
+
+use super::super::ast::Notes;
+use super::WIDTH;
+
+/// The space before a comment at the end of a line.
+const BEFORE_COMMENT: usize = 2;
+
+/// A line of the model with what stands around it.
+pub(super) struct Row<'a> {
+    /// What stands around it.
+    pub(super) notes: &'a Notes,
+    /// Its cells; all but the last are as wide as the widest of the rows they stand with.
+    pub(super) cells: Vec<String>,
+    /// The space between two cells.
+    pub(super) space: usize,
+    /// Rows of different kinds are not aligned. Those of kind 0 never are.
+    pub(super) kind: u8,
+    /// A last part that is aligned where it fits, and has lines of its own where it does not.
+    pub(super) tail: Option<String>,
+    /// Further lines that belong to it.
+    pub(super) more: Vec<String>,
+    /// Its comment stands behind the first line, which opens a block, and not behind the last.
+    pub(super) opens: bool,
+}
+
+impl<'a> Row<'a> {
+    /// A row that is aligned with nothing.
+    pub(super) fn plain(notes: &'a Notes, mut lines: Vec<String>) -> Self {
+        let more = lines.split_off(1.min(lines.len()));
+        Self { notes, cells: lines, space: 1, kind: 0, tail: None, more, opens: false }
+    }
+
+    /// A row whose first line opens a block.
+    pub(super) fn block(notes: &'a Notes, lines: Vec<String>) -> Self {
+        let opens = lines.first().is_some_and(|line| line.ends_with('{'));
+        Self { opens, ..Self::plain(notes, lines) }
+    }
+
+    /// A row of cells.
+    pub(super) fn cells(notes: &'a Notes, kind: u8, cells: Vec<String>) -> Self {
+        Self { notes, cells, space: 1, kind, tail: None, more: Vec::new(), opens: false }
+    }
+
+    /// The text of its cells, padded to these widths.
+    fn text(&self, widths: &[usize]) -> String {
+        let mut text = String::new();
+        for (number, cell) in self.cells.iter().enumerate() {
+            text.push_str(cell);
+            if number + 1 < self.cells.len() {
+                let width = widths.get(number).copied().unwrap_or_default().max(columns(cell));
+                text.push_str(&" ".repeat(width - columns(cell) + self.space));
+            }
+        }
+        text
+    }
+}
+
+/// How many columns a text takes.
+pub(super) fn columns(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The lines of rows, each section aligned, with the comments after the last.
+pub(super) fn lines(rows: Vec<Row<'_>>, tail: &[String]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut rest = rows.as_slice();
+    while let Some(first) = rest.first() {
+        if first.notes.gap && !lines.is_empty() {
+            lines.push(String::new());
+        }
+        let length = 1 + rest[1..].iter().take_while(|row| !row.notes.gap).count();
+        let (section, after) = rest.split_at(length);
+        section_lines(section, &mut lines);
+        rest = after;
+    }
+    comments(tail, &mut lines);
+    lines
+}
+
+/// The lines of rows without an empty line between them.
+fn section_lines(section: &[Row<'_>], lines: &mut Vec<String>) {
+    let first_lines: Vec<(String, Option<String>)> = aligned(section);
+    let behind = section
+        .iter()
+        .zip(&first_lines)
+        .filter(|(row, (_, wrapped))| row.notes.trailing.is_some() && row.more.is_empty() && wrapped.is_none())
+        .map(|(_, (text, _))| columns(text))
+        .max()
+        .unwrap_or_default();
+    for (row, (text, wrapped)) in section.iter().zip(first_lines) {
+        notes_before(row.notes, lines);
+        let own: Vec<String> = wrapped.into_iter().chain(row.more.iter().cloned()).collect();
+        let mut all: Vec<String> = std::iter::once(text).chain(own).collect();
+        if let Some(comment) = &row.notes.trailing {
+            let alone = all.len() == 1;
+            let number = if row.opens { 0 } else { all.len() - 1 };
+            let column = if alone { behind } else { 0 };
+            let line = &mut all[number];
+            let padding = column.saturating_sub(columns(line)) + BEFORE_COMMENT;
+            line.push_str(&" ".repeat(padding));
+            line.push_str(slashed("//", comment).trim_end());
+        }
+        lines.append(&mut all);
+    }
+}
+
+/// The first line of each row, and its tail where that has a line of its own.
+fn aligned(section: &[Row<'_>]) -> Vec<(String, Option<String>)> {
+    let mut all = Vec::new();
+    let mut rest = section;
+    while let Some(first) = rest.first() {
+        let same = rest[1..].iter().take_while(|row| first.kind != 0 && row.kind == first.kind).count();
+        let (run, after) = rest.split_at(same + 1);
+        all.extend(aligned_run(run));
+        rest = after;
+    }
+    all
+}
+
+fn aligned_run(run: &[Row<'_>]) -> Vec<(String, Option<String>)> {
+    let widths = widths(run);
+    let texts: Vec<String> = run.iter().map(|row| row.text(&widths)).collect();
+    let fits = |text: &str, tail: &str| columns(text) + BEFORE_COMMENT + columns(tail) <= WIDTH;
+    let with_tails = run.iter().zip(&texts).filter_map(|(row, text)| Some((text, row.tail.as_ref()?)));
+    let column =
+        with_tails.filter(|(text, tail)| fits(text, tail)).map(|(text, _)| columns(text) + BEFORE_COMMENT).max();
+    let column = column.unwrap_or_default();
+    let joined = |(row, text): (&Row<'_>, String)| match &row.tail {
+        None => (text, None),
+        Some(tail) if columns(&text) + BEFORE_COMMENT <= column && column + columns(tail) <= WIDTH => {
+            let padding = " ".repeat(column - columns(&text));
+            (format!("{text}{padding}{tail}"), None)
+        }
+        Some(tail) if fits(&text, tail) => (format!("{text}  {tail}"), None),
+        Some(tail) => (text, Some(format!("  {tail}"))),
+    };
+    run.iter().zip(texts).map(joined).collect()
+}
+
+/// How wide each column of a run is.
+fn widths(run: &[Row<'_>]) -> Vec<usize> {
+    let mut widths: Vec<usize> = Vec::new();
+    for row in run {
+        for (number, cell) in row.cells.iter().enumerate().take(row.cells.len().saturating_sub(1)) {
+            if widths.len() <= number {
+                widths.push(0);
+            }
+            widths[number] = widths[number].max(columns(cell));
+        }
+    }
+    widths
+}
+
+/// The comments and the documentation before a line.
+pub(super) fn notes_before(notes: &Notes, lines: &mut Vec<String>) {
+    comments(&notes.comments, lines);
+    lines.extend(notes.docs.iter().map(|doc| slashed("///", doc)));
+}
+
+/// Comments, each with a line of its own. A line break alone stands for an empty line.
+fn comments(comments: &[String], lines: &mut Vec<String>) {
+    lines.extend(comments.iter().map(|text| if text == "\n" { String::new() } else { slashed("//", text) }));
+}
+
+fn slashed(slashes: &str, text: &str) -> String {
+    if text.is_empty() { slashes.to_owned() } else { format!("{slashes} {text}") }
+}
+
+/// `header {`, the lines two columns further in, `}`.
+pub(super) fn braced(header: &str, lines: Vec<String>) -> Vec<String> {
+    if lines.is_empty() {
+        return vec![format!("{header} {{}}")];
+    }
+    let mut all = vec![format!("{header} {{")];
+    all.extend(indented(lines));
+    all.push("}".to_owned());
+    all
+}
+
+/// The lines two columns further in.
+pub(super) fn indented(lines: Vec<String>) -> impl Iterator<Item = String> {
+    lines.into_iter().map(|line| if line.is_empty() { line } else { format!("  {line}") })
+}

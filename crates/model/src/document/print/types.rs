@@ -1,0 +1,170 @@
+//! Fields and their types.
+
+use super::super::ast::{Bounds, CallerField, Field, Flag, FlagKind, Text, Type, TypeRef};
+use super::row::{columns, indented};
+use super::{WIDTH, expression, word};
+
+/// `caller a: type, b: type`
+pub(super) fn caller(fields: &[CallerField]) -> Vec<String> {
+    let claims: Vec<String> =
+        fields.iter().map(|field| format!("{}: {}", word::name(&field.name), type_ref(&field.kind))).collect();
+    vec![format!("caller {}", claims.join(", "))]
+}
+
+/// `name: type flags = default`
+fn field(field: &Field) -> String {
+    format!("{}: {}", word::name(&field.name), field_value(field))
+}
+
+/// `type flags = default`
+pub(super) fn field_value(field: &Field) -> String {
+    format!("{}{}", type_ref(&field.kind), after_type(field))
+}
+
+/// `flags = default`
+fn after_type(field: &Field) -> String {
+    let mut text = String::new();
+    for flag in &field.flags {
+        text.push(' ');
+        text.push_str(&flag_text(flag));
+    }
+    if let Some(default) = &field.default {
+        text.push_str(" = ");
+        text.push_str(&expression::text(default));
+    }
+    text
+}
+
+/// The value of a field that does not fit on its line, in several: the first behind the name, the others below the field.
+/// `column` is where the type begins.
+pub(super) fn long_field_value(field: &Field, column: usize) -> Vec<String> {
+    let after = format!("{}{}", suffix(&field.kind), after_type(field));
+    match &field.kind.kind {
+        Type::Record(fields) if !fields.is_empty() => record_lines(fields, &after),
+        Type::OneOf(values) => one_of_lines(values, &after, column),
+        _ => vec![field_value(field)],
+    }
+}
+
+fn record_lines(fields: &[Field], after: &str) -> Vec<String> {
+    let width = fields.iter().map(|field| columns(&word::name(&field.name))).max().unwrap_or_default();
+    let mut inner = Vec::new();
+    for field in fields {
+        let name = format!("{}:", word::name(&field.name));
+        let padding = " ".repeat(width + 1 - columns(&name));
+        let mut value = vec![field_value(field)];
+        if columns(&value[0]) + width + 6 > WIDTH {
+            value = long_field_value(field, width + 2);
+        }
+        let mut value = value.into_iter();
+        inner.push(format!("{name}{padding} {}", value.next().unwrap_or_default()));
+        inner.extend(value);
+    }
+    let mut lines = vec!["{".to_owned()];
+    lines.extend(indented(inner));
+    lines.push(format!("}}{after}"));
+    lines
+}
+
+fn one_of_lines(values: &[Text], after: &str, column: usize) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    let room = WIDTH.saturating_sub(column + columns(after) + 4);
+    for (number, value) in values.iter().enumerate() {
+        let value = word::text(value);
+        let line = lines.last_mut().expect("there is always a line");
+        if number == 0 {
+            line.push_str(&value);
+        } else if columns(line) + columns(&value) + 3 <= room {
+            line.push_str(&format!(" | {value}"));
+        } else {
+            lines.push(format!("| {value}"));
+        }
+    }
+    if let Some(last) = lines.last_mut() {
+        last.push_str(after);
+    }
+    let padding = " ".repeat(column);
+    let first = lines.remove(0);
+    std::iter::once(first).chain(lines.into_iter().map(|line| format!("{padding}{line}"))).collect()
+}
+
+/// A type.
+pub(super) fn type_ref(kind: &TypeRef) -> String {
+    format!("{}{}", type_kind(&kind.kind), suffix(kind))
+}
+
+fn suffix(kind: &TypeRef) -> String {
+    let optional = if kind.optional { "?" } else { "" };
+    let null = if kind.null { " | null" } else { "" };
+    format!("{optional}{null}")
+}
+
+fn type_kind(kind: &Type) -> String {
+    match kind {
+        Type::String(limits) => format!("string{}", bounds(limits)),
+        Type::Slug(limits) => format!("slug{}", bounds(limits)),
+        Type::Int(limits) => format!("int{}", bounds(limits)),
+        Type::Number => "number".to_owned(),
+        Type::Bool => "bool".to_owned(),
+        Type::Binary(limits) => format!("binary{}", bounds(limits)),
+        Type::Ulid => "ulid".to_owned(),
+        Type::Uuid => "uuid".to_owned(),
+        Type::Email => "email".to_owned(),
+        Type::Url => "url".to_owned(),
+        Type::Timestamp => "timestamp".to_owned(),
+        Type::Datetime => "datetime".to_owned(),
+        Type::Epoch => "epoch".to_owned(),
+        Type::EpochMs => "epoch_ms".to_owned(),
+        Type::Date => "date".to_owned(),
+        Type::Money => "money".to_owned(),
+        Type::OneOf(values) => values.iter().map(word::text).collect::<Vec<_>>().join(" | "),
+        Type::List(element, limits) => format!("list<{}>{}", type_ref(element), bounds(limits)),
+        Type::Map(element, limits) => format!("map<{}>{}", type_ref(element), bounds(limits)),
+        Type::Set(element, limits) => format!("set<{}>{}", type_ref(element), bounds(limits)),
+        Type::Json => "json".to_owned(),
+        Type::Record(fields) => record(fields),
+        Type::Ref(entity, None) => format!("ref {}", word::name(entity)),
+        Type::Ref(entity, Some(target)) => format!("ref {}.{}", word::name(entity), word::name(target)),
+        Type::Copy(entity, source) => format!("copy {}.{}", word::name(entity), word::name(source)),
+        Type::Unknown(name) => word::name(name),
+    }
+}
+
+fn record(fields: &[Field]) -> String {
+    if fields.is_empty() {
+        return "{}".to_owned();
+    }
+    format!("{{ {} }}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
+}
+
+/// `(1..32)`, `(8)`, `(1..)`, `(..100)` or nothing
+fn bounds(bounds: &Bounds) -> String {
+    match (bounds.min, bounds.max) {
+        (None, None) => String::new(),
+        (Some(min), Some(max)) if min == max => format!("({min})"),
+        (min, max) => {
+            let written = |bound: Option<i64>| bound.map(|bound| bound.to_string()).unwrap_or_default();
+            format!("({}..{})", written(min), written(max))
+        }
+    }
+}
+
+fn flag_text(flag: &Flag) -> String {
+    match &flag.kind {
+        FlagKind::Unique(per) if per.is_empty() => "unique".to_owned(),
+        FlagKind::Unique(per) => format!("unique per {}", word::names(per)),
+        FlagKind::Version => "version".to_owned(),
+        FlagKind::Created => "created".to_owned(),
+        FlagKind::Updated => "updated".to_owned(),
+        FlagKind::Immutable => "immutable".to_owned(),
+        FlagKind::Secret => "secret".to_owned(),
+        FlagKind::Encrypted => "encrypted".to_owned(),
+        FlagKind::Personal => "personal".to_owned(),
+        FlagKind::Id => "id".to_owned(),
+        FlagKind::Cascade => "cascade".to_owned(),
+        FlagKind::Restrict => "restrict".to_owned(),
+        FlagKind::Keep => "keep".to_owned(),
+        FlagKind::Snapshot => "snapshot".to_owned(),
+        FlagKind::Refresh => "refresh".to_owned(),
+    }
+}
