@@ -29,6 +29,7 @@ pub(crate) fn command() -> Command {
         .args_conflicts_with_subcommands(true)
         .args(settings(&|_| true))
         .subcommand(Command::new("serve").about("Serves a data directory (the default)").args(settings(&|_| true)))
+        .subcommands(crate::model::commands())
         .subcommand(keys())
         .subcommand(credentials())
         .subcommand(Command::new("version").about("Prints the version"))

@@ -1,11 +1,12 @@
-//! The `keyform` command: settings, a server, and the keeping of keys and credentials. Thin: what it starts lives in the
+//! The `keyform` command: settings, a server, the keeping of keys and credentials, and the commands for models. Thin: what it starts lives in the
 //! library.
 //!
 //! 1. `command` describes the arguments, and `config` puts flags, environment, `keyform.toml` and defaults together.
 //! 2. `serve` opens the database, serves it, and waits for a signal to stop.
 //! 3. `keys` and `credentials` do their errands and end.
+//! 4. `model` holds the commands that work on models.
 //!
-//! Exit codes: 0 when all went well, 2 when the arguments, the settings or the surroundings do not allow it.
+//! Exit codes: 0 when all went well, 1 when a model has errors, 2 when the arguments, the settings or the surroundings do not allow it.
 
 mod command;
 mod config;
@@ -13,6 +14,7 @@ mod credentials;
 mod failure;
 mod keys;
 mod logging;
+mod model;
 mod output;
 mod serve;
 mod signals;
@@ -27,7 +29,7 @@ use failure::Failure;
 fn main() -> ExitCode {
     let arguments = command::command().get_matches();
     match run(&arguments) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) => {
             output::error(&failure);
             ExitCode::from(2)
@@ -35,7 +37,14 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &ArgMatches) -> Result<(), Failure> {
+fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    if let Some(done) = arguments.subcommand().and_then(|(name, arguments)| model::run(name, arguments)) {
+        return done;
+    }
+    run_store(arguments).map(|()| ExitCode::SUCCESS)
+}
+
+fn run_store(arguments: &ArgMatches) -> Result<(), Failure> {
     let surroundings = Surroundings::of_process();
     let config = |arguments: &ArgMatches| Config::resolve(arguments, &surroundings);
     match arguments.subcommand() {

@@ -10,6 +10,9 @@ use crate::document::ast::TableClass;
 pub struct Prices {
     /// The day the table was taken from the provider's pages.
     pub date: &'static str,
+    /// The same day, in days since 1970.
+    #[serde(skip)]
+    pub day: u64,
     /// Where they hold.
     pub region: &'static str,
     /// Of the standard class.
@@ -39,6 +42,7 @@ pub struct ClassPrices {
 /// Amazon DynamoDB, us-east-1. The request prices are those since November 2024, when they were halved.
 pub const PRICES: Prices = Prices {
     date: "2026-10-01",
+    day: 20_727,
     region: "us-east-1",
     standard: ClassPrices {
         million_reads: 0.125,
@@ -68,14 +72,9 @@ impl Prices {
         }
     }
 
-    /// Whether the table is more than a year old on a day given as `2026-10-31`.
+    /// Whether the table is more than a year old on a day, given in days since 1970.
     #[must_use]
-    pub fn is_old_on(&self, day: &str) -> bool {
-        let number = |date: &str| -> Option<i64> {
-            let mut parts = date.split('-').map(|part| part.parse::<i64>());
-            let mut next = || parts.next()?.ok();
-            Some(next()? * 372 + next()? * 31 + next()?)
-        };
-        number(day).zip(number(self.date)).is_some_and(|(day, taken)| day - taken > 372)
+    pub const fn is_old_on_day(&self, day: u64) -> bool {
+        day > self.day + 365
     }
 }

@@ -1,0 +1,58 @@
+//! `keyform cost`: what a model costs, and what a change of it costs.
+
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use keyform::model::Checked;
+use keyform::model::cost::{Report, compare, price::PRICES, report, text};
+
+use crate::failure::Failure;
+use crate::output;
+
+use super::{file, source};
+
+const MORE: &str = "\
+Units, pages and index writes follow from the plans; rates come from the patterns (`400/s`), sizes and counts from \
+`volume`. A month has thirty days, and a rate holds all month. Figures that are not given are assumed and marked by a star.";
+
+pub(super) fn command() -> Command {
+    Command::new("cost")
+        .about("Says what a model costs: units, pages, index writes, heat, storage, money")
+        .arg(file())
+        .arg(Arg::new("compare").long("compare").value_name("OLD.kf").help("Show what changed since another model"))
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON"))
+        .after_help(MORE)
+}
+
+pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    let path = arguments.get_one::<String>("file").map_or("-", String::as_str);
+    let now = bill(path)?;
+    let json = arguments.get_flag("json");
+    let printed = match arguments.get_one::<String>("compare") {
+        Some(old) => {
+            let comparison = compare::compare(&bill(old)?, &now);
+            if json { serde_json::to_string_pretty(&comparison)? } else { compare::text(&comparison) }
+        }
+        None if json => serde_json::to_string_pretty(&now)?,
+        None => text::text(&now),
+    };
+    output::line(printed.trim_end())?;
+    warn_of_old_prices();
+    Ok(ExitCode::SUCCESS)
+}
+
+fn bill(path: &str) -> Result<Report, Failure> {
+    let checked = Checked::read(&source::read(path)?);
+    if checked.has_errors() {
+        output::note(&format!("{path} has errors, so patterns may be missing here: see `keyform check {path}`"));
+    }
+    Ok(report(&checked.model, &checked.plans, &PRICES))
+}
+
+fn warn_of_old_prices() {
+    let days =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
+    if PRICES.is_old_on_day(days) {
+        output::note(&format!("the prices are those of {}, more than a year ago: look them up", PRICES.date));
+    }
+}

@@ -1,0 +1,32 @@
+//! The commands that work on models: what they print is made by the library, from the text of a file.
+//!
+//! Exit codes: 0 when all went well, 1 when a model has errors, 2 when something cannot be read.
+
+mod cost;
+mod doc;
+mod source;
+
+use std::process::ExitCode;
+
+use clap::{Arg, ArgMatches, Command};
+
+use crate::failure::Failure;
+
+/// The commands, in the order in which help names them.
+pub(crate) fn commands() -> Vec<Command> {
+    vec![doc::command(), cost::command()]
+}
+
+/// Runs a command, if it is one of these.
+pub(crate) fn run(name: &str, arguments: &ArgMatches) -> Option<Result<ExitCode, Failure>> {
+    Some(match name {
+        "cost" => cost::run(arguments),
+        "doc" => doc::run(arguments),
+        _ => return None,
+    })
+}
+
+/// The file a command is about.
+fn file() -> Arg {
+    Arg::new("file").value_name("FILE").required(true).help("The model, a .kf file; - reads standard input")
+}
