@@ -7,11 +7,13 @@
 //! 3. [`template`] computes with key templates: do two overlap, is one injective, how long can it be.
 //! 4. [`plan`] gives each read its one request and each write its one atomic request, or says what is missing.
 //! 5. [`check`] holds the rules, one file each; what they find are [`diagnostic`]s.
+//! 6. [`bind`] turns a plan and the arguments of a call into the request.
 //!
 //! 6. [`cost`] and [`doc`] say what it costs, and print it as a document.
 //!
 //! [`Checked::read`] goes through all of it. The crate knows neither store nor network nor clock.
 
+pub mod bind;
 pub mod check;
 mod checked;
 pub mod cost;

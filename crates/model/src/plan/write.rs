@@ -90,7 +90,7 @@ fn sentinels<'a>(entity: &'a Entity, action: &'a Action) -> impl Iterator<Item =
 }
 
 /// The unique fields of an entity that need a sentinel.
-pub(super) fn guarded_fields(entity: &Entity) -> impl Iterator<Item = FieldId> + '_ {
+pub(crate) fn guarded_fields(entity: &Entity) -> impl Iterator<Item = FieldId> + '_ {
     entity.fields.iter().enumerate().filter_map(|(number, field)| {
         let unique = field.flags.unique.as_ref()?;
         let id = FieldId(number);

@@ -51,7 +51,7 @@ fn padded(value: &str, width: usize) -> String {
 }
 
 /// A time as milliseconds since 1970.
-fn millis(kind: &Type, value: &str) -> Option<i64> {
+pub fn millis(kind: &Type, value: &str) -> Option<i64> {
     match kind {
         Type::Timestamp => clock::millis(value),
         Type::Date => clock::millis(&format!("{value}T00:00:00.000Z")),
@@ -62,7 +62,7 @@ fn millis(kind: &Type, value: &str) -> Option<i64> {
 }
 
 /// A time given in milliseconds, as its type stores it.
-fn stored(kind: &Type, millis: i64) -> Option<String> {
+pub fn stored(kind: &Type, millis: i64) -> Option<String> {
     match kind {
         Type::Timestamp => Some(clock::timestamp(millis)),
         Type::Date => clock::timestamp(millis).get(..10).map(str::to_owned),

@@ -1,0 +1,240 @@
+//! Conditions on an item: fields become paths, everything else is known already.
+
+use keyform_core::AttributeValue;
+use keyform_core::expression::{Comparator, Condition, Operand, Path, PathElement};
+
+use crate::document::ast::BinaryOp;
+use crate::schema::{Expr, ExprKind, Origin, PathStep, Place, Type};
+
+use super::BindError;
+use super::evaluate::Scope;
+use super::value::{self, Computed};
+
+/// A condition, as far as it is not decided already.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Logic {
+    /// It holds, or does not, whatever the item is.
+    Known(bool),
+    /// It depends on the item.
+    Test(Condition),
+}
+
+impl Scope<'_> {
+    /// The condition that an expression is; `key` is an attribute that every item of the table has.
+    pub(super) fn condition(&self, expr: &Expr, key: &str) -> Result<Logic, BindError> {
+        Ok(match &expr.kind {
+            ExprKind::Binary(BinaryOp::And, left, right) => {
+                and([self.condition(left, key)?, self.condition(right, key)?])
+            }
+            ExprKind::Binary(BinaryOp::Or, left, right) => or(self.condition(left, key)?, self.condition(right, key)?),
+            ExprKind::Not(of) => not(self.condition(of, key)?),
+            ExprKind::Absent => Logic::Test(Condition::AttributeNotExists(Path::attribute(key))),
+            ExprKind::Exists => Logic::Test(Condition::AttributeExists(Path::attribute(key))),
+            ExprKind::Bool(value) => Logic::Known(*value),
+            ExprKind::IsNone(of) => not(self.is_some(of)?),
+            ExprKind::IsSome(of) => self.is_some(of)?,
+            ExprKind::Binary(op, left, right) => self.compared(*op, left, right)?,
+            ExprKind::Between(of, low, high) => self.between(of, low, high)?,
+            ExprKind::In(of, list) => self.one_of(of, list)?,
+            ExprKind::Place(_) => self.is_true(expr)?,
+            _ => return Err(BindError::Inexpressible("a value as a condition".to_owned())),
+        })
+    }
+
+    fn is_true(&self, expr: &Expr) -> Result<Logic, BindError> {
+        let right = Operand::Value(AttributeValue::Bool(true).into());
+        Ok(match self.operand(expr, &Type::Bool)? {
+            Some(Operand::Value(value)) => Logic::Known(value.to_tree() == AttributeValue::Bool(true)),
+            Some(left) => Logic::Test(Condition::Compare { left, comparator: Comparator::Equal, right }),
+            None => Logic::Known(false),
+        })
+    }
+
+    fn is_some(&self, of: &Expr) -> Result<Logic, BindError> {
+        match self.own_path(of)? {
+            Some(path) => Ok(Logic::Test(Condition::AttributeExists(path))),
+            None => Ok(Logic::Known(self.evaluate(of)? != Computed::None)),
+        }
+    }
+
+    fn compared(&self, op: BinaryOp, left: &Expr, right: &Expr) -> Result<Logic, BindError> {
+        let kind = self.kind_of(left).or_else(|| self.kind_of(right)).unwrap_or(Type::Unknown);
+        let operands = (self.operand(left, &kind)?, self.operand(right, &kind)?);
+        let (Some(one), Some(other)) = operands else {
+            return Ok(Logic::Known(self.with_nothing(op, &operands)));
+        };
+        let test = match op {
+            BinaryOp::Begins => Condition::BeginsWith(one, other),
+            BinaryOp::Contains => Condition::Contains(one, other),
+            _ => Condition::Compare { left: one, comparator: comparator(op)?, right: other },
+        };
+        Ok(decided(test))
+    }
+
+    /// A comparison with nothing: only nothing equals it.
+    fn with_nothing(&self, op: BinaryOp, (one, other): &(Option<Operand>, Option<Operand>)) -> bool {
+        match op {
+            BinaryOp::Equal => one.is_none() && other.is_none(),
+            BinaryOp::NotEqual => one.is_none() != other.is_none(),
+            _ => false,
+        }
+    }
+
+    fn between(&self, of: &Expr, low: &Expr, high: &Expr) -> Result<Logic, BindError> {
+        let kind = self.kind_of(of).unwrap_or(Type::Unknown);
+        let operands = (self.operand(of, &kind)?, self.operand(low, &kind)?, self.operand(high, &kind)?);
+        Ok(match operands {
+            (Some(operand), Some(low), Some(high)) => decided(Condition::Between { operand, low, high }),
+            _ => Logic::Known(false),
+        })
+    }
+
+    fn one_of(&self, of: &Expr, list: &[Expr]) -> Result<Logic, BindError> {
+        let kind = self.kind_of(of).unwrap_or(Type::Unknown);
+        let mut candidates = Vec::new();
+        for part in list {
+            candidates.extend(self.operand(part, &kind)?);
+        }
+        Ok(match self.operand(of, &kind)? {
+            Some(operand) if !candidates.is_empty() => decided(Condition::In { operand, candidates }),
+            _ => Logic::Known(false),
+        })
+    }
+
+    /// Something that is compared; `None` for nothing.
+    fn operand(&self, expr: &Expr, kind: &Type) -> Result<Option<Operand>, BindError> {
+        if let Some(path) = self.own_path(expr)? {
+            return Ok(Some(Operand::Path(path)));
+        }
+        if let ExprKind::Call { function, arguments } = &expr.kind
+            && function == "size"
+            && let Some(of) = arguments.first()
+            && let Some(path) = self.own_path(of)?
+        {
+            return Ok(Some(Operand::Size(path)));
+        }
+        if !expr.own_fields().is_empty() {
+            return Err(BindError::Inexpressible("arithmetic with a field in a condition".to_owned()));
+        }
+        let value = value::stored(self.evaluate(expr)?, kind)?;
+        Ok(value.map(|value| Operand::Value(value.into())))
+    }
+
+    /// The path of a field of the item at hand, with what comes after it.
+    pub(super) fn own_path(&self, expr: &Expr) -> Result<Option<Path>, BindError> {
+        match &expr.kind {
+            ExprKind::Place(Place { origin: Origin::Field(entity, field), path }) => {
+                let name = self.model.entity(*entity).field(*field).name.clone();
+                self.path(name, path).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The path of an attribute with these steps into it.
+    pub(super) fn path(&self, attribute: String, steps: &[PathStep]) -> Result<Path, BindError> {
+        let mut elements = vec![PathElement::Attribute(attribute)];
+        for step in steps {
+            elements.push(match step {
+                PathStep::Member(name) => PathElement::Attribute(name.clone()),
+                PathStep::Element(key) => match self.typed(key, &Type::Unknown)? {
+                    Some(AttributeValue::S(name)) => PathElement::Attribute(name),
+                    Some(AttributeValue::N(number)) => {
+                        let place = number.to_i64().and_then(|place| usize::try_from(place).ok());
+                        PathElement::Index(place.ok_or_else(|| BindError::WrongValue(format!("`[{number}]`")))?)
+                    }
+                    _ => return Err(BindError::Missing("the key of an element".to_owned())),
+                },
+            });
+        }
+        Ok(Path { elements })
+    }
+
+    /// The type of an expression, where it has one of its own.
+    pub(super) fn kind_of(&self, expr: &Expr) -> Option<Type> {
+        let ExprKind::Place(place) = &expr.kind else { return None };
+        let field = |entity: &crate::schema::EntityId, field: &crate::schema::FieldId| {
+            self.model.entity(*entity).field(*field).kind.clone()
+        };
+        let kind = match &place.origin {
+            Origin::Field(entity, id) | Origin::Let { entity: Some(entity), field: Some(id), .. } => field(entity, id),
+            Origin::Parameter(number) => self.parameters.get(*number)?.kind.clone(),
+            Origin::Caller(number) => self.model.caller.as_ref()?.fields.get(*number)?.kind.clone(),
+            _ => return None,
+        };
+        place.path.iter().try_fold(kind, |kind, step| inner(&kind, step))
+    }
+}
+
+/// The type of what a step leads to.
+fn inner(kind: &Type, step: &PathStep) -> Option<Type> {
+    match (kind.resolved(), step) {
+        (Type::Record(fields), PathStep::Member(name)) => {
+            fields.iter().find(|field| field.name == *name).map(|field| field.kind.clone())
+        }
+        (Type::Map(of, _) | Type::List(of, _), _) => Some((**of).clone()),
+        _ => None,
+    }
+}
+
+fn comparator(op: BinaryOp) -> Result<Comparator, BindError> {
+    Ok(match op {
+        BinaryOp::Equal => Comparator::Equal,
+        BinaryOp::NotEqual => Comparator::NotEqual,
+        BinaryOp::Less => Comparator::Less,
+        BinaryOp::LessEqual => Comparator::LessOrEqual,
+        BinaryOp::Greater => Comparator::Greater,
+        BinaryOp::GreaterEqual => Comparator::GreaterOrEqual,
+        _ => return Err(BindError::Inexpressible("a sum as a condition".to_owned())),
+    })
+}
+
+/// A test of constants only is decided here: the service refuses it.
+fn decided(test: Condition) -> Logic {
+    if test.paths().is_empty() { Logic::Known(test.holds(None)) } else { Logic::Test(test) }
+}
+
+/// All hold.
+pub(super) fn and(parts: impl IntoIterator<Item = Logic>) -> Logic {
+    let mut tests = Vec::new();
+    for part in parts {
+        match part {
+            Logic::Known(true) => {}
+            Logic::Known(false) => return Logic::Known(false),
+            Logic::Test(Condition::And(inner)) => tests.extend(inner),
+            Logic::Test(test) => tests.push(test),
+        }
+    }
+    match tests.len() {
+        0 => Logic::Known(true),
+        1 => Logic::Test(tests.remove(0)),
+        _ => Logic::Test(Condition::And(tests)),
+    }
+}
+
+fn or(one: Logic, other: Logic) -> Logic {
+    match (one, other) {
+        (Logic::Known(true), _) | (_, Logic::Known(true)) => Logic::Known(true),
+        (Logic::Known(false), rest) | (rest, Logic::Known(false)) => rest,
+        (Logic::Test(one), Logic::Test(other)) => {
+            let mut tests = match one {
+                Condition::Or(tests) => tests,
+                test => vec![test],
+            };
+            match other {
+                Condition::Or(more) => tests.extend(more),
+                test => tests.push(test),
+            }
+            Logic::Test(Condition::Or(tests))
+        }
+    }
+}
+
+fn not(of: Logic) -> Logic {
+    match of {
+        Logic::Known(value) => Logic::Known(!value),
+        Logic::Test(Condition::AttributeExists(path)) => Logic::Test(Condition::AttributeNotExists(path)),
+        Logic::Test(Condition::AttributeNotExists(path)) => Logic::Test(Condition::AttributeExists(path)),
+        Logic::Test(test) => Logic::Test(Condition::Not(Box::new(test))),
+    }
+}

@@ -1,0 +1,242 @@
+//! Expressions of which everything is known when the request is made.
+
+use keyform_core::{AttributeValue, Attributes, Number};
+
+use crate::document::ast::BinaryOp;
+use crate::schema::{
+    EntityId, Expr, ExprKind, FieldId, Format, Let, LetSource, Model, Origin, Parameter, PathStep, Place, Type,
+};
+use crate::template::render;
+
+use super::value::{self, Computed};
+use super::{BindError, Inputs};
+
+/// What an expression can see.
+pub(super) struct Scope<'a> {
+    pub(super) model: &'a Model,
+    pub(super) inputs: &'a Inputs<'a>,
+    pub(super) parameters: &'a [Parameter],
+    /// What each `let` stands for.
+    pub(super) lets: Vec<Option<AttributeValue>>,
+    /// The element of each `for` around, outermost first.
+    pub(super) elements: Vec<AttributeValue>,
+    /// The item that is being made, as far as it goes.
+    pub(super) item: Attributes,
+}
+
+impl<'a> Scope<'a> {
+    /// What a pattern's expressions can see, with the values of its lets made.
+    pub(super) fn new(
+        model: &'a Model,
+        inputs: &'a Inputs<'a>,
+        parameters: &'a [Parameter],
+        lets: &[Let],
+    ) -> Result<Self, BindError> {
+        let mut scope =
+            Self { model, inputs, parameters, lets: Vec::new(), elements: Vec::new(), item: Attributes::new() };
+        for (number, binding) in lets.iter().enumerate() {
+            let value = match &binding.source {
+                LetSource::Value(expr) => value::stored(scope.evaluate(expr)?, &Type::Unknown)?,
+                LetSource::Read { .. } | LetSource::Unknown => inputs.lets.get(number).cloned().flatten(),
+            };
+            scope.lets.push(value);
+        }
+        Ok(scope)
+    }
+
+    /// The value of an expression.
+    pub(super) fn evaluate(&self, expr: &Expr) -> Result<Computed, BindError> {
+        Ok(match &expr.kind {
+            ExprKind::Text(text) => Computed::Value(text.as_str().into()),
+            ExprKind::Number(text) => Computed::Value(self.number(text)?),
+            ExprKind::Duration(seconds) => Computed::Duration(i64::try_from(*seconds).unwrap_or(i64::MAX)),
+            ExprKind::Bool(value) => Computed::Value((*value).into()),
+            ExprKind::None => Computed::None,
+            ExprKind::List(parts) => Computed::Value(AttributeValue::L(self.values(parts)?)),
+            ExprKind::Record(parts) => Computed::Value(AttributeValue::M(self.record(parts)?)),
+            ExprKind::Place(place) => self.place(place)?.map_or(Computed::None, Computed::Value),
+            ExprKind::Call { function, arguments } => self.call(function, arguments)?,
+            ExprKind::Binary(op @ (BinaryOp::Plus | BinaryOp::Minus), left, right) => {
+                self.sum(*op == BinaryOp::Minus, left, right)?
+            }
+            _ => return Err(BindError::Inexpressible("a condition as a value".to_owned())),
+        })
+    }
+
+    /// The value of an expression in a type; `None` for nothing.
+    pub(super) fn typed(&self, expr: &Expr, kind: &Type) -> Result<Option<AttributeValue>, BindError> {
+        value::stored(self.evaluate(expr)?, kind)
+    }
+
+    fn number(&self, text: &str) -> Result<AttributeValue, BindError> {
+        text.parse::<Number>().map(AttributeValue::N).map_err(|_| BindError::WrongValue(format!("`{text}`")))
+    }
+
+    fn values(&self, parts: &[Expr]) -> Result<Vec<AttributeValue>, BindError> {
+        let values = parts.iter().map(|part| self.typed(part, &Type::Unknown));
+        values.filter_map(Result::transpose).collect()
+    }
+
+    fn record(&self, parts: &[(String, Expr)]) -> Result<Attributes, BindError> {
+        let mut record = Attributes::new();
+        for (name, part) in parts {
+            if let Some(value) = self.typed(part, &Type::Unknown)? {
+                record.insert(name.clone(), value);
+            }
+        }
+        Ok(record)
+    }
+
+    /// What stands at a place; `None` if nothing does.
+    fn place(&self, place: &Place) -> Result<Option<AttributeValue>, BindError> {
+        let Some(mut value) = self.origin(&place.origin)? else { return Ok(None) };
+        for step in &place.path {
+            let next = match (step, value) {
+                (PathStep::Member(name), AttributeValue::M(mut parts)) => parts.remove(name),
+                (PathStep::Element(key), AttributeValue::M(mut parts)) => {
+                    self.name(key)?.and_then(|name| parts.remove(&name))
+                }
+                (PathStep::Element(key), AttributeValue::L(mut parts)) => {
+                    let place = self.index(key)?;
+                    (place < parts.len()).then(|| parts.swap_remove(place))
+                }
+                _ => None,
+            };
+            match next {
+                Some(next) => value = next,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(value))
+    }
+
+    fn origin(&self, origin: &Origin) -> Result<Option<AttributeValue>, BindError> {
+        match origin {
+            Origin::Field(entity, field) => Ok(self.item.get(self.field_name(*entity, *field)).cloned()),
+            Origin::Parameter(number) => self.argument(*number, 0),
+            Origin::Let { number, entity, field } => {
+                let value = self.lets.get(*number).cloned().flatten();
+                Ok(match (value, entity, field) {
+                    (Some(AttributeValue::M(mut item)), Some(entity), Some(field)) => {
+                        item.remove(self.field_name(*entity, *field))
+                    }
+                    (value, _, _) => value,
+                })
+            }
+            Origin::Caller(number) => {
+                let claim = self.model.caller.as_ref().and_then(|caller| caller.fields.get(*number));
+                Ok(claim.and_then(|claim| self.inputs.caller.get(&claim.name)).cloned())
+            }
+            Origin::Element(depth) => Ok(self.elements.get(*depth).cloned()),
+            Origin::Read { .. } => Err(BindError::Inexpressible("a read within a request".to_owned())),
+        }
+    }
+
+    fn field_name(&self, entity: EntityId, field: FieldId) -> &str {
+        &self.model.entity(entity).field(field).name
+    }
+
+    /// An argument of a parameter, as its type wants it; `None` if it was left out.
+    pub(super) fn argument(&self, parameter: usize, number: usize) -> Result<Option<AttributeValue>, BindError> {
+        let Some(parameter) = self.parameters.get(parameter) else { return Ok(None) };
+        let name = parameter.arguments.get(number).unwrap_or(&parameter.field_name);
+        Ok(self.inputs.arguments.get(name).cloned().and_then(|given| value::fitted(given, &parameter.kind)))
+    }
+
+    /// The key of a path's step, as a name.
+    pub(super) fn name(&self, key: &Expr) -> Result<Option<String>, BindError> {
+        Ok(match self.typed(key, &Type::Unknown)? {
+            Some(AttributeValue::S(name)) => Some(name),
+            Some(AttributeValue::N(number)) => Some(number.to_string()),
+            _ => None,
+        })
+    }
+
+    fn index(&self, key: &Expr) -> Result<usize, BindError> {
+        let place = match self.typed(key, &Type::Unknown)? {
+            Some(AttributeValue::N(number)) => number.to_i64().and_then(|number| usize::try_from(number).ok()),
+            _ => None,
+        };
+        place.ok_or_else(|| BindError::WrongValue("the place in a list".to_owned()))
+    }
+
+    fn call(&self, function: &str, arguments: &[Expr]) -> Result<Computed, BindError> {
+        let fresh = self.inputs.fresh;
+        Ok(match function {
+            "now" => Computed::Moment(self.inputs.now_millis),
+            "today" => Computed::Value(value::moment(self.inputs.now_millis, &Type::Date)),
+            "ulid" => Computed::Value(fresh.ulid().into()),
+            "uuid" if arguments.is_empty() => Computed::Value(fresh.uuid().into()),
+            "uuid" => Computed::Value(uuid_of(&self.text(arguments)?).into()),
+            "code" => Computed::Value(fresh.code(self.count(arguments)?.unwrap_or(10)).into()),
+            "token" => Computed::Value(fresh.token(self.count(arguments)?.unwrap_or(32)).into()),
+            "lower" => Computed::Value(self.text(arguments)?.to_lowercase().into()),
+            "hash" => {
+                let hash = render::written(&Type::Json, Format::Hash, &self.text(arguments)?);
+                Computed::Value(hash.unwrap_or_default().into())
+            }
+            "size" => Computed::Value(self.size(arguments)?.into()),
+            other => return Err(BindError::Inexpressible(format!("`{other}()`"))),
+        })
+    }
+
+    fn text(&self, arguments: &[Expr]) -> Result<String, BindError> {
+        let value = arguments.first().map(|argument| self.name(argument)).transpose()?.flatten();
+        value.ok_or_else(|| BindError::Missing("a text".to_owned()))
+    }
+
+    fn count(&self, arguments: &[Expr]) -> Result<Option<usize>, BindError> {
+        arguments.first().map(|argument| self.index(argument)).transpose()
+    }
+
+    fn size(&self, arguments: &[Expr]) -> Result<i64, BindError> {
+        let value = arguments.first().map(|argument| self.typed(argument, &Type::Unknown)).transpose()?.flatten();
+        let size = match value {
+            Some(AttributeValue::S(text)) => text.len(),
+            Some(AttributeValue::B(bytes)) => bytes.len(),
+            Some(AttributeValue::L(parts)) => parts.len(),
+            Some(AttributeValue::M(parts)) => parts.len(),
+            Some(AttributeValue::Ss(parts)) => parts.len(),
+            Some(AttributeValue::Ns(parts)) => parts.len(),
+            Some(AttributeValue::Bs(parts)) => parts.len(),
+            _ => 0,
+        };
+        Ok(i64::try_from(size).unwrap_or(i64::MAX))
+    }
+
+    fn sum(&self, minus: bool, left: &Expr, right: &Expr) -> Result<Computed, BindError> {
+        let sign = if minus { -1 } else { 1 };
+        let (one, other) = (self.evaluate(left)?, self.evaluate(right)?);
+        Ok(match (one, other) {
+            (Computed::Moment(millis), Computed::Duration(seconds)) => Computed::Moment(millis + sign * seconds * 1000),
+            (Computed::Duration(one), Computed::Duration(other)) => Computed::Duration(one + sign * other),
+            (Computed::Value(AttributeValue::S(text)), Computed::Duration(seconds)) => {
+                let millis = render::millis(&Type::Timestamp, &text);
+                let millis = millis.ok_or_else(|| BindError::WrongValue(format!("`{text}`")))?;
+                Computed::Moment(millis + sign * seconds * 1000)
+            }
+            (Computed::Value(AttributeValue::N(number)), Computed::Duration(seconds)) => {
+                Computed::Value(added(number, Number::from(seconds), minus)?)
+            }
+            (Computed::Value(AttributeValue::N(one)), Computed::Value(AttributeValue::N(other))) => {
+                Computed::Value(added(one, other, minus)?)
+            }
+            (Computed::Value(AttributeValue::S(one)), Computed::Value(AttributeValue::S(other))) if !minus => {
+                Computed::Value((one + &other).into())
+            }
+            _ => return Err(BindError::WrongValue("a part of a sum".to_owned())),
+        })
+    }
+}
+
+fn added(one: Number, other: Number, minus: bool) -> Result<AttributeValue, BindError> {
+    let sum = if minus { one.checked_sub(other) } else { one.checked_add(other) };
+    sum.map(AttributeValue::N).map_err(|_| BindError::WrongValue("a sum".to_owned()))
+}
+
+/// The UUID that a text always has: the first 128 bits of its hash, marked as a UUID of its own making.
+fn uuid_of(text: &str) -> String {
+    let hash = render::written(&Type::Json, Format::Hash, text).unwrap_or_default();
+    let part = |from: usize, to: usize| hash.get(from..to).unwrap_or_default().to_owned();
+    format!("{}-{}-8{}-a{}-{}", part(0, 8), part(8, 12), part(13, 16), part(17, 20), part(20, 32))
+}

@@ -1,0 +1,124 @@
+//! Items: fields, the keys made of them, and the tag.
+
+use std::collections::BTreeMap;
+
+use keyform_core::{AttributeValue, Attributes};
+
+use crate::document::ast::KeyType;
+use crate::schema::{Action, Change, ChangeKind, Entity, EntityKey, FieldId, IndexId, KeyPart, Part, Table};
+
+use super::BindError;
+use super::evaluate::Scope;
+use super::value::{self, Piece};
+
+/// The values of an item's fields, as far as they are known.
+pub(super) type Fields = BTreeMap<FieldId, AttributeValue>;
+
+/// The values that a new item gets, each made once.
+pub(super) fn new_fields(scope: &mut Scope<'_>, entity: &Entity, action: &Action) -> Result<Fields, BindError> {
+    let mut fields = Fields::new();
+    let (plain, derived): (Vec<&Change>, Vec<&Change>) = action.changes.iter().partition(|change| is_plain(change));
+    for change in plain.into_iter().chain(derived) {
+        if let (Some(field), ChangeKind::Set(expr)) = (change.field, &change.kind)
+            && let Some(value) = scope.typed(expr, &entity.field(field).kind)?
+        {
+            scope.item.insert(entity.field(field).name.clone(), value.clone());
+            fields.insert(field, value);
+        }
+    }
+    scope.item.clear();
+    Ok(fields)
+}
+
+/// Whether a value is made of no other field.
+fn is_plain(change: &Change) -> bool {
+    matches!(&change.kind, ChangeKind::Set(expr) if expr.own_fields().is_empty())
+}
+
+/// The values of the key fields that an action names.
+pub(super) fn key_fields(scope: &Scope<'_>, entity: &Entity, action: &Action) -> Result<Fields, BindError> {
+    let mut fields = Fields::new();
+    for (field, expr) in &action.keys {
+        if let Some(value) = scope.typed(expr, &entity.field(*field).kind)? {
+            fields.insert(*field, value);
+        }
+    }
+    Ok(fields)
+}
+
+/// The attributes of the table's key.
+pub(super) fn key(table: &Table, entity: &Entity, fields: &Fields) -> Result<Attributes, BindError> {
+    let key = entity.key.as_ref().ok_or_else(|| BindError::Missing(format!("the key of {}", entity.name)))?;
+    let mut attributes = Attributes::new();
+    for part in key.partition.iter().chain(&key.sort) {
+        let value = attribute(table, None, entity, part, fields)?;
+        let value = value.ok_or_else(|| BindError::Missing(missing(entity, part, fields)))?;
+        attributes.insert(part.attribute.clone(), value);
+    }
+    Ok(attributes)
+}
+
+fn missing(entity: &Entity, part: &KeyPart, fields: &Fields) -> String {
+    let unknown = part.template.fields().find(|field| !fields.contains_key(field));
+    unknown.map_or_else(|| format!("`{}`", part.attribute), |field| format!("`{}`", entity.field(field).name))
+}
+
+/// The attributes of an index's key; empty if a field of it has no value, so that the item is not in the index.
+pub(super) fn index_key(
+    table: &Table,
+    entity: &Entity,
+    key: &EntityKey,
+    fields: &Fields,
+) -> Result<Attributes, BindError> {
+    let mut attributes = Attributes::new();
+    for part in key.partition.iter().chain(&key.sort) {
+        match attribute(table, key.index, entity, part, fields)? {
+            Some(value) => attributes.insert(part.attribute.clone(), value),
+            None => return Ok(Attributes::new()),
+        };
+    }
+    Ok(attributes)
+}
+
+/// The value of a key attribute; `None` if a field of it has no value.
+fn attribute(
+    table: &Table,
+    index: Option<IndexId>,
+    entity: &Entity,
+    part: &KeyPart,
+    fields: &Fields,
+) -> Result<Option<AttributeValue>, BindError> {
+    let mut pieces = Vec::new();
+    for piece in &part.template.parts {
+        pieces.push(match piece {
+            Part::Text(text) => Piece::Text(text.clone()),
+            Part::Field { field, format, .. } => match fields.get(field) {
+                Some(value) => Piece::Value(value.clone(), entity.field(*field).kind.clone(), *format),
+                None => return Ok(None),
+            },
+            Part::Unknown { name, .. } => return Err(BindError::Missing(format!("`{name}`"))),
+        });
+    }
+    value::key(&pieces, kind(table, index, &part.attribute)).map(Some)
+}
+
+fn kind(table: &Table, index: Option<IndexId>, attribute: &str) -> KeyType {
+    let of_index = index.map(|index| table.index_at(index));
+    let attributes = of_index.into_iter().flat_map(|index| index.partition.iter().chain(&index.sort));
+    let mut all = attributes.chain(&table.partition).chain(&table.sort);
+    all.find(|key| key.name == attribute).map_or(KeyType::String, |key| key.kind)
+}
+
+/// The whole item.
+pub(super) fn whole(table: &Table, entity: &Entity, fields: &Fields) -> Result<Attributes, BindError> {
+    let mut item: Attributes =
+        fields.iter().map(|(field, value)| (entity.field(*field).name.clone(), value.clone())).collect();
+    item.extend(key(table, entity, fields)?);
+    for index in &entity.indexes {
+        item.extend(index_key(table, entity, index, fields)?);
+    }
+    if let Some((tag, _)) = &table.tag {
+        item.insert(tag.clone(), entity.tag.as_str().into());
+    }
+    Ok(item)
+}

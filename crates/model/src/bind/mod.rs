@@ -1,0 +1,97 @@
+//! Arguments in, a typed DynamoDB request out: what a plan becomes when a pattern is called.
+//!
+//! 1. [`Inputs`] is everything a call knows: arguments, the caller, what was read before, the time, and a source of fresh ids.
+//! 2. `value` writes values in their types and renders keys; `evaluate` computes expressions; `condition` makes conditions of them.
+//! 3. [`read()`] binds a read, [`write()`] a write; `item` makes items, `update` changes, `sentinel` what keeps unique fields unique.
+//!
+//! Nothing here runs a request, and nothing here decides how a pattern runs: that is the plan's business.
+
+mod condition;
+mod evaluate;
+mod item;
+mod read;
+mod request;
+mod sentinel;
+mod update;
+mod value;
+mod write;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use keyform_core::{AttributeValue, Attributes};
+
+use crate::schema::Table;
+
+pub use read::{BoundRead, read};
+pub use write::{BoundAction, BoundWrite, Refusal, Refusals, read_first, write};
+
+/// What a call of a pattern knows.
+#[derive(Clone)]
+pub struct Inputs<'a> {
+    /// The arguments by name. A list is an `L`; an argument that is left out is not there.
+    pub arguments: Attributes,
+    /// What the caller's token proves.
+    pub caller: Attributes,
+    /// What each `let` of a write has read: an item as `M`, a list of items as `L`. Of a `let` that is a value nothing is needed.
+    pub lets: Vec<Option<AttributeValue>>,
+    /// Items as they are now, by table and key: those that [`read_first`] has asked for.
+    pub current: Vec<(String, Attributes, Option<Attributes>)>,
+    /// What the variables in the names of tables stand for.
+    pub variables: BTreeMap<String, String>,
+    /// Where the last page of a read ended.
+    pub start: Option<Attributes>,
+    /// The token of an idempotent write.
+    pub token: Option<String>,
+    /// The time in milliseconds since 1970.
+    pub now_millis: i64,
+    /// Where fresh ids come from.
+    pub fresh: &'a dyn Fresh,
+}
+
+/// A source of fresh ids.
+pub trait Fresh {
+    /// A ULID.
+    fn ulid(&self) -> String;
+    /// A random UUID.
+    fn uuid(&self) -> String;
+    /// So many characters that are easy to type.
+    fn code(&self, length: usize) -> String;
+    /// So many bytes of randomness, as text.
+    fn token(&self, bytes: usize) -> String;
+}
+
+/// Why a call cannot become a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BindError {
+    /// An argument, a claim of the caller or something that was to be read is not there.
+    Missing(String),
+    /// A value is not of the type that is wanted, or cannot be written in a key.
+    WrongValue(String),
+    /// An expression that no request can say. The rules report it before a model runs.
+    Inexpressible(String),
+}
+
+impl fmt::Display for BindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(what) => write!(f, "{what} is missing"),
+            Self::WrongValue(what) => write!(f, "{what} is not a value of its type"),
+            Self::Inexpressible(what) => write!(f, "{what} cannot be said in a request"),
+        }
+    }
+}
+
+impl std::error::Error for BindError {}
+
+impl Inputs<'_> {
+    /// The name of a table in the store.
+    #[must_use]
+    pub fn table_name(&self, table: &Table) -> String {
+        let mut name = table.physical.clone();
+        for (variable, value) in &self.variables {
+            name = name.replace(&format!("{{{variable}}}"), value);
+        }
+        name
+    }
+}

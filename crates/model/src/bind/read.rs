@@ -1,0 +1,380 @@
+//! A read with its arguments.
+
+use keyform_core::expression::{Comparator, Condition, KeyCondition, KeyPredicate, KeyTest, Operand, Path, Projection};
+use keyform_core::operation::{BatchGetItem, BatchGetRequest, GetItem, Query, Scan, Select};
+use keyform_core::{AttributeValue, Attributes, Item, Operation};
+
+use crate::document::ast::KeyType;
+use crate::plan::{BoundKey, BoundPart, Filter, ReadPlan, RequestKind, SortRange};
+use crate::schema::{EntityId, KeyAttribute, Model, Parameter, Read, Table, Test};
+
+use super::condition::{Logic, and};
+use super::evaluate::Scope;
+use super::value::{self, Piece};
+use super::{BindError, Inputs};
+
+/// A read that is ready to run.
+#[derive(Clone, Debug)]
+pub struct BoundRead {
+    /// The request; `None` if the arguments cannot be met by any item, so that none need be sent.
+    pub operation: Option<Operation>,
+    /// What of the answer is left out after the request, because the service takes no filter there.
+    pub after: Option<Condition>,
+}
+
+impl BoundRead {
+    /// Whether an item of the answer is part of the result.
+    #[must_use]
+    pub fn keeps(&self, item: &Item) -> bool {
+        self.after.as_ref().is_none_or(|condition| condition.holds(Some(item)))
+    }
+}
+
+/// Binds a read's arguments.
+///
+/// # Errors
+///
+/// If an argument is missing or is not of its type.
+pub fn read(model: &Model, read: &Read, plan: &ReadPlan, inputs: &Inputs<'_>) -> Result<BoundRead, BindError> {
+    let scope = Scope::new(model, inputs, &read.parameters, &[])?;
+    let pass = Pass { model, read, plan, scope, table: model.table(plan.table) };
+    let (filter, after) = pass.filters()?;
+    let Some(filter) = filter else { return Ok(BoundRead { operation: None, after: None }) };
+    let Some(after) = after else { return Ok(BoundRead { operation: None, after: None }) };
+    let (filter, after) = (test(filter), test(after));
+    let operation = match plan.request {
+        RequestKind::Get => Some(pass.get()?),
+        RequestKind::BatchGet => pass.batch()?,
+        RequestKind::Query => pass.query(filter, after.as_ref())?,
+        RequestKind::Scan => Some(pass.scan(filter, after.as_ref())),
+    };
+    Ok(BoundRead { operation, after })
+}
+
+fn test(logic: Logic) -> Option<Condition> {
+    match logic {
+        Logic::Known(_) => None,
+        Logic::Test(condition) => Some(condition),
+    }
+}
+
+struct Pass<'a> {
+    model: &'a Model,
+    read: &'a Read,
+    plan: &'a ReadPlan,
+    scope: Scope<'a>,
+    table: &'a Table,
+}
+
+impl Pass<'_> {
+    fn name(&self) -> String {
+        self.scope.inputs.table_name(self.table)
+    }
+
+    fn index_name(&self) -> Option<String> {
+        self.plan.index.map(|index| self.table.index_at(index).physical.clone())
+    }
+
+    /// The attributes of the key that is read.
+    fn key_attributes(&self) -> Vec<&KeyAttribute> {
+        match self.plan.index {
+            None => self.table.partition.iter().chain(&self.table.sort).collect(),
+            Some(index) => {
+                let index = self.table.index_at(index);
+                index.partition.iter().chain(&index.sort).collect()
+            }
+        }
+    }
+
+    fn kind(&self, attribute: &str) -> KeyType {
+        let found = self.key_attributes().into_iter().find(|key| key.name == attribute);
+        found.map_or(KeyType::String, |key| key.kind)
+    }
+
+    /// The value of a key attribute; of a list the element with that number.
+    fn key(&self, bound: &BoundKey, element: usize) -> Result<AttributeValue, BindError> {
+        let mut pieces = Vec::new();
+        for part in &bound.parts {
+            pieces.push(match part {
+                BoundPart::Text(text) => Piece::Text(text.clone()),
+                BoundPart::Argument { parameter, argument, format } => {
+                    let given = &self.read.parameters[*parameter];
+                    let value = self.given(*parameter, *argument)?;
+                    let value = match value {
+                        AttributeValue::L(mut parts) if given.test == Test::In && element < parts.len() => {
+                            let part = parts.swap_remove(element);
+                            value::fitted(part, &given.kind).ok_or_else(|| missing(given, 0))?
+                        }
+                        value => value,
+                    };
+                    Piece::Value(value, given.kind.clone(), *format)
+                }
+            });
+        }
+        value::key(&pieces, self.kind(&bound.attribute))
+    }
+
+    fn given(&self, parameter: usize, argument: usize) -> Result<AttributeValue, BindError> {
+        let value = self.scope.argument(parameter, argument)?;
+        value.ok_or_else(|| missing(&self.read.parameters[parameter], argument))
+    }
+
+    /// The whole key of an item; of a list that of the element with that number.
+    fn whole_key(&self, element: usize) -> Result<Attributes, BindError> {
+        let sort = match &self.plan.sort.range {
+            Some(SortRange::Equal(key)) => Some(key),
+            _ => None,
+        };
+        let keys = self.plan.partition.iter().chain(&self.plan.sort.equal).chain(sort);
+        keys.map(|bound| Ok((bound.attribute.clone(), self.key(bound, element)?))).collect()
+    }
+
+    fn get(&self) -> Result<Operation, BindError> {
+        Ok(Operation::GetItem(GetItem {
+            table: self.name(),
+            key: self.whole_key(0)?,
+            projection: self.projection(None),
+            consistent: self.plan.strong,
+            ..GetItem::default()
+        }))
+    }
+
+    /// One key for each different element of the list; nothing to ask for if there is none.
+    fn batch(&self) -> Result<Option<Operation>, BindError> {
+        let list = self.read.parameters.iter().position(|parameter| parameter.test == Test::In);
+        let count = match list.map(|list| self.given(list, 0)).transpose()? {
+            Some(AttributeValue::L(parts)) => parts.len(),
+            _ => 0,
+        };
+        let mut keys: Vec<Attributes> = Vec::new();
+        for element in 0..count {
+            let key = self.whole_key(element)?;
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        let request = BatchGetRequest { keys, projection: self.projection(None), consistent: self.plan.strong };
+        let is_empty = request.keys.is_empty();
+        let operation =
+            Operation::BatchGetItem(BatchGetItem { tables: vec![(self.name(), request)], ..BatchGetItem::default() });
+        Ok((!is_empty).then_some(operation))
+    }
+
+    fn query(&self, filter: Option<Condition>, after: Option<&Condition>) -> Result<Option<Operation>, BindError> {
+        let Some(key) = self.key_condition()? else { return Ok(None) };
+        let counts = self.plan.count && after.is_none();
+        Ok(Some(Operation::Query(Query {
+            table: self.name(),
+            index: self.index_name(),
+            key,
+            filter,
+            projection: if counts { None } else { self.projection(after) },
+            select: counts.then_some(Select::Count),
+            limit: self.plan.page.and_then(|page| usize::try_from(page).ok()),
+            consistent: self.plan.strong,
+            reverse: self.plan.backwards,
+            start: self.scope.inputs.start.clone(),
+            return_capacity: Default::default(),
+        })))
+    }
+
+    fn scan(&self, filter: Option<Condition>, after: Option<&Condition>) -> Operation {
+        let counts = self.plan.count && after.is_none();
+        Operation::Scan(Scan {
+            table: self.name(),
+            index: self.index_name(),
+            filter,
+            projection: if counts { None } else { self.projection(after) },
+            select: counts.then_some(Select::Count),
+            limit: self.plan.page.and_then(|page| usize::try_from(page).ok()),
+            consistent: self.plan.strong,
+            segment: None,
+            start: self.scope.inputs.start.clone(),
+            return_capacity: Default::default(),
+        })
+    }
+
+    /// The key condition; `None` if its lower end is above its upper one, which the service refuses.
+    fn key_condition(&self) -> Result<Option<KeyCondition>, BindError> {
+        let mut predicates = Vec::new();
+        for bound in self.plan.partition.iter().chain(&self.plan.sort.equal) {
+            let test = KeyTest::Compare(Comparator::Equal, self.key(bound, 0)?.into());
+            predicates.push(KeyPredicate { attribute: bound.attribute.clone(), test });
+        }
+        if let Some(range) = &self.plan.sort.range {
+            let Some(predicate) = self.range(range)? else { return Ok(None) };
+            predicates.push(predicate);
+        }
+        Ok(Some(KeyCondition { predicates }))
+    }
+
+    fn range(&self, range: &SortRange) -> Result<Option<KeyPredicate>, BindError> {
+        let compare = |bound: &BoundKey, comparator| -> Result<Option<KeyPredicate>, BindError> {
+            let test = KeyTest::Compare(comparator, self.key(bound, 0)?.into());
+            Ok(Some(KeyPredicate { attribute: bound.attribute.clone(), test }))
+        };
+        match range {
+            SortRange::Equal(bound) => compare(bound, Comparator::Equal),
+            SortRange::From(bound) => compare(bound, Comparator::GreaterOrEqual),
+            SortRange::After(bound) => compare(bound, Comparator::Greater),
+            SortRange::Until(bound) => compare(bound, Comparator::LessOrEqual),
+            SortRange::Before(bound) => compare(bound, Comparator::Less),
+            SortRange::Begins(bound) => {
+                let test = KeyTest::BeginsWith(self.key(bound, 0)?.into());
+                Ok(Some(KeyPredicate { attribute: bound.attribute.clone(), test }))
+            }
+            SortRange::Between(low, high) => {
+                let (first, last) = (self.key(low, 0)?, self.key(high, 0)?);
+                if is_above(&first, &last) {
+                    return Ok(None);
+                }
+                let test = KeyTest::Between(first.into(), last.into());
+                Ok(Some(KeyPredicate { attribute: low.attribute.clone(), test }))
+            }
+        }
+    }
+
+    /// The filter of the request, and what must be left out after it; a `None` never holds.
+    fn filters(&self) -> Result<(Option<Logic>, Option<Logic>), BindError> {
+        let keys: Vec<&str> = self.key_attributes().into_iter().map(|key| key.name.as_str()).collect();
+        let takes_filter = matches!(self.plan.request, RequestKind::Query | RequestKind::Scan);
+        let takes_keys = self.plan.request == RequestKind::Scan;
+        let (mut within, mut after) = (Vec::new(), Vec::new());
+        for filter in &self.plan.filters {
+            for test in conjuncts(self.filter(filter)?) {
+                let on_key = matches!(&test, Logic::Test(test) if test.roots().iter().any(|root| keys.contains(root)));
+                let goes_along = takes_filter && (takes_keys || !on_key);
+                if goes_along { within.push(test) } else { after.push(test) }
+            }
+        }
+        let holds = |logic: Logic| (logic != Logic::Known(false)).then_some(logic);
+        Ok((holds(and(within)), holds(and(after))))
+    }
+
+    fn filter(&self, filter: &Filter) -> Result<Logic, BindError> {
+        let key = self.table.partition.as_ref().map_or("", |key| key.name.as_str());
+        match filter {
+            Filter::Where => match &self.read.filter {
+                Some(expr) => self.scope.condition(expr, key),
+                None => Ok(Logic::Known(true)),
+            },
+            Filter::Parameter(number) => self.limited(*number),
+            Filter::Tag(entities) => Ok(Logic::Test(self.tagged(entities))),
+            Filter::NotExpired(attribute) => Ok(Logic::Test(self.not_expired(attribute))),
+        }
+    }
+
+    fn entity(&self) -> &crate::schema::Entity {
+        self.model.entity(self.plan.returns[0])
+    }
+
+    /// A parameter as a test of the attribute of its name.
+    fn limited(&self, number: usize) -> Result<Logic, BindError> {
+        let parameter = &self.read.parameters[number];
+        let path = || Operand::Path(Path::attribute(parameter.field_name.clone()));
+        let value =
+            |argument| -> Result<Operand, BindError> { Ok(Operand::Value(self.given(number, argument)?.into())) };
+        let compare = |comparator| -> Result<Condition, BindError> {
+            Ok(Condition::Compare { left: path(), comparator, right: value(0)? })
+        };
+        Ok(Logic::Test(match parameter.test {
+            Test::Equal => compare(Comparator::Equal)?,
+            Test::After => compare(Comparator::Greater)?,
+            Test::From => compare(Comparator::GreaterOrEqual)?,
+            Test::Before => compare(Comparator::Less)?,
+            Test::Until => compare(Comparator::LessOrEqual)?,
+            Test::Begins => Condition::BeginsWith(path(), value(0)?),
+            Test::Between => {
+                let (AttributeValue::S(_) | AttributeValue::N(_) | AttributeValue::B(_)) = self.given(number, 0)?
+                else {
+                    return Err(BindError::WrongValue(format!("`{}`", parameter.field_name)));
+                };
+                if is_above(&self.given(number, 0)?, &self.given(number, 1)?) {
+                    return Ok(Logic::Known(false));
+                }
+                Condition::Between { operand: path(), low: value(0)?, high: value(1)? }
+            }
+            Test::In => match self.given(number, 0)? {
+                AttributeValue::L(parts) if !parts.is_empty() => Condition::In {
+                    operand: path(),
+                    candidates: parts.into_iter().map(|part| Operand::Value(part.into())).collect(),
+                },
+                _ => return Ok(Logic::Known(false)),
+            },
+        }))
+    }
+
+    fn tagged(&self, entities: &[EntityId]) -> Condition {
+        let attribute = self.table.tag.as_ref().map_or("", |(tag, _)| tag.as_str());
+        let tag = |entity: &EntityId| Operand::Value(self.model.entity(*entity).tag.as_str().into_value());
+        let operand = Operand::Path(Path::attribute(attribute));
+        match entities {
+            [entity] => Condition::Compare { left: operand, comparator: Comparator::Equal, right: tag(entity) },
+            _ => Condition::In { operand, candidates: entities.iter().map(tag).collect() },
+        }
+    }
+
+    /// An item lives through the second that it names.
+    fn not_expired(&self, attribute: &str) -> Condition {
+        let seconds = self.scope.inputs.now_millis.div_euclid(1000);
+        let path = || Path::attribute(attribute);
+        Condition::Or(vec![
+            Condition::AttributeNotExists(path()),
+            Condition::Compare {
+                left: Operand::Path(path()),
+                comparator: Comparator::GreaterOrEqual,
+                right: Operand::Value(AttributeValue::from(seconds).into()),
+            },
+        ])
+    }
+
+    /// The fields that are selected, and what is needed to leave items out.
+    fn projection(&self, after: Option<&Condition>) -> Option<Projection> {
+        let selected = self.read.select.as_ref()?;
+        let entity = self.entity();
+        let mut names: Vec<&str> = selected.iter().map(|(field, _)| entity.field(*field).name.as_str()).collect();
+        let needed = after.map(Condition::roots).unwrap_or_default();
+        names.extend(needed);
+        let mut paths: Vec<Path> = Vec::new();
+        for name in names {
+            let path = Path::attribute(name);
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+        Some(Projection { paths })
+    }
+}
+
+/// Text as a value of an expression.
+trait IntoValue {
+    fn into_value(self) -> keyform_core::Value;
+}
+
+impl IntoValue for &str {
+    fn into_value(self) -> keyform_core::Value {
+        AttributeValue::from(self).into()
+    }
+}
+
+fn missing(parameter: &Parameter, argument: usize) -> BindError {
+    let name = parameter.arguments.get(argument).unwrap_or(&parameter.field_name);
+    BindError::Missing(format!("argument `{name}`"))
+}
+
+/// What must all hold.
+fn conjuncts(logic: Logic) -> Vec<Logic> {
+    match logic {
+        Logic::Test(Condition::And(tests)) => tests.into_iter().map(Logic::Test).collect(),
+        other => vec![other],
+    }
+}
+
+fn is_above(low: &AttributeValue, high: &AttributeValue) -> bool {
+    match (low, high) {
+        (AttributeValue::S(low), AttributeValue::S(high)) => low.as_bytes() > high.as_bytes(),
+        (AttributeValue::N(low), AttributeValue::N(high)) => low > high,
+        (AttributeValue::B(low), AttributeValue::B(high)) => low > high,
+        _ => false,
+    }
+}

@@ -1,0 +1,79 @@
+//! The one request that the actions of a write become.
+
+use keyform_core::Operation;
+use keyform_core::expression::Update;
+use keyform_core::operation::{
+    BatchWriteItem, DeleteItem, PutItem, ReturnValues, TransactAction, TransactWriteItems, UpdateItem, WriteRequest,
+};
+
+use crate::plan::{WriteKind, WritePlan};
+use crate::schema::Write;
+
+/// The one request.
+pub(super) fn of(
+    write: &Write,
+    plan: &WritePlan,
+    token: Option<&String>,
+    actions: &[TransactAction],
+) -> Option<Operation> {
+    match (plan.request, actions) {
+        (_, []) => None,
+        (WriteKind::Batch, _) => Some(batch(actions)),
+        (WriteKind::Put | WriteKind::Update | WriteKind::Delete, [one]) => Some(single(write, one.clone())),
+        _ => Some(Operation::TransactWriteItems(TransactWriteItems {
+            actions: actions.to_vec(),
+            token: write.idempotent.and(token.cloned()),
+            ..TransactWriteItems::default()
+        })),
+    }
+}
+
+fn single(write: &Write, action: TransactAction) -> Operation {
+    let returns_item = write.result.is_some();
+    match action {
+        TransactAction::Put { table, item, condition, return_item_on_failure } => {
+            Operation::PutItem(PutItem { table, item, condition, return_item_on_failure, ..PutItem::default() })
+        }
+        TransactAction::Update { table, key, update, condition, return_item_on_failure } => {
+            Operation::UpdateItem(UpdateItem {
+                table,
+                key,
+                update: (update != Update::default()).then_some(update),
+                return_item_on_failure,
+                condition,
+                return_values: if returns_item { ReturnValues::AllNew } else { ReturnValues::None },
+                ..UpdateItem::default()
+            })
+        }
+        TransactAction::Delete { table, key, condition, return_item_on_failure } => {
+            let return_values = if returns_item { ReturnValues::AllOld } else { ReturnValues::None };
+            Operation::DeleteItem(DeleteItem {
+                table,
+                key,
+                condition,
+                return_values,
+                return_item_on_failure,
+                ..DeleteItem::default()
+            })
+        }
+        check @ TransactAction::Check { .. } => {
+            Operation::TransactWriteItems(TransactWriteItems { actions: vec![check], ..TransactWriteItems::default() })
+        }
+    }
+}
+
+fn batch(actions: &[TransactAction]) -> Operation {
+    let mut tables: Vec<(String, Vec<WriteRequest>)> = Vec::new();
+    for action in actions {
+        let request = match action {
+            TransactAction::Put { item, .. } => WriteRequest::Put(item.clone()),
+            TransactAction::Delete { key, .. } => WriteRequest::Delete(key.clone()),
+            TransactAction::Update { .. } | TransactAction::Check { .. } => continue,
+        };
+        match tables.iter_mut().find(|(name, _)| name == action.table()) {
+            Some((_, requests)) => requests.push(request),
+            None => tables.push((action.table().to_owned(), vec![request])),
+        }
+    }
+    Operation::BatchWriteItem(BatchWriteItem { tables, ..BatchWriteItem::default() })
+}

@@ -1,0 +1,78 @@
+//! Sentinel items: what keeps a unique field unique.
+//!
+//! Beside an item with the unique value `ada@example.com` lies another whose key is made of that value. It is put on the condition that
+//! it is not there, in the same transaction as the item, so the second of two items with one value fails:
+//!
+//! ```text
+//! pk = UNIQUE#User.email#ada@example.com   sk = UNIQUE
+//! ```
+
+use keyform_core::expression::{Condition, Path};
+use keyform_core::operation::TransactAction;
+use keyform_core::{AttributeValue, Attributes};
+
+use crate::document::ast::KeyType;
+use crate::schema::{Entity, Field, FieldId, Format, KeyAttribute, Table};
+
+use super::BindError;
+use super::item::Fields;
+use super::value::{self, Piece};
+
+/// The text that begins the keys of all sentinels, and is the sort key of each.
+const MARK: &str = "UNIQUE";
+
+/// The key of the sentinel of a field's value; `None` if the item has no value there.
+pub(super) fn key(
+    table: &Table,
+    entity: &Entity,
+    field: FieldId,
+    fields: &Fields,
+) -> Result<Option<Attributes>, BindError> {
+    let unique = entity.field(field).flags.unique.as_ref();
+    let mut pieces = vec![Piece::Text(format!("{MARK}#{}.{}", entity.name, entity.field(field).name))];
+    for part in unique.iter().flat_map(|unique| &unique.per).chain([&field]) {
+        let Some(value) = fields.get(part) else { return Ok(None) };
+        pieces.push(Piece::Text("#".to_owned()));
+        pieces.push(Piece::Value(value.clone(), entity.field(*part).kind.clone(), Format::Plain));
+    }
+    let mut key = Attributes::new();
+    key.insert(name(table.partition.as_ref())?, value::key(&pieces, KeyType::String)?);
+    if table.sort.is_some() {
+        key.insert(name(table.sort.as_ref())?, MARK.into());
+    }
+    Ok(Some(key))
+}
+
+fn name(attribute: Option<&KeyAttribute>) -> Result<String, BindError> {
+    match attribute {
+        Some(attribute) if attribute.kind == KeyType::String => Ok(attribute.name.clone()),
+        Some(_) => Err(BindError::Inexpressible("a sentinel in a table whose key is not text".to_owned())),
+        None => Err(BindError::Missing("the table's key".to_owned())),
+    }
+}
+
+/// Puts a sentinel that must not be there. It ends with the item it stands for.
+pub(super) fn claim(table: &Table, name: String, key: Attributes, entity: &Entity, fields: &Fields) -> TransactAction {
+    let condition = key.keys().next().map(|attribute| Condition::AttributeNotExists(Path::attribute(attribute)));
+    let mut item = key;
+    if let Some((ttl, _)) = &table.ttl
+        && let Some(value) = entity.field_named(ttl).and_then(|field| fields.get(&field))
+    {
+        item.insert(ttl.clone(), value.clone());
+    }
+    if let Some((tag, _)) = &table.tag {
+        item.entry(tag.clone()).or_insert_with(|| AttributeValue::from(MARK));
+    }
+    TransactAction::Put { table: name, item, condition, return_item_on_failure: false }
+}
+
+/// Deletes a sentinel.
+pub(super) fn release(name: String, key: Attributes) -> TransactAction {
+    TransactAction::Delete { table: name, key, condition: None, return_item_on_failure: false }
+}
+
+/// Whether a value of the field is guarded by a sentinel, and not by the key itself.
+pub(super) fn is_guarded(entity: &Entity, field: FieldId) -> bool {
+    let is_unique = |field: &Field| field.flags.unique.is_some();
+    is_unique(entity.field(field)) && crate::plan::guarded_fields(entity).any(|guarded| guarded == field)
+}

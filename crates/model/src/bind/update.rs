@@ -1,0 +1,248 @@
+//! What an update or upsert does to an item.
+
+use keyform_core::expression::{Path, SetAction, SetValue, Update, UpdateOperand};
+use keyform_core::{AttributeValue, Attributes};
+
+use crate::document::ast::{BinaryOp, Verb};
+use crate::schema::{Action, Change, ChangeKind, Entity, Expr, ExprKind, Field, FieldId, Table, Type};
+
+use super::BindError;
+use super::evaluate::Scope;
+use super::item::{self, Fields};
+use super::value;
+
+/// An update of one item of an entity.
+pub(super) struct Changing<'a> {
+    pub(super) scope: &'a Scope<'a>,
+    pub(super) table: &'a Table,
+    pub(super) entity: &'a Entity,
+    pub(super) action: &'a Action,
+    /// The values of the key's fields.
+    pub(super) keys: &'a Fields,
+    /// The item as it is now, where it is known.
+    pub(super) current: Option<&'a Attributes>,
+}
+
+impl Changing<'_> {
+    /// The update, and what it sets to values that are known.
+    pub(super) fn update(&self) -> Result<(Update, Fields), BindError> {
+        let mut update = Update::default();
+        let mut known = self.keys.clone();
+        for change in &self.action.changes {
+            self.change(change, &mut update, &mut known)?;
+        }
+        if self.action.verb == Verb::Upsert {
+            self.make(&mut update, &mut known)?;
+        }
+        self.indexes(&mut update, &known)?;
+        Ok((update, known))
+    }
+
+    fn change(&self, change: &Change, update: &mut Update, known: &mut Fields) -> Result<(), BindError> {
+        let (Some(id), Some(place)) = (change.field, &change.place) else { return Ok(()) };
+        let field = self.entity.field(id);
+        let path = self.scope.path(field.name.clone(), &place.path)?;
+        let whole = place.path.is_empty();
+        let kind = if whole { field.kind.clone() } else { self.kind_at(change, &field.kind) };
+        match &change.kind {
+            ChangeKind::Set(expr) => self.set(id, path, expr, &kind, whole, update, known)?,
+            ChangeKind::Increase(expr) => self.count(field, path, expr, &kind, false, update)?,
+            ChangeKind::Decrease(expr) => self.count(field, path, expr, &kind, true, update)?,
+            ChangeKind::Append(expr) => self.append(field, path, expr, update)?,
+            ChangeKind::Add(expr) => update.add.extend(self.set_of(expr, &kind)?.map(|set| (path, set.into()))),
+            ChangeKind::Take(expr) => update.delete.extend(self.set_of(expr, &kind)?.map(|set| (path, set.into()))),
+            ChangeKind::Remove => update.remove.push(path),
+        }
+        Ok(())
+    }
+
+    fn kind_at(&self, change: &Change, field: &Type) -> Type {
+        let place = change.place.clone().map(|place| Expr { kind: ExprKind::Place(place), span: change.span });
+        place.and_then(|place| self.scope.kind_of(&place)).unwrap_or_else(|| field.clone())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "each is one part of an assignment")]
+    fn set(
+        &self,
+        id: FieldId,
+        path: Path,
+        expr: &Expr,
+        kind: &Type,
+        whole: bool,
+        update: &mut Update,
+        known: &mut Fields,
+    ) -> Result<(), BindError> {
+        if !expr.own_fields().is_empty() {
+            let value = self.sum(expr, kind)?;
+            update.set.push(SetAction { path, value });
+            return Ok(());
+        }
+        match self.scope.typed(expr, kind)? {
+            Some(value) => {
+                if whole {
+                    known.insert(id, value.clone());
+                }
+                update.set.push(SetAction { path, value: SetValue::Operand(UpdateOperand::Value(value.into())) });
+            }
+            None => {
+                known.remove(&id);
+                update.remove.push(path);
+            }
+        }
+        Ok(())
+    }
+
+    /// An assignment that looks at the item: a field, or a sum of two things.
+    fn sum(&self, expr: &Expr, kind: &Type) -> Result<SetValue, BindError> {
+        Ok(match &expr.kind {
+            ExprKind::Binary(BinaryOp::Plus, left, right) => {
+                SetValue::Plus(self.operand(left, kind)?, self.operand(right, kind)?)
+            }
+            ExprKind::Binary(BinaryOp::Minus, left, right) => {
+                SetValue::Minus(self.operand(left, kind)?, self.operand(right, kind)?)
+            }
+            _ => SetValue::Operand(self.operand(expr, kind)?),
+        })
+    }
+
+    fn operand(&self, expr: &Expr, kind: &Type) -> Result<UpdateOperand, BindError> {
+        if let Some(path) = self.scope.own_path(expr)? {
+            return Ok(UpdateOperand::Path(path));
+        }
+        if !expr.own_fields().is_empty() {
+            return Err(BindError::Inexpressible("a sum of more than two".to_owned()));
+        }
+        let value = self.scope.typed(expr, kind)?.ok_or_else(|| BindError::Missing("a part of a sum".to_owned()))?;
+        Ok(UpdateOperand::Value(value.into()))
+    }
+
+    /// `+=` and `-=`: what may be absent counts from its default, or from zero.
+    fn count(
+        &self,
+        field: &Field,
+        path: Path,
+        expr: &Expr,
+        kind: &Type,
+        minus: bool,
+        update: &mut Update,
+    ) -> Result<(), BindError> {
+        let by = self.operand(expr, kind)?;
+        let before = self.or_else(field, &path, AttributeValue::from(0));
+        let value = if minus { SetValue::Minus(before, by) } else { SetValue::Plus(before, by) };
+        update.set.push(SetAction { path, value });
+        Ok(())
+    }
+
+    fn append(&self, field: &Field, path: Path, expr: &Expr, update: &mut Update) -> Result<(), BindError> {
+        let value = self.scope.typed(expr, &Type::Unknown)?;
+        let value = value.ok_or_else(|| BindError::Missing("what is appended".to_owned()))?;
+        let list = UpdateOperand::Value(AttributeValue::L(vec![value]).into());
+        let before = self.or_else(field, &path, AttributeValue::L(Vec::new()));
+        let value = SetValue::Operand(UpdateOperand::ListAppend(Box::new(before), Box::new(list)));
+        update.set.push(SetAction { path, value });
+        Ok(())
+    }
+
+    /// What stands at a path, or a value if nothing may.
+    fn or_else(&self, field: &Field, path: &Path, otherwise: AttributeValue) -> UpdateOperand {
+        let may_be_absent = field.optional || self.action.verb == Verb::Upsert || path.elements.len() > 1;
+        if !may_be_absent {
+            return UpdateOperand::Path(path.clone());
+        }
+        let default = field.default.as_ref().filter(|_| path.elements.len() == 1);
+        let default = default.and_then(|expr| self.scope.typed(expr, &field.kind).ok().flatten());
+        let otherwise = UpdateOperand::Value(default.unwrap_or(otherwise).into());
+        UpdateOperand::IfNotExists(path.clone(), Box::new(otherwise))
+    }
+
+    fn set_of(&self, expr: &Expr, kind: &Type) -> Result<Option<AttributeValue>, BindError> {
+        let value = self.scope.typed(expr, &Type::Unknown)?;
+        Ok(value.and_then(|value| match value {
+            AttributeValue::L(parts) => value::set(parts),
+            set @ (AttributeValue::Ss(_) | AttributeValue::Ns(_) | AttributeValue::Bs(_)) => Some(set),
+            one if matches!(kind.resolved(), Type::Set(..)) => value::fitted(one, kind),
+            one => value::set(vec![one]),
+        }))
+    }
+
+    /// What an item needs that an upsert makes: its key's fields, its defaults, its tag.
+    fn make(&self, update: &mut Update, known: &mut Fields) -> Result<(), BindError> {
+        let keys: Vec<&str> = self.table.key_names().collect();
+        for (number, field) in self.entity.fields.iter().enumerate() {
+            let id = FieldId(number);
+            let is_changed = self.action.changes.iter().any(|change| change.field == Some(id));
+            if is_changed || keys.contains(&field.name.as_str()) {
+                continue;
+            }
+            if let Some(value) = self.keys.get(&id) {
+                update.set.push(assign(&field.name, UpdateOperand::Value(value.clone().into())));
+            } else if let Some(value) = self.default(field)? {
+                let path = Path::attribute(field.name.clone());
+                let value = UpdateOperand::IfNotExists(path, Box::new(UpdateOperand::Value(value.into())));
+                update.set.push(assign(&field.name, value));
+                known.remove(&id);
+            }
+        }
+        if let Some((tag, _)) = &self.table.tag {
+            let value = AttributeValue::from(self.entity.tag.as_str());
+            update.set.push(assign(tag, UpdateOperand::Value(value.into())));
+        }
+        Ok(())
+    }
+
+    fn default(&self, field: &Field) -> Result<Option<AttributeValue>, BindError> {
+        match &field.default {
+            Some(expr) => self.scope.typed(expr, &field.kind),
+            None if field.flags.created.is_some() => Ok(Some(value::moment(self.scope.inputs.now_millis, &field.kind))),
+            None => Ok(None),
+        }
+    }
+
+    /// Keeps the keys of indexes in step with the fields they are made of.
+    fn indexes(&self, update: &mut Update, known: &Fields) -> Result<(), BindError> {
+        for key in &self.entity.indexes {
+            let fields: Vec<FieldId> = key.fields().collect();
+            let touched = self.action.verb == Verb::Upsert || fields.iter().any(|field| self.touches(*field));
+            if !touched {
+                continue;
+            }
+            let values = self.index_fields(&fields, known);
+            let attributes = item::index_key(self.table, self.entity, key, &values)?;
+            let names = key.partition.iter().chain(&key.sort).map(|part| &part.attribute);
+            for name in names.filter(|name| !self.is_own(name)) {
+                match attributes.get(name) {
+                    Some(value) => update.set.push(assign(name, UpdateOperand::Value(value.clone().into()))),
+                    None if self.action.verb == Verb::Update => update.remove.push(Path::attribute(name.clone())),
+                    None => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn touches(&self, field: FieldId) -> bool {
+        self.action.changes.iter().any(|change| change.field == Some(field))
+    }
+
+    /// The values of an index key's fields: those that are set, those of the key, else those of the item as it is now.
+    fn index_fields(&self, fields: &[FieldId], known: &Fields) -> Fields {
+        let mut values = Fields::new();
+        for &field in fields {
+            let now = self.current.filter(|_| !self.touches(field));
+            let value = known.get(&field).or_else(|| now?.get(&self.entity.field(field).name));
+            if let Some(value) = value {
+                values.insert(field, value.clone());
+            }
+        }
+        values
+    }
+
+    /// Whether a key attribute is a field, or part of the table's key, and so is written already.
+    fn is_own(&self, attribute: &str) -> bool {
+        self.entity.field_named(attribute).is_some() || self.table.key_names().any(|name| name == attribute)
+    }
+}
+
+fn assign(attribute: &str, value: UpdateOperand) -> SetAction {
+    SetAction { path: Path::attribute(attribute), value: SetValue::Operand(value) }
+}

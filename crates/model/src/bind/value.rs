@@ -1,0 +1,139 @@
+//! Values in their types, and keys made of them.
+
+use keyform_core::{AttributeValue, Number};
+
+use crate::document::ast::KeyType;
+use crate::schema::{Format, Type};
+use crate::template::render;
+
+use super::BindError;
+
+/// A value that is not in its type yet: a time is text here and a number there.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Computed {
+    /// A value.
+    Value(AttributeValue),
+    /// A moment, in milliseconds.
+    Moment(i64),
+    /// A duration, in seconds.
+    Duration(i64),
+    /// Nothing.
+    None,
+}
+
+/// A computed value as a field of this type stores it; `None` for nothing.
+pub(super) fn stored(value: Computed, kind: &Type) -> Result<Option<AttributeValue>, BindError> {
+    Ok(match value {
+        Computed::None => None,
+        Computed::Duration(seconds) => Some(seconds.into()),
+        Computed::Moment(millis) => Some(moment(millis, kind)),
+        Computed::Value(value) => fitted(value, kind),
+    })
+}
+
+/// A moment in the form of its type.
+pub(super) fn moment(millis: i64, kind: &Type) -> AttributeValue {
+    let kind = if kind.is_time() { kind.resolved() } else { &Type::Timestamp };
+    let kind = if matches!(kind, Type::Datetime) { &Type::Timestamp } else { kind };
+    let text = render::stored(kind, millis).unwrap_or_default();
+    if kind.is_numeric() { number(&text) } else { text.into() }
+}
+
+fn number(text: &str) -> AttributeValue {
+    AttributeValue::N(text.parse::<Number>().unwrap_or_else(|_| Number::from(0)))
+}
+
+/// A value as its type wants it: addresses trimmed and in lower case, sets as sets. An empty set is nothing.
+pub(super) fn fitted(value: AttributeValue, kind: &Type) -> Option<AttributeValue> {
+    match (kind.resolved(), value) {
+        (Type::Email, AttributeValue::S(text)) => Some(text.trim().to_lowercase().into()),
+        (Type::Set(..), AttributeValue::L(parts)) => set(parts),
+        (Type::Set(..), value @ (AttributeValue::S(_) | AttributeValue::N(_) | AttributeValue::B(_))) => {
+            set(vec![value])
+        }
+        (Type::Record(fields), AttributeValue::M(mut parts)) => {
+            for field in fields {
+                if let Some(part) = parts.remove(&field.name)
+                    && let Some(part) = fitted(part, &field.kind)
+                {
+                    parts.insert(field.name.clone(), part);
+                }
+            }
+            Some(AttributeValue::M(parts))
+        }
+        (_, value) => Some(value),
+    }
+}
+
+/// A set of these values; `None` if there are none.
+pub(super) fn set(parts: Vec<AttributeValue>) -> Option<AttributeValue> {
+    let first = parts.first()?.clone();
+    Some(match first {
+        AttributeValue::N(_) => AttributeValue::Ns(
+            parts
+                .into_iter()
+                .filter_map(|part| if let AttributeValue::N(number) = part { Some(number) } else { None })
+                .collect(),
+        ),
+        AttributeValue::B(_) => AttributeValue::Bs(
+            parts
+                .into_iter()
+                .filter_map(|part| if let AttributeValue::B(bytes) = part { Some(bytes) } else { None })
+                .collect(),
+        ),
+        _ => AttributeValue::Ss(
+            parts
+                .into_iter()
+                .filter_map(|part| if let AttributeValue::S(text) = part { Some(text) } else { None })
+                .collect(),
+        ),
+    })
+}
+
+/// A piece of a key.
+pub(super) enum Piece {
+    /// Text as it is.
+    Text(String),
+    /// A value in a format.
+    Value(AttributeValue, Type, Format),
+}
+
+/// The value of a key attribute that is made of these pieces.
+pub(super) fn key(pieces: &[Piece], kind: KeyType) -> Result<AttributeValue, BindError> {
+    match (kind, pieces) {
+        (KeyType::Number | KeyType::Binary, [Piece::Value(value, _, Format::Plain)]) => Ok(value.clone()),
+        (KeyType::Number, _) => {
+            let text = text(pieces)?;
+            text.parse::<Number>().map(AttributeValue::N).map_err(|_| BindError::WrongValue(format!("`{text}`")))
+        }
+        (KeyType::Binary, _) => text(pieces).map(|text| AttributeValue::B(text.into_bytes())),
+        (KeyType::String, _) => text(pieces).map(AttributeValue::S),
+    }
+}
+
+/// The text of some pieces.
+fn text(pieces: &[Piece]) -> Result<String, BindError> {
+    let mut text = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text(part) => text.push_str(part),
+            Piece::Value(value, kind, format) => {
+                let plain = plain(value).ok_or_else(|| BindError::WrongValue(format!("{value:?}")))?;
+                let written = render::written(kind, *format, &plain);
+                text.push_str(&written.ok_or_else(|| BindError::WrongValue(format!("`{plain}`")))?);
+            }
+        }
+    }
+    Ok(text)
+}
+
+/// A value as text.
+fn plain(value: &AttributeValue) -> Option<String> {
+    match value {
+        AttributeValue::S(text) => Some(text.clone()),
+        AttributeValue::N(number) => Some(number.to_string()),
+        AttributeValue::Bool(value) => Some(value.to_string()),
+        AttributeValue::B(bytes) => String::from_utf8(bytes.clone()).ok(),
+        _ => None,
+    }
+}

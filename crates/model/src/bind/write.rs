@@ -1,0 +1,433 @@
+//! A write with its arguments: one item, one transaction, or one batch.
+
+use keyform_core::expression::{Comparator, Condition, Operand, Path};
+use keyform_core::operation::{GetItem, TransactAction};
+use keyform_core::{AttributeValue, Attributes, Operation};
+
+use crate::document::ast::{Presence, Verb};
+use crate::plan::WritePlan;
+use crate::schema::{Action, Entity, FieldId, Model, Step, Table, Write};
+
+use super::condition::{Logic, and};
+use super::evaluate::Scope;
+use super::item::{self, Fields};
+use super::update::Changing;
+use super::{BindError, Inputs, request, sentinel};
+
+/// A write that is ready to run.
+#[derive(Clone, Debug)]
+pub struct BoundWrite {
+    /// The request; `None` if it is refused already, or if there is nothing to do.
+    pub operation: Option<Operation>,
+    /// For each action of the request, in order, what may refuse it.
+    pub actions: Vec<BoundAction>,
+    /// Why it is refused before anything is sent.
+    pub refused: Option<Refusal>,
+}
+
+/// An action of a write's request.
+#[derive(Clone, Debug)]
+pub struct BoundAction {
+    /// Which of the write's steps it comes from: a path of numbers through `for`s.
+    pub step: Vec<usize>,
+    /// The conditions in the order in which they are looked at, each with its outcome.
+    pub refusals: Refusals,
+}
+
+/// Conditions, each with the outcome if it does not hold.
+pub type Refusals = Vec<(Condition, Refusal)>;
+
+/// A named outcome; the name is empty if the author gave none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refusal {
+    /// The name; `keep` is a silent success.
+    pub outcome: String,
+}
+
+/// Binds a write's arguments.
+///
+/// # Errors
+///
+/// If an argument or something that should have been read is missing, or a value is not of its type.
+pub fn write(model: &Model, write: &Write, plan: &WritePlan, inputs: &Inputs<'_>) -> Result<BoundWrite, BindError> {
+    let mut pass = Pass::new(model, write, inputs)?;
+    if let Some(refused) = pass.required()? {
+        return Ok(BoundWrite { operation: None, actions: Vec::new(), refused: Some(refused) });
+    }
+    pass.steps(&write.steps, &mut Vec::new())?;
+    let refused = pass.refused.take();
+    let operation = if refused.is_some() { None } else { request::of(write, plan, inputs.token.as_ref(), &pass.bound) };
+    Ok(BoundWrite { operation, actions: pass.actions, refused })
+}
+
+/// The items that must be read, consistently, before the write is bound: those whose unique values it changes or removes.
+///
+/// # Errors
+///
+/// As [`write()`].
+pub fn read_first(model: &Model, write: &Write, inputs: &Inputs<'_>) -> Result<Vec<GetItem>, BindError> {
+    let mut pass = Pass::new(model, write, inputs)?;
+    pass.looks_only = true;
+    pass.steps(&write.steps, &mut Vec::new())?;
+    Ok(pass.first)
+}
+
+struct Pass<'a> {
+    model: &'a Model,
+    write: &'a Write,
+    inputs: &'a Inputs<'a>,
+    scope: Scope<'a>,
+    /// The actions as those of a transaction.
+    bound: Vec<TransactAction>,
+    actions: Vec<BoundAction>,
+    refused: Option<Refusal>,
+    /// Only says what must be read first.
+    looks_only: bool,
+    first: Vec<GetItem>,
+}
+
+/// A condition so far, and what each part of it says if it does not hold.
+#[derive(Default)]
+struct Demands {
+    tests: Vec<Logic>,
+    refusals: Refusals,
+}
+
+impl Demands {
+    fn add(&mut self, logic: Logic, outcome: Option<&crate::schema::Outcome>) {
+        if let Logic::Test(test) = &logic {
+            self.refusals.push((test.clone(), refusal(outcome)));
+        }
+        self.tests.push(logic);
+    }
+}
+
+fn refusal(outcome: Option<&crate::schema::Outcome>) -> Refusal {
+    Refusal { outcome: outcome.map(|outcome| outcome.name.clone()).unwrap_or_default() }
+}
+
+impl<'a> Pass<'a> {
+    fn new(model: &'a Model, write: &'a Write, inputs: &'a Inputs<'a>) -> Result<Self, BindError> {
+        let scope = Scope::new(model, inputs, &write.parameters, &write.lets)?;
+        Ok(Self {
+            model,
+            write,
+            inputs,
+            scope,
+            bound: Vec::new(),
+            actions: Vec::new(),
+            refused: None,
+            looks_only: false,
+            first: Vec::new(),
+        })
+    }
+
+    /// What refuses the write by what was read: a `let` without an answer, a `require` that does not hold.
+    fn required(&self) -> Result<Option<Refusal>, BindError> {
+        for (number, binding) in self.write.lets.iter().enumerate() {
+            if binding.read().is_some() && binding.outcome.is_some() && self.scope.lets[number].is_none() {
+                return Ok(Some(refusal(binding.outcome.as_ref())));
+            }
+        }
+        for require in &self.write.requires {
+            let holds = self.scope.condition(&require.condition, "")?;
+            if holds == Logic::Known(false) {
+                return Ok(Some(refusal(require.outcome.as_ref())));
+            }
+        }
+        Ok(None)
+    }
+
+    fn steps(&mut self, steps: &'a [Step], path: &mut Vec<usize>) -> Result<(), BindError> {
+        for (number, step) in steps.iter().enumerate() {
+            path.push(number);
+            match step {
+                Step::Action(action) => self.action(action, path)?,
+                Step::For(each) => {
+                    let list = match self.scope.typed(&each.list, &crate::schema::Type::Unknown)? {
+                        Some(AttributeValue::L(list)) => list,
+                        Some(AttributeValue::Ss(set)) => set.into_iter().map(AttributeValue::S).collect(),
+                        _ => Vec::new(),
+                    };
+                    let most = each.max.and_then(|max| usize::try_from(max).ok()).unwrap_or(usize::MAX);
+                    for element in list.into_iter().take(most) {
+                        self.scope.elements.push(element);
+                        self.steps(&each.steps, path)?;
+                        self.scope.elements.pop();
+                    }
+                }
+            }
+            path.pop();
+        }
+        Ok(())
+    }
+
+    fn action(&mut self, action: &'a Action, path: &[usize]) -> Result<(), BindError> {
+        let Some(id) = action.entity else { return Ok(()) };
+        let entity = self.model.entity(id);
+        let Some(table) = entity.table.map(|table| self.model.table(table)) else { return Ok(()) };
+        let name = self.inputs.table_name(table);
+        match action.verb {
+            Verb::Create | Verb::Put => self.put(action, path, entity, table, name),
+            Verb::Update | Verb::Upsert => self.update(action, path, entity, table, name),
+            Verb::Delete => self.delete(action, path, entity, table, name),
+            Verb::Check => self.check(action, path, entity, table, name),
+        }
+    }
+
+    fn put(
+        &mut self,
+        action: &Action,
+        path: &[usize],
+        entity: &Entity,
+        table: &Table,
+        name: String,
+    ) -> Result<(), BindError> {
+        if self.looks_only {
+            return Ok(());
+        }
+        let fields = item::new_fields(&mut self.scope, entity, action)?;
+        let item = item::whole(table, entity, &fields)?;
+        let (condition, refusals) = self.demands(action, table, Vec::new())?;
+        let put = TransactAction::Put { table: name.clone(), item, condition, return_item_on_failure: false };
+        self.push(put, path, refusals);
+        for field in guarded(entity, action) {
+            if let Some(key) = sentinel::key(table, entity, field, &fields)? {
+                self.claim(action, path, sentinel::claim(table, name.clone(), key, entity, &fields));
+            }
+        }
+        Ok(())
+    }
+
+    fn update(
+        &mut self,
+        action: &Action,
+        path: &[usize],
+        entity: &Entity,
+        table: &Table,
+        name: String,
+    ) -> Result<(), BindError> {
+        let keys = item::key_fields(&self.scope, entity, action)?;
+        let key = item::key(table, entity, &keys)?;
+        let guarded: Vec<FieldId> = guarded(entity, action).collect();
+        if self.looks_only {
+            if !guarded.is_empty() {
+                self.look(name, key);
+            }
+            return Ok(());
+        }
+        let current = self.current(&name, &key);
+        let changing = Changing { scope: &self.scope, table, entity, action, keys: &keys, current: current.as_ref() };
+        let (update, known) = changing.update()?;
+        let before = before(entity, &guarded, current.as_ref());
+        let (condition, refusals) = self.demands(action, table, unchanged(entity, &guarded, &before))?;
+        let key = key.clone();
+        self.push(
+            TransactAction::Update { table: name.clone(), key, update, condition, return_item_on_failure: false },
+            path,
+            refusals,
+        );
+        self.move_sentinels(action, path, (entity, table), &name, &guarded, (&before, &known))
+    }
+
+    /// Releases the sentinels of old values and claims those of new ones; a value that stays has its sentinel already.
+    fn move_sentinels(
+        &mut self,
+        action: &Action,
+        path: &[usize],
+        (entity, table): (&Entity, &Table),
+        name: &str,
+        guarded: &[FieldId],
+        (before, after): (&Fields, &Fields),
+    ) -> Result<(), BindError> {
+        for &field in guarded {
+            let mut whole = before.clone();
+            whole.extend(after.iter().map(|(field, value)| (*field, value.clone())));
+            let old = sentinel::key(table, entity, field, before)?;
+            let new = if after.contains_key(&field) { sentinel::key(table, entity, field, &whole)? } else { None };
+            if old == new {
+                continue;
+            }
+            if let Some(old) = old {
+                self.push(sentinel::release(name.to_owned(), old), path, Vec::new());
+            }
+            if let Some(new) = new {
+                self.claim(action, path, sentinel::claim(table, name.to_owned(), new, entity, &whole));
+            }
+        }
+        Ok(())
+    }
+
+    fn delete(
+        &mut self,
+        action: &Action,
+        path: &[usize],
+        entity: &Entity,
+        table: &Table,
+        name: String,
+    ) -> Result<(), BindError> {
+        let keys = item::key_fields(&self.scope, entity, action)?;
+        let key = item::key(table, entity, &keys)?;
+        let guarded: Vec<FieldId> = crate::plan::guarded_fields(entity).collect();
+        if self.looks_only {
+            if !guarded.is_empty() {
+                self.look(name, key);
+            }
+            return Ok(());
+        }
+        let current = self.current(&name, &key);
+        let before = before(entity, &guarded, current.as_ref());
+        let (condition, refusals) = self.demands(action, table, unchanged(entity, &guarded, &before))?;
+        let delete = TransactAction::Delete { table: name.clone(), key, condition, return_item_on_failure: false };
+        self.push(delete, path, refusals);
+        for field in guarded {
+            if let Some(key) = sentinel::key(table, entity, field, &before)? {
+                self.push(sentinel::release(name.clone(), key), path, Vec::new());
+            }
+        }
+        Ok(())
+    }
+
+    fn check(
+        &mut self,
+        action: &Action,
+        path: &[usize],
+        entity: &Entity,
+        table: &Table,
+        name: String,
+    ) -> Result<(), BindError> {
+        if self.looks_only {
+            return Ok(());
+        }
+        let keys = item::key_fields(&self.scope, entity, action)?;
+        let key = item::key(table, entity, &keys)?;
+        let (condition, refusals) = self.demands(action, table, Vec::new())?;
+        if let Some(condition) = condition {
+            self.push(
+                TransactAction::Check { table: name, key, condition, return_item_on_failure: false },
+                path,
+                refusals,
+            );
+        }
+        Ok(())
+    }
+
+    /// An action with more than one condition answers with the item, which tells the one that failed.
+    fn push(&mut self, mut action: TransactAction, path: &[usize], refusals: Refusals) {
+        let (TransactAction::Put { return_item_on_failure, .. }
+        | TransactAction::Update { return_item_on_failure, .. }
+        | TransactAction::Delete { return_item_on_failure, .. }
+        | TransactAction::Check { return_item_on_failure, .. }) = &mut action;
+        *return_item_on_failure = refusals.len() > 1;
+        self.bound.push(action);
+        self.actions.push(BoundAction { step: path.to_vec(), refusals });
+    }
+
+    fn claim(&mut self, action: &Action, path: &[usize], claim: TransactAction) {
+        let condition = match &claim {
+            TransactAction::Put { condition, .. } => condition.clone(),
+            _ => None,
+        };
+        let refusals = condition.map(|condition| (condition, refusal(action.outcome.as_ref())));
+        self.push(claim, path, refusals.into_iter().collect());
+    }
+
+    fn look(&mut self, table: String, key: Attributes) {
+        self.first.push(GetItem { table, key, consistent: true, ..GetItem::default() });
+    }
+
+    fn current(&self, table: &str, key: &Attributes) -> Option<Attributes> {
+        let found = self.inputs.current.iter().find(|(name, of, _)| name == table && of == key);
+        found.and_then(|(_, _, item)| item.clone())
+    }
+
+    /// Everything that must hold of the item.
+    fn demands(
+        &mut self,
+        action: &Action,
+        table: &Table,
+        unchanged: Vec<Condition>,
+    ) -> Result<(Option<Condition>, Refusals), BindError> {
+        let key = table.partition.as_ref().map_or("", |key| key.name.as_str());
+        let mut demands = Demands::default();
+        let presence = match action.verb {
+            Verb::Create => Some(Presence::Absent),
+            Verb::Update => Some(Presence::Exists),
+            Verb::Put | Verb::Upsert | Verb::Delete | Verb::Check => action.presence,
+        };
+        if let Some(presence) = presence {
+            demands.add(present(key, presence), action.outcome.as_ref());
+        }
+        for condition in &action.conditions {
+            let logic = self.scope.condition(&condition.condition, key)?;
+            if logic == Logic::Known(false) && self.refused.is_none() {
+                self.refused = Some(refusal(condition.outcome.as_ref()));
+            }
+            demands.add(logic, condition.outcome.as_ref());
+        }
+        for test in unchanged {
+            demands.add(Logic::Test(test), None);
+        }
+        let condition = match and(demands.tests) {
+            Logic::Test(condition) => Some(without_repetition(condition)),
+            Logic::Known(_) => None,
+        };
+        Ok((condition, demands.refusals))
+    }
+}
+
+/// `exists` said twice is said once.
+fn without_repetition(condition: Condition) -> Condition {
+    let Condition::And(tests) = condition else { return condition };
+    let mut kept: Vec<Condition> = Vec::new();
+    for test in tests {
+        if !kept.contains(&test) {
+            kept.push(test);
+        }
+    }
+    if kept.len() == 1 { kept.remove(0) } else { Condition::And(kept) }
+}
+
+fn present(key: &str, presence: Presence) -> Logic {
+    let path = Path::attribute(key);
+    Logic::Test(match presence {
+        Presence::Exists => Condition::AttributeExists(path),
+        Presence::Absent => Condition::AttributeNotExists(path),
+    })
+}
+
+/// The unique fields that an action sets and that sentinels guard.
+fn guarded<'a>(entity: &'a Entity, action: &'a Action) -> impl Iterator<Item = FieldId> + 'a {
+    let fields = action.changes.iter().filter_map(|change| change.field);
+    fields.filter(|field| sentinel::is_guarded(entity, *field))
+}
+
+/// The values that unique fields, and those they are unique within, have now.
+fn before(entity: &Entity, guarded: &[FieldId], current: Option<&Attributes>) -> Fields {
+    let mut fields = Fields::new();
+    for &field in guarded {
+        let unique = entity.field(field).flags.unique.as_ref();
+        for part in unique.iter().flat_map(|unique| &unique.per).chain([&field]) {
+            if let Some(value) = current.and_then(|item| item.get(&entity.field(*part).name)) {
+                fields.insert(*part, value.clone());
+            }
+        }
+    }
+    fields
+}
+
+/// The conditions that the values which were read are still there, so that the sentinels released are the right ones.
+fn unchanged(entity: &Entity, guarded: &[FieldId], before: &Fields) -> Vec<Condition> {
+    let test = |field: &FieldId| {
+        let path = Path::attribute(entity.field(*field).name.clone());
+        match before.get(field) {
+            Some(value) => Condition::Compare {
+                left: Operand::Path(path),
+                comparator: Comparator::Equal,
+                right: Operand::Value(value.clone().into()),
+            },
+            None => Condition::AttributeNotExists(path),
+        }
+    };
+    guarded.iter().map(test).collect()
+}
