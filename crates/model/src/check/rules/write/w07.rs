@@ -28,6 +28,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
+/// Whether the author counts. A version that is raised by the way does no harm if it is raised twice.
 fn is_cumulative(change: &Change) -> bool {
     change.written && matches!(change.kind, ChangeKind::Increase(_) | ChangeKind::Decrease(_) | ChangeKind::Append(_))
 }
