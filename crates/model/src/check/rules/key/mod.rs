@@ -1,6 +1,134 @@
 //! Keys and templates: K01 to K17.
 
+mod k01;
+mod k02;
+mod k03;
+mod k04;
+mod k05;
+mod k06;
+mod k07;
+mod k08;
+mod k09;
+mod k10;
+mod k11;
+mod k12;
+mod k13;
+mod k14;
+mod k15;
+mod k16;
+mod k17;
+pub(super) mod naming;
+pub(super) mod reading;
+pub(super) mod show;
+pub(super) mod spread;
+
+pub(super) use k15::is_filled;
+
 use crate::check::Rule;
+use crate::schema::{Entity, EntityId, EntityKey, FieldId, IndexId, KeyAttribute, KeyPart, Model, Part, Table};
+use crate::span::Span;
 
 /// The rules of this group.
-pub(super) const RULES: &[&Rule] = &[];
+pub(super) const RULES: &[&Rule] = &[
+    &k01::RULE,
+    &k02::RULE,
+    &k03::RULE,
+    &k04::RULE,
+    &k05::RULE,
+    &k06::RULE,
+    &k07::RULE,
+    &k08::RULE,
+    &k09::RULE,
+    &k10::RULE,
+    &k11::RULE,
+    &k12::RULE,
+    &k13::RULE,
+    &k14::RULE,
+    &k15::RULE,
+    &k16::RULE,
+    &k17::RULE,
+];
+
+/// A key of an entity with what is around it.
+#[derive(Clone, Copy)]
+pub(super) struct Keyed<'a> {
+    pub(super) table: &'a Table,
+    pub(super) id: EntityId,
+    pub(super) entity: &'a Entity,
+    pub(super) key: &'a EntityKey,
+}
+
+/// Every key by which items of an entity are found: the table's, then those of the indexes it is really in.
+pub(super) fn keys(model: &Model) -> impl Iterator<Item = Keyed<'_>> {
+    all_keys(model).filter(|keyed| keyed.missing().is_empty())
+}
+
+/// The same with keys that lack an attribute.
+pub(super) fn all_keys(model: &Model) -> impl Iterator<Item = Keyed<'_>> {
+    model.entity_ids().flat_map(move |id| {
+        let entity = model.entity(id);
+        let table = entity.table.map(|table| model.table(table));
+        let keys = entity.key.iter().chain(&entity.indexes);
+        keys.filter_map(move |key| table.map(|table| Keyed { table, id, entity, key }))
+    })
+}
+
+impl<'a> Keyed<'a> {
+    /// The templates of the partition key, then those of the sort key.
+    pub(super) fn parts(self) -> impl Iterator<Item = &'a KeyPart> {
+        self.key.partition.iter().chain(&self.key.sort)
+    }
+
+    /// The attributes of its key that it does not write, so that its items are not found by it.
+    pub(super) fn missing(self) -> Vec<&'a KeyAttribute> {
+        let filled = |name: &str| self.parts().any(|part| part.attribute == name);
+        attributes(self.table, self.key.index).into_iter().filter(|attribute| !filled(&attribute.name)).collect()
+    }
+
+    /// The fields in its templates, each with its place.
+    pub(super) fn places(self) -> impl Iterator<Item = (FieldId, Span)> {
+        self.parts().flat_map(|part| field_places(part))
+    }
+
+    /// Where to point at one of its templates: there, or at the entity's name if only names say that it is in the index.
+    pub(super) fn span_of(self, part: &KeyPart) -> Span {
+        if self.key.written { part.template.span } else { self.key.span }
+    }
+
+    /// Where to point at a field of one of its templates.
+    pub(super) fn place_of(self, place: Span) -> Span {
+        if self.key.written { place } else { self.key.span }
+    }
+
+    /// Its name for messages: `the key of User`, `gsi1 of User`.
+    pub(super) fn title(self) -> String {
+        match self.key.index {
+            None => format!("the key of {}", self.entity.name),
+            Some(index) => format!("`{}` of {}", self.table.index_at(index).name, self.entity.name),
+        }
+    }
+}
+
+/// The fields of a template, each with its place.
+pub(super) fn field_places(part: &KeyPart) -> impl Iterator<Item = (FieldId, Span)> {
+    part.template.parts.iter().filter_map(|piece| match piece {
+        Part::Field { field, span, .. } => Some((*field, *span)),
+        Part::Text(_) | Part::Unknown { .. } => None,
+    })
+}
+
+/// The attributes of a table's key, or of an index's.
+pub(super) fn attributes(table: &Table, index: Option<IndexId>) -> Vec<&KeyAttribute> {
+    match index {
+        None => table.partition.iter().chain(&table.sort).collect(),
+        Some(index) => {
+            let index = table.index_at(index);
+            index.partition.iter().chain(&index.sort).collect()
+        }
+    }
+}
+
+/// The attribute that a part of a key fills.
+pub(super) fn attribute<'a>(table: &'a Table, index: Option<IndexId>, name: &str) -> Option<&'a KeyAttribute> {
+    attributes(table, index).into_iter().find(|attribute| attribute.name == name)
+}

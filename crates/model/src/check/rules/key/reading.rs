@@ -1,0 +1,53 @@
+//! Which reads go through a key of an entity, and what they ask of it.
+
+use crate::check::Context;
+use crate::plan;
+use crate::schema::{Entity, EntityId, FieldId, IndexId, Model, Read, Test};
+
+/// The index a read goes through, `None` for the table's key; nothing if it names one that is not there.
+#[expect(clippy::option_option, reason = "no index and an unknown index are two things")]
+pub(in crate::check::rules) fn index_of(read: &Read) -> Option<Option<IndexId>> {
+    match &read.via {
+        None => Some(None),
+        Some((_, _, None)) => None,
+        Some((_, _, index)) => Some(*index),
+    }
+}
+
+/// The reads that return items of an entity through this key.
+pub(in crate::check::rules) fn reads_through(
+    model: &Model,
+    entity: EntityId,
+    index: Option<IndexId>,
+) -> impl Iterator<Item = &Read> {
+    let through = move |read: &&Read| index_of(read) == Some(index) && read.result.entities().contains(&entity);
+    model.reads.iter().filter(through)
+}
+
+/// A read that relies on the order of a field in this key: it asks for an order that the field decides, or for a range of it.
+pub(in crate::check::rules) fn relies_on_order<'a>(
+    context: &Context<'a>,
+    id: EntityId,
+    index: Option<IndexId>,
+    field: FieldId,
+) -> Option<&'a Read> {
+    let entity = context.model.entity(id);
+    let relies = |read: &&Read| {
+        let asked = read.newest_first.is_some() || read.ordered.is_some();
+        let first = || plan::order(read, entity, index).is_some_and(|order| order.field == field);
+        ranges_over(read, entity, field) || (asked && first())
+    };
+    reads_through(context.model, id, index).find(relies)
+}
+
+/// Whether a parameter limits the field by more than equality.
+fn ranges_over(read: &Read, entity: &Entity, field: FieldId) -> bool {
+    let range = |test| matches!(test, Test::After | Test::From | Test::Before | Test::Until | Test::Between);
+    read.parameters.iter().any(|parameter| parameter.field_name == entity.field(field).name && range(parameter.test))
+}
+
+/// Whether a read gives the field by equality.
+pub(in crate::check::rules) fn gives(read: &Read, entity: &Entity, field: FieldId) -> bool {
+    let name = &entity.field(field).name;
+    read.parameters.iter().any(|parameter| parameter.test == Test::Equal && parameter.field_name == *name)
+}
