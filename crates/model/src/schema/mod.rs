@@ -189,11 +189,12 @@ impl Entity {
         fields
     }
 
-    /// The field that names an item of it: the key field with a generated default, or else the last of the key.
+    /// The field that names an item of it: the key field with a generated default, or else the last of the key that is never absent.
     #[must_use]
     pub fn id_field(&self) -> Option<FieldId> {
         let fields = self.key_fields();
         let generated = fields.iter().copied().find(|&id| self.field(id).is_generated());
-        generated.or_else(|| fields.last().copied())
+        let present = || fields.iter().copied().rfind(|&id| !self.field(id).optional);
+        generated.or_else(present).or_else(|| fields.last().copied())
     }
 }

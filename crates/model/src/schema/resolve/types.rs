@@ -141,7 +141,8 @@ impl Types<'_> {
             found
                 .add(Diagnostic::error(code::NO_ID, name.span, message).also(key.span, "this key is the same for all"));
         }
-        fields.last().map(|field| (id, *field))
+        let present = fields.iter().rfind(|field| !entity.field(**field).optional);
+        present.or(fields.last()).map(|field| (id, *field))
     }
 
     fn is_generated(&self, entity: EntityId, field: FieldId) -> bool {

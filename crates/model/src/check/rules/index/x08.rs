@@ -78,8 +78,8 @@ fn repeated(index: &Index, earlier: &Index) -> Diagnostic {
         .help(format!("remove it, and read through `{}`", earlier.name))
 }
 
-/// Whether whoever can ask the index can ask the table: the table's partition key is made of what the index's is made of, and the index
-/// orders by nothing that the table does not.
+/// Whether whoever can ask the index can ask the table: the table's partition key is made of what the index's is made of, what more the
+/// index's has begins the table's sort key, and the index orders by nothing that the table does not.
 pub(super) fn gives_nothing_new(model: &Model, keyed: Keyed<'_>, index: IndexId) -> bool {
     let Some(base) = &keyed.entity.key else { return false };
     let fields = |parts: &[crate::schema::KeyPart]| -> Vec<FieldId> {
@@ -88,9 +88,11 @@ pub(super) fn gives_nothing_new(model: &Model, keyed: Keyed<'_>, index: IndexId)
     let (own_partition, own_sort) = (fields(&keyed.key.partition), fields(&keyed.key.sort));
     let (partition, sort) = (fields(&base.partition), fields(&base.sort));
     let known = !own_partition.is_empty() && partition.iter().all(|field| own_partition.contains(field));
+    let narrower: Vec<FieldId> = own_partition.iter().filter(|field| !partition.contains(field)).copied().collect();
+    let as_narrow = sort.starts_with(&narrower);
     let no_order = own_sort.iter().all(|field| own_partition.contains(field)) || own_sort == sort;
     let local = keyed.table.index_at(index).local;
-    !local && known && no_order && !is_read_with_others(model, keyed.id, index)
+    !local && known && as_narrow && no_order && !is_read_with_others(model, keyed.id, index)
 }
 
 /// Whether a read of the index returns the entity together with others, which the table's key would not.

@@ -22,7 +22,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         if wanted || !is_read(model, table, id) || gives_nothing_new(model, keyed, id) {
             continue;
         }
-        let message = format!("no read looks for {} in `{}`, where every item of it is", keyed.entity.name, index.name);
+        let message = format!("no read looks for {} in `{}`, and its items are there", keyed.entity.name, index.name);
         let finding = Diagnostic::warning(RULE.code, keyed.key.span, message).label("paid with every write");
         let repair = if keyed.key.written {
             format!("remove the line, or write the read: `read … -> [{}] via {}`", keyed.entity.name, index.name)

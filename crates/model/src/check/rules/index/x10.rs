@@ -44,8 +44,7 @@ fn changing<'a>(context: &Context<'a>, keyed: Keyed<'_>, field: FieldId) -> Opti
         let actions = write.actions();
         let own = || actions.iter().filter(|action| action.entity == Some(keyed.id) && is_change(action));
         let counted = || own().any(|action| action.changes.iter().any(|change| counts(change, field)));
-        let set =
-            || own().any(|action| action.changes.iter().any(|change| change.written && change.field == Some(field)));
+        let set = || own().any(|action| action.changes.iter().any(|change| sets(change, field)));
         let often = write.rate.as_ref().is_some_and(|(rate, _)| per_second(*rate) >= OFTEN_PER_SECOND);
         if every_write && own().next().is_some() {
             Some((write, "every change of an item changes it"))
@@ -61,6 +60,11 @@ fn changing<'a>(context: &Context<'a>, keyed: Keyed<'_>, field: FieldId) -> Opti
 
 fn is_change(action: &Action) -> bool {
     matches!(action.verb, Verb::Update | Verb::Upsert)
+}
+
+/// Taking the field away happens once to an item.
+fn sets(change: &Change, field: FieldId) -> bool {
+    change.written && change.field == Some(field) && !matches!(change.kind, ChangeKind::Remove)
 }
 
 fn counts(change: &Change, field: FieldId) -> bool {

@@ -42,6 +42,9 @@ fn finding(keyed: Keyed<'_>, part: &KeyPart) -> Diagnostic {
     let names = || places.iter().map(|(field, _)| keyed.entity.field(*field).name.as_str());
     let message = match places.as_slice() {
         [] => format!("`{}` of {} is the empty text", part.attribute, keyed.entity.name),
+        [(field, _)] if keyed.entity.field(*field).name == part.attribute => {
+            format!("`{}` is a key and can be empty", part.attribute)
+        }
         _ => format!("`{}` can be empty, because {} can", part.attribute, show::listed(names())),
     };
     let place = places.first().map_or(part.template.span, |(_, span)| *span);

@@ -57,7 +57,7 @@ fn unbounded(keyed: Keyed<'_>, shape: &Shape<'_>) -> Option<(Seen, Diagnostic)> 
     let missing: Vec<FieldId> = missing_sometimes(keyed).into_iter().map(|(field, _)| field).collect();
     let piece = shape.pieces.iter().find(|piece| piece.language.bytes_max().is_none()).and_then(|piece| piece.field)?;
     let field = keyed.entity.field(piece.id);
-    if missing.contains(&piece.id) || is_bounded_elsewhere(field) {
+    if missing.contains(&piece.id) || is_bounded_elsewhere(field) || may_be_empty(keyed, piece.id) {
         return None;
     }
     let message = format!(
@@ -67,6 +67,13 @@ fn unbounded(keyed: Keyed<'_>, shape: &Shape<'_>) -> Option<(Seen, Diagnostic)> 
     let finding = Diagnostic::warning(RULE.code, keyed.place_of(piece.span), message);
     let finding = finding.also(field.type_span, "as long as it likes").help(bound(field));
     Some((field.name_span, finding))
+}
+
+/// A field that alone fills a key and can be empty has been reported for that.
+fn may_be_empty(keyed: Keyed<'_>, field: FieldId) -> bool {
+    let own = keyed.entity.key.iter().chain(&keyed.entity.indexes);
+    let mut parts = own.flat_map(|key| key.partition.iter().chain(&key.sort));
+    parts.any(|part| part.template.fields().eq([field]) && can_write_nothing(keyed, part))
 }
 
 /// A reference to a key field of another entity is reported there.

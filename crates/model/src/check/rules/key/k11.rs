@@ -46,7 +46,13 @@ fn collision(earlier: &(&Entity, KeyShape<'_>), later: &(&Entity, KeyShape<'_>))
         Overlap::Collision(_) => at(Severity::Error, one, two).note(example(one, two, &tidy)),
         Overlap::Undecided => at(Severity::Warning, one, two),
     };
-    Some(finding.help(repair(two)))
+    let word = two.name.to_uppercase();
+    let own_text = format!("begin one of its templates with a text of its own, such as `{word}#`");
+    Some(finding.help(if tidy == Overlap::Disjoint {
+        format!("make the text a `slug`, which holds no delimiter, or {own_text}")
+    } else {
+        own_text
+    }))
 }
 
 /// A finding at the template of the later entity that could tell the two apart.
@@ -76,9 +82,4 @@ fn example(one: &Entity, two: &Entity, overlap: &Overlap) -> String {
     let Overlap::Collision(found) = overlap else { return String::new() };
     let (first, second) = (show::item(one, &found.left), show::item(two, &found.right));
     format!("{first} and {second} both have the key {}", show::key(&found.key))
-}
-
-fn repair(entity: &Entity) -> String {
-    let word = entity.name.to_uppercase();
-    format!("begin one of its templates with a text of its own, such as `{word}#`; a `slug` cannot hold a delimiter")
 }

@@ -90,14 +90,14 @@ impl<'a> Keyed<'a> {
         self.parts().flat_map(|part| field_places(part))
     }
 
-    /// Where to point at one of its templates: there, or at the entity's name if only names say that it is in the index.
+    /// Where to point at one of its templates.
     pub(super) fn span_of(self, part: &KeyPart) -> Span {
-        if self.key.written { part.template.span } else { self.key.span }
+        self.place_of(part.template.span)
     }
 
-    /// Where to point at a field of one of its templates.
+    /// Where to point at a field of one of its templates: there, or at the entity's name if that is a field of a shape.
     pub(super) fn place_of(self, place: Span) -> Span {
-        if self.key.written { place } else { self.key.span }
+        if self.key.written || self.entity.span.contains(place) { place } else { self.key.span }
     }
 
     /// Its name for messages: `the key of User`, `gsi1 of User`.

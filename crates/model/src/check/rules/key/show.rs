@@ -1,6 +1,6 @@
 //! Items and keys in words, for notes that show an example.
 
-use crate::schema::{Entity, Part, Template};
+use crate::schema::{Entity, Format, Part, Template};
 use crate::template::Values;
 
 /// `User { userId = "a" }`
@@ -20,11 +20,12 @@ pub(in crate::check::rules) fn key(texts: &[String]) -> String {
     format!("({})", quoted.join(", "))
 }
 
-/// A template as it is written, without quotes; formats are left out.
+/// A template as it is written, without quotes.
 pub(in crate::check::rules) fn template(entity: &Entity, template: &Template) -> String {
     let part = |part: &Part| match part {
         Part::Text(text) => text.clone(),
-        Part::Field { field, .. } => format!("{{{}}}", entity.field(*field).name),
+        Part::Field { field, format: Format::Plain, .. } => format!("{{{}}}", entity.field(*field).name),
+        Part::Field { field, format, .. } => format!("{{{}:{format}}}", entity.field(*field).name),
         Part::Unknown { name, .. } => format!("{{{name}}}"),
     };
     template.parts.iter().map(part).collect()
