@@ -11,7 +11,7 @@
 //!
 //! 6. [`cost`] and [`doc`] say what it costs, and print it as a document.
 //!
-//! [`Checked::read`] goes through all of it. The crate knows neither store nor network nor clock.
+//! [`import`] makes a starting model of templates and descriptions. [`Checked::read`] goes through all of it. The crate knows neither store nor network nor clock.
 
 pub mod bind;
 pub mod check;
@@ -20,6 +20,7 @@ pub mod cost;
 pub mod diagnostic;
 pub mod doc;
 pub mod document;
+pub mod import;
 pub mod plan;
 pub mod schema;
 pub mod span;

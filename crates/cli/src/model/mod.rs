@@ -4,6 +4,7 @@
 
 mod cost;
 mod doc;
+mod import;
 mod source;
 
 use std::process::ExitCode;
@@ -14,7 +15,7 @@ use crate::failure::Failure;
 
 /// The commands, in the order in which help names them.
 pub(crate) fn commands() -> Vec<Command> {
-    vec![doc::command(), cost::command()]
+    vec![doc::command(), cost::command(), import::command()]
 }
 
 /// Runs a command, if it is one of these.
@@ -22,6 +23,7 @@ pub(crate) fn run(name: &str, arguments: &ArgMatches) -> Option<Result<ExitCode,
     Some(match name {
         "cost" => cost::run(arguments),
         "doc" => doc::run(arguments),
+        "import" => import::run(arguments),
         _ => return None,
     })
 }

@@ -81,9 +81,9 @@ fn collection(model: &Model, id: TableId, table: &Table, page: &mut Page) {
             value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).unwrap_or_default()
         };
         let key = (text(&partition.name), sort.as_ref().map(|sort| text(&sort.name)).unwrap_or_default());
-        let is_key = |name: &str| table.key_names().any(|key| key == name);
-        let others =
-            item.iter().filter(|(name, _)| !is_key(name)).take(4).map(|(name, value)| format!("{name}: {value}"));
+        let keys = entity.key_fields();
+        let told = |name: &str| entity.field_named(name).is_some_and(|field| !keys.contains(&field));
+        let others = item.iter().filter(|(name, _)| told(name)).take(3).map(|(name, value)| format!("{name}: {value}"));
         let row = vec![code(&key.0), code(&key.1), entity.name.clone(), others.collect::<Vec<_>>().join(", ")];
         rows.insert(key, row);
     }

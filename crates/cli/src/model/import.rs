@@ -1,0 +1,37 @@
+//! `keyform import`: a starting model from what a team already has.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Arg, ArgMatches, Command};
+use keyform::model::import::import;
+
+use crate::failure::Failure;
+use crate::output;
+
+use super::source;
+
+const MORE: &str = "\
+Takes CloudFormation and SAM templates (JSON or YAML), answers of DescribeTable (`aws dynamodb describe-table`), and models of \
+NoSQL Workbench. Tables, indexes and settings are complete; key templates and access patterns are yours to add.";
+
+pub(super) fn command() -> Command {
+    Command::new("import")
+        .about("Makes a starting model from a template or a description of tables")
+        .arg(
+            Arg::new("file")
+                .value_name("FILE")
+                .required(true)
+                .help("The template or description; - reads standard input"),
+        )
+        .arg(Arg::new("name").long("name").value_name("NAME").help("The model's name [default: the file's]"))
+        .after_help(MORE)
+}
+
+pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    let path = arguments.get_one::<String>("file").map_or("-", String::as_str);
+    let stem = Path::new(path).file_stem().and_then(|stem| stem.to_str()).filter(|stem| *stem != "-");
+    let name = arguments.get_one::<String>("name").map(String::as_str).or(stem).unwrap_or("imported");
+    output::line(import(&source::read(path)?, name)?.trim_end())?;
+    Ok(ExitCode::SUCCESS)
+}
