@@ -19,6 +19,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         if let (Some(filter), RequestKind::Query) = (&read.filter, plan.request) {
             on_attributes(context, read, plan, filter, findings);
             instead_of_range(context, read, plan, filter, findings);
+            instead_of_index(context, read, plan, filter, findings);
         }
     }
 }
@@ -105,6 +106,46 @@ fn instead_of_range(
                 )),
             );
         }
+    }
+}
+
+/// A filter that looks for one value of a field reads the whole partition for it.
+fn instead_of_index(
+    context: &Context<'_>,
+    read: &Read,
+    plan: &ReadPlan,
+    filter: &Expr,
+    findings: &mut Vec<Diagnostic>,
+) {
+    for test in conjuncts(filter) {
+        let Some((entity, field)) = looked_up(test).and_then(|operand| own_field(context, operand)) else { continue };
+        let name = &entity.field(field).name;
+        let in_key = entity.key_of(plan.index).is_some_and(|key| key.fields().any(|part| part == field));
+        if !in_key {
+            findings.push(
+                Diagnostic::warning(
+                    RULE.code,
+                    test.span,
+                    format!("`{}` reads all it can reach to find the items with one `{name}`", read.name),
+                )
+                .label("read and paid before it is left out")
+                .help(format!(
+                    "give {} an index key made of `{name}`: a Query of it reads only what it returns",
+                    entity.name
+                )),
+            );
+        }
+    }
+}
+
+/// The side of `field = argument` that is not the argument.
+fn looked_up(test: &Expr) -> Option<&Expr> {
+    let ExprKind::Binary(BinaryOp::Equal, left, right) = &test.kind else { return None };
+    let is_argument = |expr: &Expr| matches!(expr.kind, ExprKind::Place(Place { origin: Origin::Parameter(_), .. }));
+    match (is_argument(left), is_argument(right)) {
+        (false, true) => Some(left),
+        (true, false) => Some(right),
+        _ => None,
     }
 }
 

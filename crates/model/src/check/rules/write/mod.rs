@@ -1,4 +1,4 @@
-//! Write patterns: W01 to W14.
+//! Write patterns: W01 to W15.
 
 mod w01;
 mod w02;
@@ -14,6 +14,7 @@ mod w11;
 mod w12;
 mod w13;
 mod w14;
+mod w15;
 
 use crate::check::{Context, Rule};
 use crate::schema::{Action, Entity, FieldId, Write};
@@ -34,6 +35,7 @@ pub(super) const RULES: &[&Rule] = &[
     &w12::RULE,
     &w13::RULE,
     &w14::RULE,
+    &w15::RULE,
 ];
 
 /// Every action of every write whose entity is known.
