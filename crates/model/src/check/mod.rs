@@ -6,6 +6,8 @@
 pub mod allow;
 pub mod rules;
 
+use std::collections::BTreeSet;
+
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::Document;
 use crate::plan::Plans;
@@ -51,12 +53,22 @@ pub struct Rule {
     pub find: fn(&Context<'_>, &mut Vec<Diagnostic>),
 }
 
-/// Everything the rules find, without what the model allows.
+/// Everything the rules find, each finding once, without what the model allows.
 #[must_use]
 pub fn check(context: &Context<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for rule in rules::all() {
         (rule.find)(context, &mut findings);
     }
-    allow::apply(context.model, findings)
+    allow::apply(context.model, once(findings))
+}
+
+/// A field of a shape is looked at for each entity that has it; what is wrong with it is said once.
+fn once(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut seen = BTreeSet::new();
+    let place = |finding: &Diagnostic| (finding.primary.span.start, finding.primary.span.end);
+    findings
+        .into_iter()
+        .filter(|finding| seen.insert((finding.code.0, place(finding), finding.message.clone())))
+        .collect()
 }

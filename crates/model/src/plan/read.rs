@@ -423,11 +423,18 @@ impl<'a> Pass<'a> {
     fn matched(&self, condition: &Condition, texts: Texts) -> Vec<EntityId> {
         let meets = |entity: &crate::schema::Entity| {
             entity.key_of(self.index).is_some_and(|key| {
-                overlap::partition(self.read, &condition.partition, entity, key, texts)
+                self.is_whole(key)
+                    && overlap::partition(self.read, &condition.partition, entity, key, texts)
                     && overlap::sort(self.read, &condition.sort, entity, key, texts)
             })
         };
         self.model.entities_of(self.table).filter(|(_, entity)| meets(entity)).map(|(id, _)| id).collect()
+    }
+
+    /// Whether items with this key are there at all: one that lacks an attribute of an index's key is not in the index.
+    fn is_whole(&self, key: &EntityKey) -> bool {
+        let (partition, sort) = attributes(self.model.table(self.table), self.index);
+        key.partition.len() == partition.len() && key.sort.len() == sort.len()
     }
 
     /// Leaves out entities that are not returned, by the table's tag.
@@ -459,7 +466,10 @@ impl<'a> Pass<'a> {
         let mut plan = self.base(RequestKind::Scan);
         let left = (0..self.read.parameters.len()).filter(|number| !elsewhere.contains(number));
         plan.filters.extend(left.map(Filter::Parameter));
-        let in_it = self.model.entities_of(self.table).filter(|(_, entity)| entity.key_of(self.index).is_some());
+        let in_it = self
+            .model
+            .entities_of(self.table)
+            .filter(|(_, entity)| entity.key_of(self.index).is_some_and(|key| self.is_whole(key)));
         let met: Vec<EntityId> = in_it.map(|(id, _)| id).collect();
         self.add_tag(&mut plan, &met);
         plan.matches = met;

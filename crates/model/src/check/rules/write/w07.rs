@@ -2,8 +2,9 @@
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::document::ast::BinaryOp;
 use crate::plan::WriteKind;
-use crate::schema::{Action, Change, ChangeKind, Entity, Write};
+use crate::schema::{Action, Change, ChangeKind, Entity, Expr, ExprKind, FieldId, Origin, Place, Write};
 
 pub(super) static RULE: Rule = Rule {
     code: Code("W07"),
@@ -33,13 +34,26 @@ fn is_cumulative(change: &Change) -> bool {
     change.written && matches!(change.kind, ChangeKind::Increase(_) | ChangeKind::Decrease(_) | ChangeKind::Append(_))
 }
 
-/// Whether the action's own conditions fail the second time: one looks at a field that the action sets.
+/// Whether the action's own conditions fail the second time: one looks at a field that the action sets, or wants a field that it
+/// changes to have exactly one value.
 fn refuses_repetition(action: &Action) -> bool {
-    let mut sets = action
-        .changes
-        .iter()
-        .filter(|change| matches!(change.kind, ChangeKind::Set(_) | ChangeKind::Add(_)) && change.written);
-    sets.any(|change| change.field.is_some_and(|field| action.tests(field)))
+    action.changes.iter().filter(|change| change.written).any(|change| match (&change.kind, change.field) {
+        (ChangeKind::Set(_) | ChangeKind::Add(_), Some(field)) => action.tests(field),
+        (ChangeKind::Increase(_) | ChangeKind::Decrease(_), Some(field)) => {
+            change.path().is_empty() && action.conditions.iter().any(|one| is_pinned(&one.condition, field))
+        }
+        _ => false,
+    })
+}
+
+/// Whether the condition holds for one value of the field only.
+fn is_pinned(condition: &Expr, field: FieldId) -> bool {
+    let is_field = |side: &Expr| matches!(&side.kind, ExprKind::Place(Place { origin: Origin::Field(_, own), path }) if *own == field && path.is_empty());
+    match &condition.kind {
+        ExprKind::Binary(BinaryOp::And, left, right) => is_pinned(left, field) || is_pinned(right, field),
+        ExprKind::Binary(BinaryOp::Equal, left, right) => is_field(left) != is_field(right),
+        _ => false,
+    }
 }
 
 fn finding(write: &Write, entity: &Entity, change: &Change) -> Diagnostic {
