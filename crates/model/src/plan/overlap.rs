@@ -35,8 +35,9 @@ pub(super) fn sort(read: &Read, condition: &SortCondition, entity: &Entity, key:
     leading && last
 }
 
+/// A template that is broken has been reported; it meets nothing.
 fn equal(read: &Read, bound: &BoundKey, entity: &Entity, part: &KeyPart, texts: Texts) -> bool {
-    let Some(written) = Shape::of(&part.template, &entity.fields) else { return true };
+    let Some(written) = Shape::of(&part.template, &entity.fields) else { return false };
     meet(&shape(read, bound), &written, texts)
 }
 
@@ -51,7 +52,7 @@ fn meet(asked: &Shape<'_>, written: &Shape<'_>, texts: Texts) -> bool {
 }
 
 fn in_range(read: &Read, range: &SortRange, entity: &Entity, part: &KeyPart, texts: Texts) -> bool {
-    let Some(written) = Shape::of(&part.template, &entity.fields) else { return true };
+    let Some(written) = Shape::of(&part.template, &entity.fields) else { return false };
     let asked = |bound: &BoundKey| shape(read, bound);
     match range {
         SortRange::Equal(key) => meet(&asked(key), &written, texts),

@@ -189,6 +189,12 @@ impl Entity {
         fields
     }
 
+    /// Whether its key is known: nothing of it has been reported.
+    #[must_use]
+    pub fn has_whole_key(&self) -> bool {
+        self.key.as_ref().is_some_and(|key| !key.parts().any(|part| part.template.is_broken()))
+    }
+
     /// The field that names an item of it: the key field with a generated default, or else the last of the key that is never absent.
     #[must_use]
     pub fn id_field(&self) -> Option<FieldId> {

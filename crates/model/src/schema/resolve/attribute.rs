@@ -1,4 +1,4 @@
-//! Attributes that a table names outside of its keys: each should be a field of some entity.
+//! Attributes that an index copies: each should be a field of some entity.
 
 use crate::diagnostic::Diagnostic;
 use crate::schema::Model;
@@ -8,7 +8,7 @@ use crate::span::Span;
 use super::code;
 use super::found::{Found, nearest};
 
-/// Warns of projected attributes and TTL attributes that no entity has.
+/// Warns of projected attributes that no entity has.
 pub(super) fn check(model: &mut Model, found: &mut Found) {
     for number in 0..model.tables.len() {
         let entities = model.entities_of(TableId(number)).map(|(_, entity)| entity);
@@ -38,9 +38,6 @@ impl Known {
             for (name, span) in index.projection.iter_mut().flatten() {
                 self.one(name, *span, &format!("index `{}` copies `{name}`", index.name), found);
             }
-        }
-        if let Some((name, span)) = &mut table.ttl {
-            self.one(name, *span, &format!("items of `{}` expire by `{name}`", table.name), found);
         }
     }
 

@@ -44,6 +44,6 @@ codes! {
     PLACE = "N21", "something that cannot stand here";
     CALLER = "N22", "a claim of the caller that nobody declares";
     NO_ALLOW = "N23", "a pattern that does not say whom it allows";
-    ATTRIBUTE = "N24", "a table names an attribute that no entity has";
+    ATTRIBUTE = "N24", "an index copies an attribute that no entity has";
     VALUE = "N25", "a value that the field cannot have";
 }

@@ -4,20 +4,50 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::document::ast::Name;
 use crate::span::Span;
 
+/// How many places of one mistake are shown beside the first.
+const MORE_SHOWN: usize = 3;
+
 /// What has been found so far.
 #[derive(Default)]
-pub(super) struct Found(Vec<Diagnostic>);
+pub(super) struct Found(Vec<Mistake>);
+
+/// A mistake, with the other places that show it.
+struct Mistake {
+    diagnostic: Diagnostic,
+    more: Vec<Span>,
+}
+
+impl Mistake {
+    fn is_like(&self, other: &Diagnostic) -> bool {
+        let known = &self.diagnostic;
+        let here = known.primary.span == other.primary.span && other.primary.span != Span::default();
+        known.code == other.code && (here || known.message == other.message && other.secondary.is_empty())
+    }
+
+    fn finish(self) -> Diagnostic {
+        let hidden = self.more.len().saturating_sub(MORE_SHOWN);
+        let shown = self.more.iter().take(MORE_SHOWN);
+        let diagnostic = shown.fold(self.diagnostic, |finding, place| finding.also(*place, "and here"));
+        match hidden {
+            0 => diagnostic,
+            1 => diagnostic.note("and at another place"),
+            many => diagnostic.note(format!("and at {many} more places")),
+        }
+    }
+}
 
 impl Found {
-    /// Adds a finding, unless it has been made at this place before (a shape's fields are seen once for each of its entities).
+    /// Adds a finding, unless it has been made at this place before (a shape's fields are seen once for each of its entities). One
+    /// that says the same of another place joins the first: a declaration without its name is one mistake, however often it is used.
     pub(super) fn add(&mut self, diagnostic: Diagnostic) {
         let place = diagnostic.primary.span;
-        let same = |old: &Diagnostic| {
-            let here = old.primary.span == place && (place != Span::default() || old.message == diagnostic.message);
-            old.code == diagnostic.code && here
+        let same = |old: &&mut Mistake| old.is_like(&diagnostic);
+        let Some(first) = self.0.iter_mut().find(same) else {
+            return self.0.push(Mistake { diagnostic, more: Vec::new() });
         };
-        if !self.0.iter().any(same) {
-            self.0.push(diagnostic);
+        if first.diagnostic.primary.span != place && !first.more.contains(&place) {
+            first.more.push(place);
+            first.diagnostic.edits.extend(diagnostic.edits);
         }
     }
 
@@ -36,11 +66,15 @@ impl Found {
         known: impl IntoIterator<Item = &'n str>,
     ) -> Option<&'n str> {
         let known: Vec<&'n str> = known.into_iter().collect();
-        let finding = Diagnostic::error(code, name.span, message);
-        let near = nearest(&name.text, &known);
+        self.suggest(Diagnostic::error(code, name.span, message), name, &known)
+    }
+
+    /// Adds a finding about a name with what was probably meant, and gives that.
+    pub(super) fn suggest<'n>(&mut self, finding: Diagnostic, name: &Name, known: &[&'n str]) -> Option<&'n str> {
+        let near = nearest(&name.text, known);
         self.add(match near {
             Some(near) => finding.help(format!("did you mean `{near}`?")).edit(name.span, near),
-            None => match listed(&known) {
+            None => match listed(known) {
                 Some(list) => finding.help(list),
                 None => finding,
             },
@@ -49,9 +83,10 @@ impl Found {
     }
 
     /// Everything, in the order of the file.
-    pub(super) fn finish(mut self) -> Vec<Diagnostic> {
-        self.0.sort_by_key(|diagnostic| (diagnostic.primary.span, diagnostic.code));
-        self.0
+    pub(super) fn finish(self) -> Vec<Diagnostic> {
+        let mut all: Vec<Diagnostic> = self.0.into_iter().map(Mistake::finish).collect();
+        all.sort_by_key(|diagnostic| (diagnostic.primary.span, diagnostic.code));
+        all
     }
 }
 

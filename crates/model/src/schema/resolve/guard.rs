@@ -6,6 +6,7 @@ use crate::schema::pattern::Guard;
 
 use super::expression::Scope;
 use super::found::Found;
+use super::mention;
 use super::names::{Declared, Names};
 use super::parameter::{self, Hints};
 use super::types::Types;
@@ -25,7 +26,7 @@ pub(super) fn outline(
         name_span: it.name.span,
         span: declared.span,
         docs: declared.docs.to_vec(),
-        parameters: parameter::resolve(types, &it.parameters, &entities, found),
+        parameters: parameter::resolve(types, &it.parameters, &entities, &mention::in_guard(it), found),
         entity,
         keys: Vec::new(),
         condition: None,
@@ -54,7 +55,7 @@ pub(super) fn complete(names: &Names<'_>, model: &Model, number: usize, it: &ast
     hints.apply(&mut guard.parameters);
     if !entities.is_empty() {
         for (written, parameter) in it.parameters.iter().zip(&mut guard.parameters) {
-            parameter::report_untyped(model, written, parameter, &entities, found);
+            parameter::report_unknown(model, written, parameter, &entities, found);
         }
     }
     guard

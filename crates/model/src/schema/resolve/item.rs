@@ -18,7 +18,7 @@ impl Scope<'_> {
         whole: bool,
         found: &mut Found,
     ) -> Vec<(FieldId, Expr)> {
-        let key = entity.map(|id| self.model.entity(id)).filter(|entity| is_sound(entity));
+        let key = entity.map(|id| self.model.entity(id)).filter(|entity| entity.has_whole_key());
         let Some(entity) = key else {
             item.keys.iter().for_each(|argument| drop(self.expr(&argument.value, found)));
             return Vec::new();
@@ -64,12 +64,6 @@ fn key_field(entity: &Entity, fields: &[FieldId], name: &Name, found: &mut Found
         let message = format!("`{}` is no part of the key of `{}`", name.text, entity.name);
         found.unknown(code::ITEM, name, message, known).and_then(find)
     })
-}
-
-/// Whether the entity's key is known.
-fn is_sound(entity: &Entity) -> bool {
-    let mut parts = entity.key.iter().flat_map(|key| key.partition.iter().chain(&key.sort));
-    entity.key.is_some() && !parts.any(|part| part.template.is_broken())
 }
 
 fn wrong_keys(item: &ItemRef, entity: &Entity, fields: &[FieldId], keys: &[(FieldId, Expr)], found: &mut Found) {

@@ -22,6 +22,7 @@ mod guard;
 mod header;
 mod item;
 mod key;
+mod mention;
 mod names;
 mod parameter;
 mod place;

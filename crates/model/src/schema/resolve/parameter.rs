@@ -5,7 +5,7 @@ use crate::document::ast::{self, Name, Test as AstTest};
 use crate::schema::expression::{Expr, ExprKind, Origin, Place};
 use crate::schema::field::Type;
 use crate::schema::pattern::{Parameter, Test};
-use crate::schema::{EntityId, FieldId, Model};
+use crate::schema::{Entity, EntityId, FieldId, Model};
 
 use super::code;
 use super::found::{Found, nearest};
@@ -17,10 +17,36 @@ pub(super) fn resolve(
     types: &Types<'_>,
     parameters: &[ast::Parameter],
     entities: &[EntityId],
+    mentioned: &[String],
     found: &mut Found,
 ) -> Vec<Parameter> {
     repeated(parameters, found);
-    parameters.iter().map(|parameter| one(types, parameter, entities, found)).collect()
+    let mut resolved: Vec<Parameter> =
+        parameters.iter().map(|parameter| one(types, parameter, entities, found)).collect();
+    for number in 0..resolved.len() {
+        let unused = !resolved[number].arguments.iter().any(|argument| mentioned.contains(argument));
+        if unused && resolved[number].is_unknown() {
+            misspelt(types, parameters, &mut resolved, number, entities, found);
+        }
+    }
+    resolved
+}
+
+/// A parameter that nothing mentions, and that is nearly a field which no other parameter gives, was meant to be that field.
+fn misspelt(
+    types: &Types<'_>,
+    written: &[ast::Parameter],
+    parameters: &mut [Parameter],
+    number: usize,
+    entities: &[EntityId],
+    found: &mut Found,
+) {
+    let given = |name: &str| parameters.iter().any(|parameter| parameter.field_name == name);
+    let fields = entities.iter().flat_map(|id| &types.entities[id.0].fields).map(|field| field.name.as_str());
+    let free: Vec<&str> = fields.filter(|name| !given(name)).collect();
+    if nearest(&written[number].field.text, &free).is_some() {
+        report_untyped(types.entities, &written[number], &mut parameters[number], &free, entities, found);
+    }
 }
 
 fn one(types: &Types<'_>, it: &ast::Parameter, entities: &[EntityId], found: &mut Found) -> Parameter {
@@ -153,27 +179,37 @@ fn type_of(model: &Model, expr: &Expr) -> Type {
 }
 
 /// Reports a parameter of which nothing is known, and takes it for the field that was probably meant.
-pub(super) fn report_untyped(
+pub(super) fn report_unknown(
     model: &Model,
     written: &ast::Parameter,
     parameter: &mut Parameter,
     entities: &[EntityId],
     found: &mut Found,
 ) {
-    if !parameter.is_unknown() {
-        return;
+    if parameter.is_unknown() {
+        let fields = entities.iter().flat_map(|id| &model.entity(*id).fields).map(|field| field.name.as_str());
+        report_untyped(&model.entities, written, parameter, &fields.collect::<Vec<_>>(), entities, found);
     }
+}
+
+fn report_untyped(
+    all: &[Entity],
+    written: &ast::Parameter,
+    parameter: &mut Parameter,
+    known: &[&str],
+    entities: &[EntityId],
+    found: &mut Found,
+) {
     let name = &written.field;
-    let finding = Diagnostic::error(code::UNTYPED, name.span, untyped(model, &name.text, entities));
-    let fields = entities.iter().flat_map(|id| &model.entity(*id).fields).map(|field| field.name.as_str());
-    let Some(near) = nearest(&name.text, &fields.collect::<Vec<_>>()) else {
+    let finding = Diagnostic::error(code::UNTYPED, name.span, untyped(all, &name.text, entities));
+    let Some(near) = nearest(&name.text, known) else {
         return found.add(finding.help(format!("give it a type, such as `{}: string`", name.text)));
     };
     found.add(finding.help(format!("did you mean `{near}`?")).edit(name.span, near));
-    let field = entities.iter().find_map(|id| Some((*id, model.entity(*id).field_named(near)?)));
+    let field = entities.iter().find_map(|id| Some((*id, all[id.0].field_named(near)?)));
     parameter.field = field;
     if let Some((entity, field)) = field {
-        parameter.kind = model.entity(entity).field(field).kind.clone();
+        parameter.kind = all[entity.0].field(field).kind.clone();
     }
     if parameter.test == Test::Equal {
         parameter.arguments = vec![near.to_owned()];
@@ -181,10 +217,10 @@ pub(super) fn report_untyped(
     near.clone_into(&mut parameter.field_name);
 }
 
-fn untyped(model: &Model, name: &str, entities: &[EntityId]) -> String {
+fn untyped(all: &[Entity], name: &str, entities: &[EntityId]) -> String {
     let mut titles: Vec<String> = Vec::new();
     for id in entities {
-        let title = format!("`{}`", model.entity(*id).name);
+        let title = format!("`{}`", all[id.0].name);
         if !titles.contains(&title) {
             titles.push(title);
         }

@@ -15,7 +15,7 @@ use super::found::Found;
 use super::names::{Declared, Names, index_of};
 use super::parameter::{self, Hints};
 use super::types::Types;
-use super::{code, template};
+use super::{code, mention, template};
 
 /// A read without its clauses: what others need to call it.
 pub(super) fn outline(
@@ -37,7 +37,7 @@ pub(super) fn outline(
         name_span: it.name.span,
         span: declared.span,
         docs: declared.docs.to_vec(),
-        parameters: parameter::resolve(types, &it.parameters, &result.entities(), found),
+        parameters: parameter::resolve(types, &it.parameters, &result.entities(), &mention::in_read(it), found),
         result,
         via: None,
         newest_first: None,
@@ -68,7 +68,7 @@ pub(super) fn complete(names: &Names<'_>, model: &Model, number: usize, it: &ast
     if !read.result.is_broken() {
         let in_key = in_key(&read);
         for (number, written) in it.parameters.iter().enumerate().filter(|(number, _)| !in_key.contains(number)) {
-            parameter::report_untyped(model, written, &mut read.parameters[number], &reading.entities, found);
+            parameter::report_unknown(model, written, &mut read.parameters[number], &reading.entities, found);
         }
     }
     if model.caller.is_some() && read.allow.is_none() {

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use crate::diagnostic::Diagnostic;
 use crate::document::ast::Name;
 use crate::schema::field::Type;
 use crate::schema::pattern::{Parameter, Test};
@@ -141,7 +142,7 @@ impl<'a> Scope<'a> {
         }
         if self.later.contains(&name.text.as_str()) {
             let message = format!("`{}` is used before it is read", name.text);
-            found.error(code::EARLY, name.span, message);
+            found.add(Diagnostic::error(code::EARLY, name.span, message).help("move its `let` before this step"));
             return None;
         }
         let known = self.all();
@@ -150,17 +151,18 @@ impl<'a> Scope<'a> {
             old.borrow_mut().push(name.text.clone());
             return self.old_field(&name.text);
         }
-        let near = found.unknown(code::NAME, name, self.nothing(&name.text), known)?;
+        let finding = Diagnostic::error(code::NAME, name.span, format!("`{}` means nothing here", name.text));
+        let near = found.suggest(finding.label(self.nothing()), name, &known)?;
         self.meaning(near, false)
     }
 
     /// Why a name means nothing here.
-    fn nothing(&self, name: &str) -> String {
+    fn nothing(&self) -> String {
         let items = self.items.iter().map(|id| format!("`{}`", self.model.entity(*id).name)).collect::<Vec<_>>();
         match (items.as_slice(), self.parameters.is_empty() && self.lets.is_empty()) {
-            ([], _) => format!("`{name}` is neither a parameter nor anything that was read"),
-            (items, true) => format!("`{name}` is no field of {}", items.join(" or ")),
-            (items, false) => format!("`{name}` is neither a field of {} nor a parameter", items.join(" or ")),
+            ([], _) => "neither a parameter nor anything that was read".into(),
+            (items, true) => format!("no field of {}", items.join(" or ")),
+            (items, false) => format!("neither a field of {} nor a parameter", items.join(" or ")),
         }
     }
 

@@ -16,7 +16,7 @@ use super::names::{Declared, Names, twice};
 use super::parameter::{self, Hints};
 use super::scope::{Content, Known};
 use super::types::Types;
-use super::{action, code, place, read};
+use super::{action, code, mention, place, read};
 
 /// A write.
 pub(super) fn resolve(
@@ -31,7 +31,7 @@ pub(super) fn resolve(
     let complete = touched(names, &it.body, &mut entities);
     let result = it.result.as_ref().map(|name| (names.entity(name, found), name.span));
     entities.extend(result.and_then(|(entity, _)| entity));
-    let parameters = parameter::resolve(types, &it.parameters, &entities, found);
+    let parameters = parameter::resolve(types, &it.parameters, &entities, &mention::in_write(it), found);
     let mut write = outline(declared, parameters.clone(), result);
     clauses(&mut write, it, found);
     let mut body = Body::new(names, model, it, &parameters);
@@ -39,7 +39,7 @@ pub(super) fn resolve(
     hints(model, &write).apply(&mut write.parameters);
     if complete {
         for (written, parameter) in it.parameters.iter().zip(&mut write.parameters) {
-            parameter::report_untyped(model, written, parameter, &entities, found);
+            parameter::report_unknown(model, written, parameter, &entities, found);
         }
         action::refill(model, &mut write);
     }

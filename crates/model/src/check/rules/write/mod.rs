@@ -38,12 +38,13 @@ pub(super) const RULES: &[&Rule] = &[
     &w15::RULE,
 ];
 
-/// Every action of every write whose entity is known.
+/// Every action of every write whose entity and its key are known.
 fn actions<'a>(context: &Context<'a>) -> Vec<(&'a Write, &'a Action, &'a Entity)> {
     let model = context.model;
     let of = |write: &'a Write| write.actions().into_iter().map(move |action| (write, action));
     let all = model.writes.iter().flat_map(of);
-    all.filter_map(|(write, action)| action.entity.map(|id| (write, action, model.entity(id)))).collect()
+    let known = all.filter_map(|(write, action)| action.entity.map(|id| (write, action, model.entity(id))));
+    known.filter(|(_, _, entity)| entity.has_whole_key()).collect()
 }
 
 /// The field that is the entity's optimistic lock.
