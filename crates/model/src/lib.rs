@@ -20,6 +20,7 @@ pub mod cost;
 pub mod diagnostic;
 pub mod doc;
 pub mod document;
+pub mod editor;
 pub mod import;
 pub mod plan;
 pub mod schema;
