@@ -3,6 +3,7 @@
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::schema::{Entity, Evolution, FieldId, Template};
+use crate::span::Span;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("M05"),
@@ -21,24 +22,27 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A field of the new key that old items do not have, or, if the model before is not known, may not have.
-fn lost(context: &Context<'_>, evolution: &Evolution, entity: &Entity) -> Option<Diagnostic> {
-    let old = evolution.key.as_ref()?;
+/// Fields of the new key that old items do not have, or, if the model before is not known, may not have.
+fn lost(context: &Context<'_>, evolution: &Evolution, entity: &Entity) -> Vec<Diagnostic> {
+    let Some(old) = &evolution.key else { return Vec::new() };
     let given: Vec<FieldId> = old.fields().collect();
-    let missing = entity.key_fields().into_iter().find(|field| {
+    let is_missing = |field: &FieldId| {
         !given.contains(field) && !is_given(evolution, *field) && had(context, entity, *field) != Some(true)
-    })?;
-    let name = &entity.field(missing).name;
-    let (severity, has) = match had(context, entity, missing) {
+    };
+    let missing = entity.key_fields().into_iter().filter(is_missing);
+    missing.map(|field| lost_field(old.span, entity, field, had(context, entity, field))).collect()
+}
+
+fn lost_field(place: Span, entity: &Entity, field: FieldId, had: Option<bool>) -> Diagnostic {
+    let name = &entity.field(field).name;
+    let (severity, has) = match had {
         Some(_) => (Severity::Error, "do not have"),
         None => (Severity::Warning, "may not have"),
     };
     let message = format!("the new key of {} needs `{name}`, which old items {has}", entity.name);
-    Some(
-        Diagnostic::new(RULE.code, severity, old.span, message)
-            .also(entity.field(missing).name_span, "part of the new key")
-            .help(format!("say where it comes from: `set {name} = …`, or `rename … -> {name}`")),
-    )
+    Diagnostic::new(RULE.code, severity, place, message)
+        .also(entity.field(field).name_span, "part of the new key")
+        .help(format!("say where it comes from: `set {name} = …`, or `rename … -> {name}`"))
 }
 
 /// Whether items had the field before; `None` if the model before is not known.
