@@ -128,7 +128,7 @@ fn items() -> impl Strategy<Value = Item> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn overlap_agrees_with_enumeration(left in items(), right in items()) {

@@ -107,8 +107,11 @@ impl<'a> Shape<'a> {
     /// The text with these values; `None` if one is missing.
     #[must_use]
     pub fn render(&self, values: &Values) -> Option<String> {
-        let bound = self.bound(values)?;
-        bound.pieces.iter().map(|piece| piece.text()).collect()
+        let piece = |piece: &Piece<'a>| match piece.field {
+            Some(field) => written(field.kind, field.format, values.get(&field.id)?),
+            None => piece.text(),
+        };
+        self.pieces.iter().map(piece).collect()
     }
 
     /// Its fields, repeated where they repeat.

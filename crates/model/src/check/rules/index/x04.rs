@@ -3,7 +3,7 @@
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::plan::{Filter, ReadPlan};
-use crate::schema::{Entity, FieldId, Index, Part, Read, Table};
+use crate::schema::{Entity, Expr, FieldId, Format, Index, Part, Read, Table};
 
 use crate::check::rules::key::show;
 
@@ -24,7 +24,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         let held = |name: &str| projection.iter().any(|(own, _)| own == name) || is_key(table, index, name);
         findings.extend(missing_for_filter(context, read, plan, index, &held));
         for &entity in &plan.returns {
-            findings.extend(missing_in_answer(read, plan, table, index, context.model.entity(entity), &held));
+            findings.extend(missing_in_answer(read, plan, index, context.model.entity(entity), &held));
         }
     }
 }
@@ -38,13 +38,12 @@ fn is_key(table: &Table, index: &Index, name: &str) -> bool {
 fn missing_in_answer(
     read: &Read,
     plan: &ReadPlan,
-    table: &Table,
     index: &Index,
     entity: &Entity,
     held: &dyn Fn(&str) -> bool,
 ) -> Option<Diagnostic> {
     let wanted = wanted(read, plan, entity);
-    let told = told_by_keys(table, plan, entity);
+    let told = told_by_keys(plan, entity);
     let missing: Vec<&str> = wanted
         .into_iter()
         .filter(|field| !told.contains(field))
@@ -83,19 +82,17 @@ fn wanted(read: &Read, plan: &ReadPlan, entity: &Entity) -> Vec<FieldId> {
 }
 
 /// The fields that the keys tell: they are in a template as they are.
-fn told_by_keys(table: &Table, plan: &ReadPlan, entity: &Entity) -> Vec<FieldId> {
+fn told_by_keys(plan: &ReadPlan, entity: &Entity) -> Vec<FieldId> {
     let keys = [entity.key.as_ref(), entity.key_of(plan.index)];
     let parts = keys.into_iter().flatten().flat_map(|key| key.partition.iter().chain(&key.sort));
-    let tag = table.tag.iter().filter_map(|(name, _)| entity.field_named(name));
     let fields = parts.flat_map(|part| &part.template.parts).filter_map(|piece| match piece {
         Part::Field { field, format, .. } if is_whole(*format) => Some(*field),
         _ => None,
     });
-    fields.chain(tag.filter(|_| false)).collect()
+    fields.collect()
 }
 
-fn is_whole(format: crate::schema::Format) -> bool {
-    use crate::schema::Format;
+fn is_whole(format: Format) -> bool {
     matches!(format, Format::Plain | Format::Milliseconds | Format::Pad(_))
 }
 
@@ -122,7 +119,7 @@ fn looked_at(context: &Context<'_>, read: &Read, plan: &ReadPlan, filter: &Filte
     match filter {
         Filter::Where => {
             let entity = plan.returns.first().map(|&id| context.model.entity(id));
-            let fields = read.filter.iter().flat_map(crate::schema::Expr::own_fields);
+            let fields = read.filter.iter().flat_map(Expr::own_fields);
             entity.map(|entity| fields.map(|field| entity.field(field).name.clone()).collect()).unwrap_or_default()
         }
         Filter::Parameter(number) => vec![read.parameters[*number].field_name.clone()],

@@ -87,7 +87,7 @@ impl<'a> Keyed<'a> {
 
     /// The fields in its templates, each with its place.
     pub(super) fn places(self) -> impl Iterator<Item = (FieldId, Span)> {
-        self.parts().flat_map(|part| field_places(part))
+        self.parts().flat_map(field_places)
     }
 
     /// Where to point at one of its templates.
