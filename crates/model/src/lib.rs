@@ -7,7 +7,7 @@
 //! 3. [`template`] computes with key templates: do two overlap, is one injective, how long can it be.
 //! 4. [`plan`] gives each read its one request and each write its one atomic request, or says what is missing.
 //! 5. [`check`] holds the rules, one file each; what they find are [`diagnostic`]s.
-//! 6. [`bind`] turns a plan and the arguments of a call into the request.
+//! 6. [`bind`] turns a plan and the arguments of a call into the request; [`explain`] shows it.
 //!
 //! 6. [`cost`] and [`doc`] say what it costs, and print it as a document.
 //!
@@ -21,6 +21,7 @@ pub mod diagnostic;
 pub mod doc;
 pub mod document;
 pub mod editor;
+pub mod explain;
 pub mod import;
 pub mod plan;
 pub mod schema;

@@ -4,6 +4,7 @@
 
 mod cost;
 mod doc;
+mod explain;
 mod import;
 mod source;
 
@@ -15,7 +16,7 @@ use crate::failure::Failure;
 
 /// The commands, in the order in which help names them.
 pub(crate) fn commands() -> Vec<Command> {
-    vec![doc::command(), cost::command(), import::command()]
+    vec![explain::command(), doc::command(), cost::command(), import::command()]
 }
 
 /// Runs a command, if it is one of these.
@@ -23,6 +24,7 @@ pub(crate) fn run(name: &str, arguments: &ArgMatches) -> Option<Result<ExitCode,
     Some(match name {
         "cost" => cost::run(arguments),
         "doc" => doc::run(arguments),
+        "explain" => explain::run(arguments),
         "import" => import::run(arguments),
         _ => return None,
     })

@@ -20,7 +20,7 @@ pub(super) struct Scope<'a> {
     pub(super) lets: Vec<Option<AttributeValue>>,
     /// The element of each `for` around, outermost first.
     pub(super) elements: Vec<AttributeValue>,
-    /// The item that is being made, as far as it goes.
+    /// The item that is being made, as far as it is known: what defaults look at.
     pub(super) item: Attributes,
 }
 

@@ -24,6 +24,7 @@ use keyform_core::{AttributeValue, Attributes};
 use crate::schema::Table;
 
 pub use read::{BoundRead, read};
+pub(crate) use write::taken_name;
 pub use write::{BoundAction, BoundWrite, Refusal, Refusals, read_first, write};
 
 /// What a call of a pattern knows.

@@ -102,6 +102,21 @@ impl Demands {
     }
 }
 
+/// The outcome if a unique value is taken: that of a `create`, which says so of the whole item, else one named after the field.
+fn taken(entity: &Entity, field: FieldId, action: &Action) -> Refusal {
+    match (action.verb, &action.outcome) {
+        (Verb::Create, Some(outcome)) => Refusal { outcome: outcome.name.clone() },
+        _ => Refusal { outcome: taken_name(&entity.field(field).name) },
+    }
+}
+
+/// `EmailTaken` of `email`.
+pub(crate) fn taken_name(field: &str) -> String {
+    let mut letters = field.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    format!("{first}{}Taken", letters.as_str())
+}
+
 fn refusal(outcome: Option<&crate::schema::Outcome>) -> Refusal {
     Refusal { outcome: outcome.map(|outcome| outcome.name.clone()).unwrap_or_default() }
 }
@@ -193,7 +208,11 @@ impl<'a> Pass<'a> {
         self.push(put, path, refusals);
         for field in guarded(entity, action) {
             if let Some(key) = sentinel::key(table, entity, field, &fields)? {
-                self.claim(action, path, sentinel::claim(table, name.clone(), key, entity, &fields));
+                self.claim(
+                    taken(entity, field, action),
+                    path,
+                    sentinel::claim(table, name.clone(), key, entity, &fields),
+                );
             }
         }
         Ok(())
@@ -217,9 +236,12 @@ impl<'a> Pass<'a> {
             return Ok(());
         }
         let current = self.current(&name, &key);
+        self.scope.item =
+            keys.iter().map(|(field, value)| (entity.field(*field).name.clone(), value.clone())).collect();
         let changing = Changing { scope: &self.scope, table, entity, action, keys: &keys, current: current.as_ref() };
         let (update, known) = changing.update()?;
-        let before = before(entity, &guarded, current.as_ref());
+        self.scope.item.clear();
+        let before = before(entity, &guarded, current.as_ref(), &keys);
         let (condition, refusals) = self.demands(action, table, unchanged(entity, &guarded, &before))?;
         let key = key.clone();
         self.push(
@@ -252,7 +274,11 @@ impl<'a> Pass<'a> {
                 self.push(sentinel::release(name.to_owned(), old), path, Vec::new());
             }
             if let Some(new) = new {
-                self.claim(action, path, sentinel::claim(table, name.to_owned(), new, entity, &whole));
+                self.claim(
+                    taken(entity, field, action),
+                    path,
+                    sentinel::claim(table, name.to_owned(), new, entity, &whole),
+                );
             }
         }
         Ok(())
@@ -276,7 +302,7 @@ impl<'a> Pass<'a> {
             return Ok(());
         }
         let current = self.current(&name, &key);
-        let before = before(entity, &guarded, current.as_ref());
+        let before = before(entity, &guarded, current.as_ref(), &keys);
         let (condition, refusals) = self.demands(action, table, unchanged(entity, &guarded, &before))?;
         let delete = TransactAction::Delete { table: name.clone(), key, condition, return_item_on_failure: false };
         self.push(delete, path, refusals);
@@ -323,13 +349,12 @@ impl<'a> Pass<'a> {
         self.actions.push(BoundAction { step: path.to_vec(), refusals });
     }
 
-    fn claim(&mut self, action: &Action, path: &[usize], claim: TransactAction) {
+    fn claim(&mut self, taken: Refusal, path: &[usize], claim: TransactAction) {
         let condition = match &claim {
             TransactAction::Put { condition, .. } => condition.clone(),
             _ => None,
         };
-        let refusals = condition.map(|condition| (condition, refusal(action.outcome.as_ref())));
-        self.push(claim, path, refusals.into_iter().collect());
+        self.push(claim, path, condition.map(|condition| (condition, taken)).into_iter().collect());
     }
 
     fn look(&mut self, table: String, key: Attributes) {
@@ -403,12 +428,13 @@ fn guarded<'a>(entity: &'a Entity, action: &'a Action) -> impl Iterator<Item = F
 }
 
 /// The values that unique fields, and those they are unique within, have now.
-fn before(entity: &Entity, guarded: &[FieldId], current: Option<&Attributes>) -> Fields {
+fn before(entity: &Entity, guarded: &[FieldId], current: Option<&Attributes>, keys: &Fields) -> Fields {
     let mut fields = Fields::new();
     for &field in guarded {
         let unique = entity.field(field).flags.unique.as_ref();
         for part in unique.iter().flat_map(|unique| &unique.per).chain([&field]) {
-            if let Some(value) = current.and_then(|item| item.get(&entity.field(*part).name)) {
+            let now = current.and_then(|item| item.get(&entity.field(*part).name));
+            if let Some(value) = keys.get(part).or(now).filter(|_| current.is_some()) {
                 fields.insert(*part, value.clone());
             }
         }

@@ -1,0 +1,42 @@
+//! `keyform explain`: the request behind each pattern.
+
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use keyform::model::Checked;
+use keyform::model::explain::{explain, text};
+
+use crate::failure::Failure;
+use crate::output;
+
+use super::{file, source};
+
+const MORE: &str = "\
+Arguments are samples, the same in every run. The request is what the model sends; the command sends the same with the \
+AWS command line, to Keyform with --endpoint-url http://localhost:8000.";
+
+pub(super) fn command() -> Command {
+    Command::new("explain")
+        .about("Shows how each read and write runs: the plan, the request, the AWS command")
+        .arg(file())
+        .arg(Arg::new("pattern").value_name("PATTERN").help("The name of a pattern; * stands for any characters"))
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON"))
+        .after_help(MORE)
+}
+
+pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    let path = arguments.get_one::<String>("file").map_or("-", String::as_str);
+    let pattern = arguments.get_one::<String>("pattern").map_or("*", String::as_str);
+    let checked = Checked::read(&source::read(path)?);
+    if checked.has_errors() {
+        output::note(&format!("{path} has errors, so patterns may be missing here: see `keyform check {path}`"));
+    }
+    let explained = explain(&checked, pattern);
+    if explained.is_empty() && pattern != "*" {
+        return Err(Failure::new(format!("{path} has no read or write `{pattern}`")));
+    }
+    let printed =
+        if arguments.get_flag("json") { serde_json::to_string_pretty(&explained)? } else { text::text(&explained) };
+    output::line(printed.trim_end())?;
+    Ok(ExitCode::SUCCESS)
+}

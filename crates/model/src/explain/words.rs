@@ -1,0 +1,211 @@
+//! Plans in sentences.
+
+use crate::bind::taken_name;
+use crate::document::ast::{Presence, Verb};
+use crate::plan::{
+    BoundKey, BoundPart, Filter, PlannedAction, ReadPlan, RequestKind, Role, SortRange, WriteKind, WritePlan,
+};
+use crate::schema::{Action, Format, LetSource, Model, Outcome, Read, Step, Write};
+
+/// How a read runs.
+#[must_use]
+pub fn of_read(model: &Model, read: &Read, plan: &ReadPlan) -> Vec<String> {
+    let mut lines = vec![request(model, plan)];
+    lines.extend(plan.partition.iter().chain(&plan.sort.equal).map(|key| equal(read, key)));
+    lines.extend(plan.sort.range.as_ref().map(|range| limited(read, range)));
+    lines.extend(order(plan));
+    lines.extend(plan.filters.iter().filter_map(|filter| filtered(model, read, plan, filter)));
+    lines.extend(company(model, plan));
+    lines
+}
+
+fn request(model: &Model, plan: &ReadPlan) -> String {
+    let table = model.table(plan.table);
+    let what = match plan.index {
+        Some(index) => format!("index {} of table {}", table.index_at(index).name, table.name),
+        None => format!("table {}", table.name),
+    };
+    let strong = if plan.strong { ", consistent" } else { "" };
+    match plan.request {
+        RequestKind::Get => format!("GetItem of {what}{strong}"),
+        RequestKind::BatchGet => format!("BatchGetItem of {what}{strong}, up to 100 keys a request"),
+        RequestKind::Query if plan.count => format!("Query of {what}{strong}, which only counts"),
+        RequestKind::Query => format!("Query of {what}{strong}"),
+        RequestKind::Scan => format!("Scan of all of {what}{strong}"),
+    }
+}
+
+fn equal(read: &Read, key: &BoundKey) -> String {
+    format!("{} = \"{}\"", key.attribute, written(read, key))
+}
+
+fn limited(read: &Read, range: &SortRange) -> String {
+    let compared = |key: &BoundKey, sign: &str| format!("{} {sign} \"{}\"", key.attribute, written(read, key));
+    match range {
+        SortRange::Equal(key) => compared(key, "="),
+        SortRange::Begins(key) => compared(key, "begins with"),
+        SortRange::From(key) => compared(key, ">="),
+        SortRange::After(key) => compared(key, ">"),
+        SortRange::Until(key) => compared(key, "<="),
+        SortRange::Before(key) => compared(key, "<"),
+        SortRange::Between(low, high) => {
+            format!("{} between \"{}\" and \"{}\"", low.attribute, written(read, low), written(read, high))
+        }
+    }
+}
+
+/// A key with the names of its arguments.
+fn written(read: &Read, key: &BoundKey) -> String {
+    let part = |part: &BoundPart| match part {
+        BoundPart::Text(text) => text.replace('\0', "\\0").replace(char::MAX, "\\u{10FFFF}"),
+        BoundPart::Argument { parameter, argument, format } => {
+            let name = read.parameters.get(*parameter).and_then(|found| found.arguments.get(*argument));
+            format!("{{{}{}}}", name.map_or("", String::as_str), format_name(*format))
+        }
+    };
+    key.parts.iter().map(part).collect()
+}
+
+fn format_name(format: Format) -> String {
+    match format {
+        Format::Plain => String::new(),
+        Format::Milliseconds => ":ms".to_owned(),
+        Format::Seconds => ":s".to_owned(),
+        Format::Month => ":month".to_owned(),
+        Format::Day => ":day".to_owned(),
+        Format::Hour => ":hour".to_owned(),
+        Format::Pad(digits) => format!(":pad({digits})"),
+        Format::Upper => ":upper".to_owned(),
+        Format::Lower => ":lower".to_owned(),
+        Format::Hash => ":hash".to_owned(),
+    }
+}
+
+fn order(plan: &ReadPlan) -> Option<String> {
+    let pages = plan.page.map(|page| format!("{page} items a page"));
+    let backwards = plan.backwards.then(|| "from the largest sort key to the smallest".to_owned());
+    let parts: Vec<String> = backwards.into_iter().chain(pages).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn filtered(model: &Model, read: &Read, plan: &ReadPlan, filter: &Filter) -> Option<String> {
+    let cost = if plan.request == RequestKind::Get { "" } else { ", read and paid before it is left out" };
+    Some(match filter {
+        Filter::Where => format!("only what the `where` holds for{cost}"),
+        Filter::Parameter(number) => {
+            let parameter = read.parameters.get(*number)?;
+            format!("only items whose `{}` is as given{cost}", parameter.field_name)
+        }
+        Filter::Tag(entities) => {
+            let tag = model.table(plan.table).tag.as_ref().map_or("", |(tag, _)| tag.as_str());
+            let names: Vec<&str> = entities.iter().map(|&entity| model.entity(entity).tag.as_str()).collect();
+            format!("only items whose `{tag}` is {}{cost}", names.join(" or "))
+        }
+        Filter::NotExpired(attribute) => format!("only items whose `{attribute}` is not over{cost}"),
+    })
+}
+
+/// Which entities it meets beside those it returns.
+fn company(model: &Model, plan: &ReadPlan) -> Option<String> {
+    let others = plan.matches.iter().filter(|entity| !plan.returns.contains(entity));
+    let names: Vec<&str> = others.map(|&entity| model.entity(entity).name.as_str()).collect();
+    (!names.is_empty()).then(|| format!("also reads items of {}", names.join(", ")))
+}
+
+/// How a write runs.
+#[must_use]
+pub fn of_write(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
+    let mut lines = Vec::new();
+    for number in &plan.lets {
+        if let Some(binding) = write.lets.get(*number)
+            && let LetSource::Read { read, .. } = binding.source
+        {
+            lines.push(format!(
+                "first reads `{}` by `{}`{}",
+                binding.name,
+                model.read(read).name,
+                otherwise(binding.outcome.as_ref())
+            ));
+        }
+    }
+    lines.push(sent(write, plan));
+    lines.extend(plan.actions.iter().map(|planned| format!("- {}", action(model, write, planned))));
+    lines
+}
+
+fn otherwise(outcome: Option<&Outcome>) -> String {
+    outcome.map_or_else(String::new, |outcome| format!(", else {}", outcome.name))
+}
+
+fn sent(write: &Write, plan: &WritePlan) -> String {
+    let count = plan.actions_max.map_or_else(
+        || "any number of actions".to_owned(),
+        |most| match most {
+            1 => "1 action".to_owned(),
+            most => format!("up to {most} actions"),
+        },
+    );
+    match plan.request {
+        WriteKind::Put => "PutItem".to_owned(),
+        WriteKind::Update => "UpdateItem".to_owned(),
+        WriteKind::Delete => "DeleteItem".to_owned(),
+        WriteKind::Batch => format!("BatchWriteItem, {count}, not atomic"),
+        WriteKind::Transaction if write.idempotent.is_some() => {
+            format!("TransactWriteItems, {count}, all or none, with a token that makes a repeated call apply once")
+        }
+        WriteKind::Transaction => format!("TransactWriteItems, {count}, all or none"),
+    }
+}
+
+fn action(model: &Model, write: &Write, planned: &PlannedAction) -> String {
+    let entity = model.entity(planned.entity);
+    let what = match planned.role {
+        Role::Put => format!("Put {}", entity.name),
+        Role::Update => format!("Update {}", entity.name),
+        Role::Delete => format!("Delete {}", entity.name),
+        Role::Check => format!("Check {}", entity.name),
+        Role::Claim(field) => format!("Put the sentinel of {}.{}", entity.name, entity.field(field).name),
+        Role::Release(field) => format!("Delete the sentinel of the old {}.{}", entity.name, entity.field(field).name),
+    };
+    let presence = match planned.presence {
+        Some(Presence::Exists) => ", which must be there",
+        Some(Presence::Absent) => ", which must not be there yet",
+        None => "",
+    };
+    let each = if planned.repeated { ", for each element" } else { "" };
+    let own = matches!(planned.role, Role::Put | Role::Update | Role::Delete | Role::Check);
+    let step = find(&write.steps, &planned.step);
+    let outcome = step.map(|step| outcome(model, planned, step)).unwrap_or_default();
+    let conditions = step.filter(|_| own).map(conditions).unwrap_or_default();
+    let upsert = step.is_some_and(|step| own && step.verb == Verb::Upsert);
+    let upsert = if upsert { ", or makes it" } else { "" };
+    format!("{what}{upsert}{presence}{outcome}{conditions}{each}")
+}
+
+/// What is said if the item, or the sentinel, is not as it must be.
+fn outcome(model: &Model, planned: &PlannedAction, step: &Action) -> String {
+    match planned.role {
+        Role::Release(_) => String::new(),
+        Role::Claim(field) if step.verb != Verb::Create || step.outcome.is_none() => {
+            format!(", else {}", taken_name(&model.entity(planned.entity).field(field).name))
+        }
+        _ => otherwise(step.outcome.as_ref()),
+    }
+}
+
+fn conditions(step: &Action) -> String {
+    let names: Vec<String> = step.conditions.iter().map(|condition| otherwise(condition.outcome.as_ref())).collect();
+    match names.len() {
+        0 => String::new(),
+        1 => format!("; on 1 condition{}", names.concat()),
+        count => format!("; on {count} conditions{}", names.concat()),
+    }
+}
+
+fn find<'a>(steps: &'a [Step], path: &[usize]) -> Option<&'a Action> {
+    let (first, rest) = path.split_first()?;
+    match steps.get(*first)? {
+        Step::Action(action) => Some(action),
+        Step::For(each) => find(&each.steps, rest),
+    }
+}
