@@ -30,6 +30,7 @@ pub(crate) fn command() -> Command {
         .args(settings(&|_| true))
         .subcommand(Command::new("serve").about("Serves a data directory (the default)").args(settings(&|_| true)))
         .subcommands(crate::model::commands())
+        .subcommand(crate::lsp::command())
         .subcommand(keys())
         .subcommand(credentials())
         .subcommand(Command::new("version").about("Prints the version"))

@@ -4,7 +4,7 @@
 //! 1. `command` describes the arguments, and `config` puts flags, environment, `keyform.toml` and defaults together.
 //! 2. `serve` opens the database, serves it, and waits for a signal to stop.
 //! 3. `keys` and `credentials` do their errands and end.
-//! 4. `model` holds the commands that work on models.
+//! 4. `model` holds the commands that work on models, `lsp` the language server for editors.
 //!
 //! Exit codes: 0 when all went well, 1 when a model has errors, 2 when the arguments, the settings or the surroundings do not allow it.
 
@@ -14,6 +14,7 @@ mod credentials;
 mod failure;
 mod keys;
 mod logging;
+mod lsp;
 mod model;
 mod output;
 mod serve;
@@ -49,6 +50,7 @@ fn run_store(arguments: &ArgMatches) -> Result<(), Failure> {
     let config = |arguments: &ArgMatches| Config::resolve(arguments, &surroundings);
     match arguments.subcommand() {
         None => serve::run(&config(arguments)?),
+        Some(("lsp", _)) => lsp::run(),
         Some(("serve", arguments)) => serve::run(&config(arguments)?),
         Some(("keys", arguments)) => match arguments.subcommand() {
             Some(("rotate", arguments)) => keys::rotate(&config(arguments)?, arguments.get_flag("rewrite")),

@@ -1,0 +1,95 @@
+//! The answers of the language server, in the protocol's words.
+
+use keyform::model::diagnostic::{Diagnostic as Finding, Severity};
+use keyform::model::document::{parse, print};
+use keyform::model::editor::{self, CompletionKind};
+use keyform::model::{Checked, Span};
+use lsp_types::{
+    CompletionItem, CompletionItemKind, CompletionParams, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity,
+    DocumentFormattingParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverContents, HoverParams,
+    Location, MarkupContent, MarkupKind, NumberOrString, TextDocumentPositionParams, TextEdit, Uri,
+};
+
+use super::document::Documents;
+use super::position;
+
+fn at<'a>(documents: &'a Documents, params: &TextDocumentPositionParams) -> Option<(&'a Checked, usize)> {
+    let checked = documents.get(&params.text_document.uri)?;
+    Some((checked, position::offset(&checked.source, params.position)))
+}
+
+/// The findings of a text.
+pub(super) fn findings(uri: &Uri, checked: &Checked) -> Vec<Diagnostic> {
+    checked.diagnostics.iter().map(|finding| told(uri, &checked.source, finding)).collect()
+}
+
+fn told(uri: &Uri, source: &str, finding: &Finding) -> Diagnostic {
+    let mut message = finding.message.clone();
+    for line in finding.notes.iter().chain(&finding.help) {
+        message.push('\n');
+        message.push_str(line);
+    }
+    let related = finding.secondary.iter().map(|label| DiagnosticRelatedInformation {
+        location: Location::new(uri.clone(), position::range(source, label.span)),
+        message: label.text.clone(),
+    });
+    let related: Vec<DiagnosticRelatedInformation> = related.collect();
+    Diagnostic {
+        range: position::range(source, finding.primary.span),
+        severity: Some(match finding.severity {
+            Severity::Error => DiagnosticSeverity::ERROR,
+            Severity::Warning => DiagnosticSeverity::WARNING,
+            Severity::Note => DiagnosticSeverity::INFORMATION,
+        }),
+        code: Some(NumberOrString::String(finding.code.to_string())),
+        source: Some("keyform".to_owned()),
+        message,
+        related_information: (!related.is_empty()).then_some(related),
+        ..Diagnostic::default()
+    }
+}
+
+pub(super) fn completion(documents: &Documents, params: &CompletionParams) -> Vec<CompletionItem> {
+    let Some((checked, offset)) = at(documents, &params.text_document_position) else { return Vec::new() };
+    let item = |completion: editor::Completion| CompletionItem {
+        label: completion.label,
+        detail: (!completion.detail.is_empty()).then_some(completion.detail),
+        kind: Some(match completion.kind {
+            CompletionKind::Keyword => CompletionItemKind::KEYWORD,
+            CompletionKind::Field => CompletionItemKind::FIELD,
+            CompletionKind::Type => CompletionItemKind::CLASS,
+            CompletionKind::Function => CompletionItemKind::FUNCTION,
+            CompletionKind::Index => CompletionItemKind::REFERENCE,
+            CompletionKind::Variable => CompletionItemKind::VARIABLE,
+        }),
+        ..CompletionItem::default()
+    };
+    editor::complete(checked, offset).into_iter().map(item).collect()
+}
+
+pub(super) fn hover(documents: &Documents, params: &HoverParams) -> Option<Hover> {
+    let (checked, offset) = at(documents, &params.text_document_position_params)?;
+    let found = editor::hover(checked, offset)?;
+    let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: found.text });
+    Some(Hover { contents, range: Some(position::range(&checked.source, found.span)) })
+}
+
+pub(super) fn definition(documents: &Documents, params: &GotoDefinitionParams) -> Option<GotoDefinitionResponse> {
+    let place = &params.text_document_position_params;
+    let (checked, offset) = at(documents, place)?;
+    let span = editor::definition(checked, offset)?;
+    let location = Location::new(place.text_document.uri.clone(), position::range(&checked.source, span));
+    Some(GotoDefinitionResponse::Scalar(location))
+}
+
+/// The whole text, formatted; nothing while it has mistakes that the formatter would have to guess about.
+pub(super) fn formatting(documents: &Documents, params: &DocumentFormattingParams) -> Option<Vec<TextEdit>> {
+    let checked = documents.get(&params.text_document.uri)?;
+    let (document, mistakes) = parse(&checked.source);
+    let formatted = print(&document);
+    if !mistakes.is_empty() || formatted == checked.source {
+        return None;
+    }
+    let whole = position::range(&checked.source, Span::new(0, checked.source.len()));
+    Some(vec![TextEdit::new(whole, formatted)])
+}

@@ -1,0 +1,131 @@
+//! `keyform lsp`: the language server, over standard input and output.
+//!
+//! 1. `document` keeps the texts the editor has open, each checked anew when it changes.
+//! 2. `position` turns byte offsets into the protocol's lines and UTF-16 columns, and back.
+//! 3. `answer` answers: completion, hover, definition, formatting; findings are sent after each change.
+
+mod answer;
+mod document;
+mod position;
+
+use clap::Command;
+use lsp_server::{Connection, Message, Notification, Request, Response};
+use lsp_types::notification::{
+    DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification as _, PublishDiagnostics,
+};
+use lsp_types::request::{Completion, Formatting, GotoDefinition, HoverRequest, Request as _};
+use lsp_types::{
+    CompletionOptions, DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
+    HoverProviderCapability, OneOf, PublishDiagnosticsParams, ServerCapabilities, TextDocumentSyncCapability,
+    TextDocumentSyncKind, Uri,
+};
+use serde::de::DeserializeOwned;
+
+use crate::failure::Failure;
+
+use document::Documents;
+
+const ABOUT: &str = "Runs the language server, for editors";
+const MORE: &str = "\
+Speaks the Language Server Protocol over standard input and output: findings while typing, completion inside templates and of fields, hover \
+with key condition and cost, go to definition, formatting. docs/editors.md says how to set editors up.";
+
+pub(crate) fn command() -> Command {
+    Command::new("lsp").about(ABOUT).after_help(MORE)
+}
+
+/// Serves until the editor says goodbye.
+pub(crate) fn run() -> Result<(), Failure> {
+    let (connection, threads) = Connection::stdio();
+    connection.initialize(serde_json::to_value(capabilities())?)?;
+    serve(&connection)?;
+    drop(connection);
+    threads.join()?;
+    Ok(())
+}
+
+fn capabilities() -> ServerCapabilities {
+    ServerCapabilities {
+        text_document_sync: Some(TextDocumentSyncCapability::Kind(TextDocumentSyncKind::FULL)),
+        completion_provider: Some(CompletionOptions {
+            trigger_characters: Some(["{", ":", ".", "\"", " "].map(str::to_owned).to_vec()),
+            ..CompletionOptions::default()
+        }),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        definition_provider: Some(OneOf::Left(true)),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        ..ServerCapabilities::default()
+    }
+}
+
+fn serve(connection: &Connection) -> Result<(), Failure> {
+    let mut documents = Documents::default();
+    for message in &connection.receiver {
+        match message {
+            Message::Request(request) => {
+                if connection.handle_shutdown(&request)? {
+                    return Ok(());
+                }
+                connection.sender.send(Message::Response(respond(&documents, request)))?;
+            }
+            Message::Notification(notification) => {
+                if let Some(findings) = notice(&mut documents, notification) {
+                    let notification = Notification::new(PublishDiagnostics::METHOD.to_owned(), findings);
+                    connection.sender.send(Message::Notification(notification))?;
+                }
+            }
+            Message::Response(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn respond(documents: &Documents, request: Request) -> Response {
+    let Request { id, method, params } = request;
+    match method.as_str() {
+        Completion::METHOD => reply(id, params, |params| answer::completion(documents, &params)),
+        HoverRequest::METHOD => reply(id, params, |params| answer::hover(documents, &params)),
+        GotoDefinition::METHOD => reply(id, params, |params| answer::definition(documents, &params)),
+        Formatting::METHOD => reply(id, params, |params| answer::formatting(documents, &params)),
+        _ => Response::new_err(id, lsp_server::ErrorCode::MethodNotFound as i32, format!("{method} is not known here")),
+    }
+}
+
+fn reply<P: DeserializeOwned, R: serde::Serialize>(
+    id: lsp_server::RequestId,
+    params: serde_json::Value,
+    answer: impl FnOnce(P) -> R,
+) -> Response {
+    match serde_json::from_value(params) {
+        Ok(params) => Response::new_ok(id, answer(params)),
+        Err(error) => Response::new_err(id, lsp_server::ErrorCode::InvalidParams as i32, error.to_string()),
+    }
+}
+
+/// Takes over what the editor tells, and gives the findings of the text it is about.
+fn notice(documents: &mut Documents, notification: Notification) -> Option<PublishDiagnosticsParams> {
+    let Notification { method, params } = notification;
+    match method.as_str() {
+        DidOpenTextDocument::METHOD => {
+            let params: DidOpenTextDocumentParams = serde_json::from_value(params).ok()?;
+            let document = params.text_document;
+            Some(opened(documents, document.uri, document.text, document.version))
+        }
+        DidChangeTextDocument::METHOD => {
+            let params: DidChangeTextDocumentParams = serde_json::from_value(params).ok()?;
+            let text = params.content_changes.into_iter().next_back()?.text;
+            Some(opened(documents, params.text_document.uri, text, params.text_document.version))
+        }
+        DidCloseTextDocument::METHOD => {
+            let params: DidCloseTextDocumentParams = serde_json::from_value(params).ok()?;
+            documents.close(&params.text_document.uri);
+            Some(PublishDiagnosticsParams::new(params.text_document.uri, Vec::new(), None))
+        }
+        _ => None,
+    }
+}
+
+fn opened(documents: &mut Documents, uri: Uri, text: String, version: i32) -> PublishDiagnosticsParams {
+    let checked = documents.open(&uri, text);
+    PublishDiagnosticsParams::new(uri.clone(), answer::findings(&uri, checked), Some(version))
+}
