@@ -5,20 +5,38 @@ mod models;
 use keyform_model::document::{json, parse, print};
 use serde_json::{Value, json};
 
+fn word(rule: &Value) -> &str {
+    rule.as_str().expect("a text")
+}
+
+fn list(rule: &Value) -> &Vec<Value> {
+    rule.as_array().expect("a list")
+}
+
+fn fields(rule: &Value) -> &serde_json::Map<String, Value> {
+    rule.as_object().expect("an object")
+}
+
+fn number(rule: &Value) -> f64 {
+    rule.as_f64().expect("a number")
+}
+
 /// Whether a value has the form a schema gives it. Knows the words of JSON Schema that the schema of a model uses.
 fn valid(value: &Value, schema: &Value, root: &Value) -> bool {
     let Some(schema) = schema.as_object() else { return schema != &Value::Bool(false) };
     schema.iter().all(|(word, rule)| match word.as_str() {
-        "$ref" => valid(value, root.pointer(rule.as_str().unwrap().trim_start_matches('#')).unwrap(), root),
+        "$ref" => valid(
+            value,
+            root.pointer(word(rule).trim_start_matches('#')).expect("a reference leads to a part of the schema"),
+            root,
+        ),
         "type" => has_type(value, rule),
         "const" => value == rule,
-        "enum" => rule.as_array().unwrap().contains(value),
-        "properties" => rule
-            .as_object()
-            .unwrap()
-            .iter()
-            .all(|(key, rule)| value.get(key).is_none_or(|value| valid(value, rule, root))),
-        "required" => rule.as_array().unwrap().iter().all(|key| value.get(key.as_str().unwrap()).is_some()),
+        "enum" => list(rule).contains(value),
+        "properties" => {
+            fields(rule).iter().all(|(key, rule)| value.get(key).is_none_or(|value| valid(value, rule, root)))
+        }
+        "required" => list(rule).iter().all(|key| value.get(word(key)).is_some()),
         "additionalProperties" if rule == &Value::Bool(false) => {
             let known = schema.get("properties").and_then(Value::as_object);
             value
@@ -30,15 +48,15 @@ fn valid(value: &Value, schema: &Value, root: &Value) -> bool {
             elements.iter().skip(skipped).all(|element| valid(element, rule, root))
         }),
         "prefixItems" => {
-            let pairs = value.as_array().into_iter().flatten().zip(rule.as_array().unwrap());
+            let pairs = value.as_array().into_iter().flatten().zip(list(rule));
             pairs.into_iter().all(|(value, rule)| valid(value, rule, root))
         }
-        "minItems" => value.as_array().is_none_or(|elements| elements.len() as u64 >= rule.as_u64().unwrap()),
-        "maxItems" => value.as_array().is_none_or(|elements| elements.len() as u64 <= rule.as_u64().unwrap()),
-        "minimum" => value.as_f64().is_none_or(|value| value >= rule.as_f64().unwrap()),
-        "oneOf" => rule.as_array().unwrap().iter().filter(|rule| valid(value, rule, root)).count() == 1,
-        "anyOf" => rule.as_array().unwrap().iter().any(|rule| valid(value, rule, root)),
-        "allOf" => rule.as_array().unwrap().iter().all(|rule| valid(value, rule, root)),
+        "minItems" => value.as_array().is_none_or(|elements| elements.len() as f64 >= number(rule)),
+        "maxItems" => value.as_array().is_none_or(|elements| elements.len() as f64 <= number(rule)),
+        "minimum" => value.as_f64().is_none_or(|value| value >= number(rule)),
+        "oneOf" => list(rule).iter().filter(|rule| valid(value, rule, root)).count() == 1,
+        "anyOf" => list(rule).iter().any(|rule| valid(value, rule, root)),
+        "allOf" => list(rule).iter().all(|rule| valid(value, rule, root)),
         "$schema" | "$defs" | "title" | "description" | "default" | "format" => true,
         other => panic!("the schema uses `{other}`"),
     })
@@ -57,7 +75,7 @@ fn has_type(value: &Value, rule: &Value) -> bool {
     };
     match rule {
         Value::String(name) => is(name),
-        names => names.as_array().unwrap().iter().any(|name| is(name.as_str().unwrap())),
+        names => list(names).iter().any(|name| is(word(name))),
     }
 }
 

@@ -2,9 +2,11 @@
 //!
 //! Exit codes: 0 when all went well, 1 when a model has errors, 2 when something cannot be read.
 
+mod convert;
 mod cost;
 mod doc;
 mod explain;
+mod format;
 mod import;
 mod source;
 
@@ -16,7 +18,14 @@ use crate::failure::Failure;
 
 /// The commands, in the order in which help names them.
 pub(crate) fn commands() -> Vec<Command> {
-    vec![explain::command(), doc::command(), cost::command(), import::command()]
+    vec![
+        format::command(),
+        explain::command(),
+        doc::command(),
+        cost::command(),
+        import::command(),
+        convert::command(),
+    ]
 }
 
 /// Runs a command, if it is one of these.
@@ -25,6 +34,8 @@ pub(crate) fn run(name: &str, arguments: &ArgMatches) -> Option<Result<ExitCode,
         "cost" => cost::run(arguments),
         "doc" => doc::run(arguments),
         "explain" => explain::run(arguments),
+        "fmt" => format::run(arguments),
+        "model" => convert::run(arguments),
         "import" => import::run(arguments),
         _ => return None,
     })

@@ -1,8 +1,12 @@
-//! The text of a model: from a file, or from standard input.
+//! The text of a model: from a file, or from standard input; and what is wrong with it, for people.
 
-use std::io::Read as _;
+use std::io::{IsTerminal as _, Read as _};
+
+use keyform::model::Diagnostic;
+use keyform::model::diagnostic::render;
 
 use crate::failure::Failure;
+use crate::output;
 
 /// Reads a file; `-` is standard input.
 pub(super) fn read(path: &str) -> Result<String, Failure> {
@@ -17,4 +21,10 @@ pub(super) fn read(path: &str) -> Result<String, Failure> {
         }
         _ => Failure::new(format!("cannot read {path}: {error}")),
     })
+}
+
+/// Shows what is wrong with a model, on standard error.
+pub(super) fn show(text: &str, name: &str, findings: &[Diagnostic]) {
+    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    output::note(render::text(text, name, findings, colours).trim_end());
 }
