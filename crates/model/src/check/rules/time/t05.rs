@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
-use crate::schema::{Entity, EntityKey, Field, Part, Table, TableId, Type};
+use crate::schema::{Entity, EntityKey, Field, Model, Part, Table, TableId, Type};
 
 pub(super) static RULE: Rule = Rule {
     code: Code("T05"),
@@ -24,6 +24,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         }
         two_types(&entities, findings);
     }
+    fewer_values(context.model, findings);
 }
 
 /// A field with the name of an attribute that a template or the tag fills.
@@ -70,6 +71,52 @@ fn two_types(entities: &[&Entity], findings: &mut Vec<Diagnostic>) {
             }
         }
     }
+}
+
+/// One choice in two tables, with fewer values in one of them.
+fn fewer_values(model: &Model, findings: &mut Vec<Diagnostic>) {
+    let choices: Vec<Choice<'_>> = model.entities.iter().flat_map(choices).collect();
+    for choice in &choices {
+        let is_wider = |other: &&Choice<'_>| {
+            other.entity.table != choice.entity.table
+                && other.field.name == choice.field.name
+                && other.values.len() > choice.values.len()
+                && choice.values.iter().all(|value| other.values.contains(value))
+        };
+        if let Some(wider) = choices.iter().find(is_wider) {
+            findings.push(lacking(choice, wider));
+        }
+    }
+}
+
+/// A field that is one of several texts.
+struct Choice<'a> {
+    entity: &'a Entity,
+    field: &'a Field,
+    values: &'a [String],
+}
+
+fn choices(entity: &Entity) -> impl Iterator<Item = Choice<'_>> {
+    entity.fields.iter().filter_map(move |field| match &field.kind {
+        Type::OneOf(values) => Some(Choice { entity, field, values }),
+        _ => None,
+    })
+}
+
+fn lacking(choice: &Choice<'_>, wider: &Choice<'_>) -> Diagnostic {
+    let name = &choice.field.name;
+    let lacks: Vec<String> = wider
+        .values
+        .iter()
+        .filter(|value| !choice.values.contains(value))
+        .map(|value| format!("\"{value}\""))
+        .collect();
+    let message =
+        format!("`{name}` can be {} in {}, and not in {}", lacks.join(" or "), wider.entity.name, choice.entity.name);
+    Diagnostic::warning(RULE.code, choice.field.type_span, message)
+        .label("fewer values")
+        .also(wider.field.type_span, "more values")
+        .help("let both have the same values, or give one of them another name if it is another choice")
 }
 
 fn stored(kind: &Type) -> Option<&'static str> {

@@ -9,7 +9,7 @@ use super::actions;
 pub(super) static RULE: Rule = Rule {
     code: Code("W12"),
     severity: Severity::Warning,
-    title: "a list, map or set grows without a bound",
+    title: "a list, map, set or text grows without a bound",
     page: include_str!("../../../../../../docs/rules/W12.md"),
     find,
 };
@@ -18,7 +18,9 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     let mut seen: Vec<(&str, FieldId)> = Vec::new();
     for (_, action, entity) in actions(context) {
         for change in &action.changes {
-            let Some(field) = change.field.filter(|_| grows(entity, change)) else { continue };
+            let Some(field) = change.field.filter(|_| grows(entity, change) || is_long_text(entity, change)) else {
+                continue;
+            };
             if !seen.contains(&(entity.name.as_str(), field)) {
                 seen.push((&entity.name, field));
                 findings.push(finding(entity, field, change));
@@ -54,23 +56,36 @@ fn grows(entity: &Entity, change: &Change) -> bool {
     }
 }
 
+/// Whether a text is written that nothing bounds, and that by its name is more than a line.
+fn is_long_text(entity: &Entity, change: &Change) -> bool {
+    let names = ["body", "content", "payload", "transcript", "history", "messages", "html", "markdown", "document"];
+    let Some(field) = change.field.filter(|_| change.path().is_empty()).map(|field| entity.field(field)) else {
+        return false;
+    };
+    let endless = matches!(field.kind.resolved(), Type::String(bounds) if bounds.max.is_none());
+    endless && matches!(change.kind, ChangeKind::Set(_)) && names.contains(&field.name.as_str())
+}
+
 fn is_endless(kind: &Type) -> bool {
     matches!(kind, Type::List(_, bounds) | Type::Map(_, bounds) | Type::Set(_, bounds) if bounds.max.is_none())
 }
 
 fn finding(entity: &Entity, field: FieldId, change: &Change) -> Diagnostic {
     let field = entity.field(field);
+    let name = &field.name;
     let place = if change.written { change.span } else { field.name_span };
-    Diagnostic::warning(
-        RULE.code,
-        place,
-        format!("nothing bounds how much `{}` holds, and an item holds 400 KB", field.name),
-    )
-    .label("grows with each call")
-    .also(field.type_span, "no bound")
-    .note("Every write pays for the whole item, however small the change.")
-    .help(format!(
-        "give it a bound, `{}: …(..100)`, or make each element an item of its own in the same partition",
-        field.name
-    ))
+    let (label, help) = if field.kind.is_text() {
+        let help = format!("give it a bound, `{name}: string(..20000)`, and keep what is longer in an object store");
+        ("as long as somebody makes it", help)
+    } else {
+        let help = format!(
+            "give it a bound, `{name}: …(..100)`, or make each element an item of its own in the same partition"
+        );
+        ("grows with each call", help)
+    };
+    Diagnostic::warning(RULE.code, place, format!("nothing bounds how much `{name}` holds, and an item holds 400 KB"))
+        .label(label)
+        .also(field.type_span, "no bound")
+        .note("Every write pays for the whole item, however small the change.")
+        .help(help)
 }
