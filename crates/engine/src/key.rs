@@ -139,26 +139,35 @@ fn check_index_value(index: &Index, attribute: &KeyAttribute, value: &AttributeV
     Ok(())
 }
 
+/// Checks that no attribute of a key is empty.
+///
+/// # Errors
+/// The first that is.
+pub fn refuse_empty_key(table: &Table, key: &Attributes) -> Result<(), Error> {
+    match table.key.attributes().find_map(|attribute| Some((attribute, empty_kind(key, attribute)?))) {
+        Some((attribute, kind)) => Err(texts::key_is_empty(&attribute.name, kind)),
+        None => Ok(()),
+    }
+}
+
 /// Checks that no key attribute of the table or its indexes is empty.
 ///
 /// # Errors
 /// The first that is.
 pub fn refuse_empty(table: &Table, item: &Attributes) -> Result<(), Error> {
-    let empty =
-        |attribute: &KeyAttribute| item.get(&attribute.name).filter(|value| is_empty(value)).map(AttributeValue::kind);
-    for attribute in table.key.attributes() {
-        if let Some(kind) = empty(attribute) {
-            return Err(texts::key_is_empty(&attribute.name, kind));
-        }
-    }
+    refuse_empty_key(table, item)?;
     for index in &table.indexes {
         for attribute in index.key.attributes() {
-            if let Some(kind) = empty(attribute) {
+            if let Some(kind) = empty_kind(item, attribute) {
                 return Err(texts::index_key_is_empty(&index.name, &attribute.name, kind));
             }
         }
     }
     Ok(())
+}
+
+fn empty_kind(item: &Attributes, attribute: &KeyAttribute) -> Option<AttributeType> {
+    item.get(&attribute.name).filter(|value| is_empty(value)).map(AttributeValue::kind)
 }
 
 fn check_values(layout: &KeyLayout, item: &Attributes) -> Result<(), Error> {

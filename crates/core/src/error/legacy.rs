@@ -88,6 +88,11 @@ pub fn delete_type(kind: AttributeType) -> Error {
     invalid(format!("DELETE action with value is not supported for the type {kind}"))
 }
 
+/// ADD or DELETE with a value that does not go with the one that is there.
+pub fn update_type() -> Error {
+    Error::validation("Type mismatch for attribute to update")
+}
+
 /// An action that is none.
 pub fn unknown_action() -> Error {
     Error::validation("1 validation error detected: Member must satisfy enum value set: [ADD, DELETE, PUT]' for Action")

@@ -285,14 +285,22 @@ pub fn key_updated(name: &str) -> Error {
     Error::validation(format!("{text} {name}. This attribute is part of the key"))
 }
 
+const KEY_TYPE: &str = "Key attribute's data type should match its data type in table's schema: Key";
+const KEY_NOT_SCALAR: &str = "Key value must be of type S, N, or B. Key name:";
+
 /// A key is compared with a value of another type than the key's.
 pub fn key_type(name: &str) -> Error {
-    Error::validation(format!("Key attribute's data type should match its data type in table's schema: Key {name}"))
+    Error::validation(format!("{KEY_TYPE} {name}"))
+}
+
+/// Whether the error is that a key has another type than the table's.
+pub fn is_about_key_types(error: &Error) -> bool {
+    error.message().starts_with(KEY_TYPE) || error.message().starts_with(KEY_NOT_SCALAR)
 }
 
 /// A key is compared with a value of a type that no key has.
 pub fn key_not_scalar(name: &str, kind: AttributeType) -> Error {
-    Error::validation(format!("Key value must be of type S, N, or B. Key name: {name}, Key type: {kind}"))
+    Error::validation(format!("{KEY_NOT_SCALAR} {name}, Key type: {kind}"))
 }
 
 /// A partition key is too long.

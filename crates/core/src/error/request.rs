@@ -127,9 +127,15 @@ pub fn null_in_set(kind: &str) -> Error {
     invalid(format!("An {kind} set may not have a null {kind} as a member"))
 }
 
-/// A set of strings or numbers that has an element twice.
-pub fn duplicates_in_set(elements: &[String]) -> Error {
-    invalid(format!("Input collection [{}] contains duplicates.", elements.join(", ")))
+/// A set of strings that has an element twice.
+pub fn duplicates_in_string_set(elements: &[String]) -> Error {
+    let shown: Vec<String> = elements.iter().map(|element| format!("\"{element}\"")).collect();
+    invalid(format!("Input collection [{}] contains duplicates.", shown.join(", ")))
+}
+
+/// A set of numbers that has one twice, in whatever forms.
+pub fn duplicates_in_number_set() -> Error {
+    invalid("Input collection contains duplicates.")
 }
 
 /// A set of binaries that has an element twice; `elements` in base64.

@@ -186,6 +186,8 @@ pub struct Update {
     pub add: Vec<(Path, Value)>,
     /// `DELETE` from a set.
     pub delete: Vec<(Path, Value)>,
+    /// Whether it was stated as AttributeUpdates, whose values of the wrong type have a text of their own.
+    pub legacy: bool,
 }
 
 /// One assignment of `SET`.

@@ -11,7 +11,7 @@
 use std::collections::BTreeSet;
 
 use super::ast::{Path, PathElement, Projection, SetValue, Update, UpdateOperand};
-use crate::error::{Error, expression as texts};
+use crate::error::{Error, expression as texts, legacy};
 use crate::limits::NESTING_DEPTH_MAX;
 use crate::value::{AttributeValue, Attributes, Item, Number, Value};
 
@@ -20,7 +20,7 @@ use crate::value::{AttributeValue, Attributes, Item, Number, Value};
 /// # Errors
 /// When a target has no parent, an operand is missing or of the wrong type, or a sum is out of range.
 pub fn apply(update: &Update, before: &Attributes) -> Result<Attributes, Error> {
-    let changes = Changes::compute(update, before)?;
+    let changes = Changes::compute(update, before).map_err(|error| in_its_words(update, error))?;
     changes.apply(before.clone())
 }
 
@@ -29,9 +29,14 @@ pub fn apply(update: &Update, before: &Attributes) -> Result<Attributes, Error> 
 /// # Errors
 /// As [`apply`].
 pub fn create(update: &Update, key: &Attributes) -> Result<Attributes, Error> {
-    let mut changes = Changes::compute(update, key)?;
+    let mut changes = Changes::compute(update, key).map_err(|error| in_its_words(update, error))?;
     changes.removals.clear();
     changes.apply(key.clone())
+}
+
+/// AttributeUpdates are no expression, and say so.
+fn in_its_words(update: &Update, error: Error) -> Error {
+    if update.legacy && error == texts::update_operand_type() { legacy::update_type() } else { error }
 }
 
 impl Update {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use keyform_core::capacity::{ConsumedCapacity, ReturnConsumedCapacity};
-use keyform_core::error::{CancellationCause, CancellationReason, Detail, partiql, transaction};
+use keyform_core::error::{CancellationCause, CancellationReason, Detail, item, partiql, transaction};
 use keyform_core::limits::PAGE_BYTES_MAX;
 use keyform_core::operation::{
     BatchExecuteStatement, BatchExecuteStatementOutput, BatchedStatement, ExecuteStatement, ExecuteStatementOutput,
@@ -195,9 +195,10 @@ impl Engine {
         let inserts: Vec<bool> =
             statements.iter().map(|statement| matches!(statement, Statement::Insert { .. })).collect();
         let mut actions = Vec::with_capacity(statements.len());
+        let count = statements.len();
         for (place, (statement, batched)) in statements.into_iter().zip(&request.statements).enumerate() {
             let action = self.action(statement, batched.return_item_on_failure);
-            actions.push(action.map_err(|error| at_place(place, error))?);
+            actions.push(action.map_err(|error| in_transaction(place, count, error))?);
         }
         let step = self.transact_write_items(TransactWriteItems {
             actions,
@@ -226,7 +227,7 @@ impl Engine {
         let schema = Schema::from(&*table);
         Ok(match statement {
             Statement::Insert { table, item } => {
-                let put = write::insert(&schema, &table, item)?;
+                let put = write::put(&schema, &table, item);
                 TransactAction::Put { table, item: put.item, condition: put.condition, return_item_on_failure: false }
             }
             Statement::Update { table, update, condition, .. } => {
@@ -259,7 +260,8 @@ impl Engine {
         let mut shapes = Vec::with_capacity(statements.len());
         for (place, statement) in statements.iter().enumerate() {
             let Statement::Select(select) = statement else { return Err(partiql::mixed_transaction()) };
-            gets.push(self.transact_get(select).map_err(|error| at_place(place, error))?);
+            let get = self.transact_get(select);
+            gets.push(get.map_err(|error| in_transaction(place, statements.len(), error))?);
             shapes.push(select.columns.as_deref().and_then(Shape::of));
         }
         let output = self.transact_get_items(&TransactGetItems { gets, return_capacity })?;
@@ -376,6 +378,17 @@ fn transaction_statements(batched: &[BatchedStatement]) -> Result<Vec<Statement>
 /// A refusal of one statement of a transaction names the statement; other errors are the request's.
 fn at_place(place: usize, error: Error) -> Error {
     if error.code() == ErrorCode::Validation { partiql::in_transaction(place, &error) } else { error }
+}
+
+/// A statement of a transaction that cannot be planned. A key of another type than the table's cancels the transaction, as it
+/// does in TransactWriteItems; everything else refuses the request.
+fn in_transaction(place: usize, count: usize, error: Error) -> Error {
+    if !partiql::is_about_key_types(&error) {
+        return at_place(place, error);
+    }
+    let mut reasons = vec![CancellationReason { cause: None, item: None }; count];
+    reasons[place] = transaction::reason(&item::key_does_not_match_schema());
+    transaction::cancelled(reasons)
 }
 
 /// A cancelled transaction, in which an INSERT whose condition failed is a duplicate.

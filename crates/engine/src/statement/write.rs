@@ -30,8 +30,13 @@ pub fn insert(schema: &Schema<'_>, table: &str, item: Attributes) -> Result<PutI
             return Err(partiql::key_type(&attribute.name));
         }
     }
+    Ok(put(schema, table, item))
+}
+
+/// The same, with the types of the key left to the put: a transaction has its own way to refuse them.
+pub fn put(schema: &Schema<'_>, table: &str, item: Attributes) -> PutItem {
     let condition = Some(Condition::AttributeNotExists(partition_path(schema)));
-    Ok(PutItem { table: table.to_owned(), item, condition, ..PutItem::default() })
+    PutItem { table: table.to_owned(), item, condition, ..PutItem::default() }
 }
 
 /// The error of an INSERT whose condition failed.

@@ -138,7 +138,7 @@ fn actions<'a>(catalog: &'a Catalog, requests: &'a [TransactAction]) -> Result<V
             TransactAction::Put { item, .. } => Action::refuse_outright(table, item)?,
             TransactAction::Update { key, .. }
             | TransactAction::Delete { key, .. }
-            | TransactAction::Check { key, .. } => key::refuse_empty(table, key)?,
+            | TransactAction::Check { key, .. } => key::refuse_empty_key(table, key)?,
         }
     }
     let mut actions = Vec::with_capacity(requests.len());

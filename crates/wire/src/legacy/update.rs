@@ -23,7 +23,7 @@ pub(crate) fn check_updates(updates: Option<&[(String, AttributeUpdate)]>) -> Re
 /// The update that AttributeUpdates state; nothing when none is stated.
 pub(crate) fn update(updates: Option<Vec<(String, AttributeUpdate)>>) -> Result<Option<Update>, Error> {
     let Some(updates) = updates.filter(|updates| !updates.is_empty()) else { return Ok(None) };
-    let mut update = Update::default();
+    let mut update = Update { legacy: true, ..Update::default() };
     for (attribute, change) in updates {
         apply(&mut update, Path::attribute(attribute), change)?;
     }

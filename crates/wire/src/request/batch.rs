@@ -232,13 +232,13 @@ fn get_request(raw: KeysAndAttributes) -> Result<(BatchGetRequest, UnreadKeys), 
         consistent: parameters.consistent,
         attributes: parameters.legacy.attributes_to_get.take(),
     };
+    let mut expressions = Expressions::of(&mut parameters)?;
+    let projection = expressions.projection(parameters.projection.as_deref())?;
+    expressions.finish()?;
     let mut seen = HashSet::new();
     if !keys.iter().all(|key| seen.insert(Item::from(key).as_bytes().clone())) {
         return Err(request::duplicate_keys());
     }
-    let mut expressions = Expressions::of(&mut parameters)?;
-    let projection = expressions.projection(parameters.projection.as_deref())?;
-    expressions.finish()?;
     let consistent = parameters.consistent.unwrap_or(false);
     Ok((BatchGetRequest { keys, projection: projection.or(legacy_projection), consistent }, unread))
 }

@@ -16,13 +16,25 @@ const SELECT: &[&str] = &["SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL
 /// Checks the choices of a write of one item, in the service's order.
 pub(crate) fn check_write(violations: &mut Violations, parameters: &Parameters) {
     check_return_capacity(violations, parameters);
-    if parameters.return_values.as_deref().is_some_and(|name| !RETURN_VALUES.contains(&name)) {
+    if has_unknown_return_values(parameters) {
         violations.bare_enumeration(RETURN_VALUES_LISTED);
     }
     check_return_metrics(violations, parameters);
     let on_failure = parameters.return_on_failure.as_deref();
     check(violations, on_failure, "returnValuesOnConditionCheckFailure", &["ALL_OLD", "NONE"]);
     check_conditional_operator(violations, parameters);
+}
+
+/// Checks the choices of an update: what it returns comes first, and is told alone.
+pub(crate) fn check_update(violations: &mut Violations, parameters: &Parameters) {
+    if has_unknown_return_values(parameters) {
+        return violations.bare_enumeration(RETURN_VALUES_LISTED);
+    }
+    check_write(violations, parameters);
+}
+
+fn has_unknown_return_values(parameters: &Parameters) -> bool {
+    parameters.return_values.as_deref().is_some_and(|name| !RETURN_VALUES.contains(&name))
 }
 
 /// Checks ConditionalOperator.

@@ -126,8 +126,8 @@ pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     choice::check_return_capacity(&mut violations, &parameters);
     check_attributes_to_get(&mut violations, &parameters);
     violations.finish()?;
-    let key = parameters.key.take().transpose()?.unwrap_or_default();
     mixture::check(&parameters)?;
+    let key = parameters.key.take().transpose()?.unwrap_or_default();
     let legacy_projection = legacy::projection(parameters.legacy.attributes_to_get.take())?;
     let mut expressions = Expressions::of(&mut parameters)?;
     let projection = expressions.projection(parameters.projection.as_deref())?;
@@ -158,15 +158,15 @@ fn check_put(parameters: &mut Parameters) -> Result<(Attributes, Option<Conditio
     }
     choice::check_write(&mut violations, parameters);
     violations.finish()?;
-    let item = parameters.item.take().transpose()?.unwrap_or_default();
     mixture::check(parameters)?;
+    let item = parameters.item.take().transpose()?.unwrap_or_default();
     let condition = condition(parameters)?;
     check_return_old(parameters)?;
     Ok((item, condition.or(legacy::expected(&mut parameters.legacy)?)))
 }
 
 fn check_delete(parameters: &mut Parameters) -> Result<(Attributes, Option<Condition>), Error> {
-    let key = check_keyed_write(parameters)?;
+    let key = check_keyed_write(parameters, choice::check_write)?;
     check_return_old(parameters)?;
     let legacy = legacy::expected(&mut parameters.legacy)?;
     Ok((key, condition(parameters)?.or(legacy)))
@@ -175,7 +175,7 @@ fn check_delete(parameters: &mut Parameters) -> Result<(Attributes, Option<Condi
 type CheckedUpdate = (Attributes, Option<Update>, Option<Condition>);
 
 fn check_update(parameters: &mut Parameters) -> Result<CheckedUpdate, Error> {
-    let key = check_keyed_write(parameters)?;
+    let key = check_keyed_write(parameters, choice::check_update)?;
     legacy::check_updates(parameters.legacy.attribute_updates.as_deref())?;
     let legacy_condition = legacy::expected(&mut parameters.legacy)?;
     let mut expressions = Expressions::of(parameters)?;
@@ -185,16 +185,18 @@ fn check_update(parameters: &mut Parameters) -> Result<CheckedUpdate, Error> {
     Ok((key, update, condition.or(legacy_condition)))
 }
 
-fn check_keyed_write(parameters: &mut Parameters) -> Result<Attributes, Error> {
+fn check_keyed_write(
+    parameters: &mut Parameters,
+    check_choices: fn(&mut Violations, &Parameters),
+) -> Result<Attributes, Error> {
     check_typed(parameters.key.as_ref())?;
     let mut violations = Violations::new();
     table_name::check(&mut violations, parameters.table.as_deref());
     check_key_given(&mut violations, parameters);
-    choice::check_write(&mut violations, parameters);
+    check_choices(&mut violations, parameters);
     violations.finish()?;
-    let key = parameters.key.take().transpose()?.unwrap_or_default();
     mixture::check(parameters)?;
-    Ok(key)
+    Ok(parameters.key.take().transpose()?.unwrap_or_default())
 }
 
 /// A value without a type or with several is told before anything else.

@@ -42,6 +42,10 @@ pub(super) fn update_time_to_live(body: Body<'_>) -> Result<(Operation, Echo), E
     let (raw, echo) = body.read(read)?;
     let mut violations = Violations::new();
     check_table(&mut violations, raw.table.as_deref());
+    if raw.table.is_some() {
+        // A name that is none is told alone.
+        std::mem::take(&mut violations).finish()?;
+    }
     check_expiry(&mut violations, &raw);
     violations.finish()?;
     let (attribute, enabled) = raw.expiry.unwrap_or_default();

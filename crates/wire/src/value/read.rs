@@ -168,7 +168,7 @@ impl Values {
         if elements.is_empty() {
             self.note(request::empty_string_set());
         } else if set.len() < elements.len() {
-            self.note(request::duplicates_in_set(&elements));
+            self.note(request::duplicates_in_string_set(&elements));
         }
         Ok(AttributeValue::Ss(set))
     }
@@ -179,7 +179,7 @@ impl Values {
         if elements.is_empty() {
             self.note(request::empty_number_set());
         } else if set.len() < elements.len() {
-            self.note(request::duplicates_in_set(&elements));
+            self.note(request::duplicates_in_number_set());
         }
         Ok(AttributeValue::Ns(set))
     }

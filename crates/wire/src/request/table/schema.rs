@@ -13,10 +13,10 @@ const UNITS_MAX: i64 = 1_000_000_000_000;
 pub(super) fn check_create(raw: &RawTable) -> Result<(), Error> {
     check_supported(raw)?;
     check_billing(raw)?;
-    check_lists(raw)?;
     let definitions = definitions(raw.attributes.as_deref());
     let key = raw.key.as_deref().unwrap_or_default();
     check_table_key(key, &definitions)?;
+    check_lists(raw)?;
     let (local, global) = (raw.local_indexes.as_deref(), raw.global_indexes.as_deref());
     check_local_indexes(local.unwrap_or_default(), key, &definitions)?;
     check_global_indexes(global.unwrap_or_default(), raw, &definitions)?;
