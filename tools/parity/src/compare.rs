@@ -33,15 +33,15 @@ pub fn compare(decisions: &[Decision], request: &Request, ours: &Outcome, peers:
     if verdict.class == Class::Equal {
         return verdict;
     }
-    let (our_text, request_text) = (ours.to_string(), request.body.to_string());
+    let request_text = request.body.to_string();
     for (index, (name, theirs)) in peers.iter().enumerate().filter(|(_, (_, theirs))| *theirs != ours) {
         let others_agree = peers.len() > 1 && peers.iter().all(|(peer, outcome)| peer == name || *outcome == ours);
         let difference = Difference {
             peer: name,
-            operation: request.operation,
+            operation: &request.operation,
             request: &request_text,
-            ours: &our_text,
-            theirs: &theirs.to_string(),
+            ours,
+            theirs,
             others_agree,
         };
         match decisions.iter().find(|decision| decision.covers(&difference)) {

@@ -4,6 +4,9 @@
 
 use regex_lite::Regex;
 use serde::Deserialize;
+use serde_json::Value;
+
+use crate::outcome::Outcome;
 
 /// The list as it stands in the repository.
 pub const LIST: &str = include_str!("../decisions.toml");
@@ -29,8 +32,24 @@ struct Entry {
     theirs: String,
     #[serde(default)]
     others_agree: bool,
+    #[serde(default)]
+    differs_in: Vec<String>,
+    #[serde(default)]
+    same_text: bool,
+    #[serde(default)]
+    contained: Option<Side>,
+    #[serde(default)]
+    fewer: Option<Side>,
     text: String,
     source: String,
+}
+
+/// One of the two answers that a decision speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Side {
+    Ours,
+    Theirs,
 }
 
 fn anything() -> String {
@@ -53,6 +72,10 @@ pub struct Decision {
     ours: Regex,
     theirs: Regex,
     others_agree: bool,
+    same_text: bool,
+    differs_in: Vec<String>,
+    contained: Option<Side>,
+    fewer: Option<Side>,
 }
 
 /// A difference between us and one peer, in the form that decisions are matched with.
@@ -64,10 +87,10 @@ pub struct Difference<'a> {
     pub operation: &'a str,
     /// The request's body as text.
     pub request: &'a str,
-    /// Our answer as text.
-    pub ours: &'a str,
-    /// The peer's answer as text.
-    pub theirs: &'a str,
+    /// Our answer.
+    pub ours: &'a Outcome,
+    /// The peer's answer.
+    pub theirs: &'a Outcome,
     /// Whether every other peer gave our answer, and there is another.
     pub others_agree: bool,
 }
@@ -79,9 +102,85 @@ impl Decision {
         (self.peer == "any" || self.peer == difference.peer)
             && (difference.others_agree || !self.others_agree)
             && self.operation.is_match(difference.operation)
-            && self.ours.is_match(difference.ours)
-            && self.theirs.is_match(difference.theirs)
+            && self.ours.is_match(&difference.ours.to_string())
+            && self.theirs.is_match(&difference.theirs.to_string())
             && self.request.is_match(difference.request)
+            && (!self.same_text || uncounted(difference.ours) == uncounted(difference.theirs))
+            && self.shape_fits(difference.ours, difference.theirs)
+    }
+
+    /// Whether the answers are alike in everything that the decision does not speak of.
+    fn shape_fits(&self, ours: &Outcome, theirs: &Outcome) -> bool {
+        if self.differs_in.is_empty() && self.contained.is_none() && self.fewer.is_none() {
+            return true;
+        }
+        let [ours_rest, theirs_rest] = [ours, theirs].map(|answer| without(&answer.body, &self.differs_in));
+        let same_error = ours.status == theirs.status && ours.kind == theirs.kind;
+        let (large, small) = match self.contained.or(self.fewer) {
+            Some(Side::Ours) => (theirs_rest, ours_rest),
+            Some(Side::Theirs) | None => (ours_rest, theirs_rest),
+        };
+        same_error
+            && match (self.contained, self.fewer) {
+                (None, None) => large == small,
+                (Some(_), _) => contains(&large, &small),
+                (None, Some(_)) => has_more(&large, &small),
+            }
+    }
+}
+
+/// The text of an error without the number of errors in front of it.
+fn uncounted(answer: &Outcome) -> &str {
+    answer.message.strip_prefix("1 validation error detected: ").unwrap_or(&answer.message)
+}
+
+/// The value without the members of these names, at any depth.
+fn without(value: &Value, names: &[String]) -> Value {
+    match value {
+        Value::Object(map) => {
+            let kept = map.iter().filter(|(name, _)| !names.contains(name));
+            Value::Object(kept.map(|(name, inner)| (name.clone(), without(inner, names))).collect())
+        }
+        Value::Array(list) => list.iter().map(|inner| without(inner, names)).collect(),
+        other => other.clone(),
+    }
+}
+
+/// Whether the small value has only what the large one has: members may be missing, elements of lists may not, though
+/// they may come in another order.
+fn contains(large: &Value, small: &Value) -> bool {
+    match (large, small) {
+        (Value::Object(large), Value::Object(small)) => small.iter().all(|(name, inner)| {
+            large.get(name).is_some_and(|outer| if name == "order" { outer == inner } else { contains(outer, inner) })
+        }),
+        (Value::Array(large), Value::Array(small)) => {
+            large.len() == small.len()
+                && (large.iter().zip(small).all(|(outer, inner)| contains(outer, inner)) || some_order(large, small))
+        }
+        (large, small) => large == small,
+    }
+}
+
+/// Whether each small value finds a large one of its own. Those with most members choose first.
+fn some_order(large: &[Value], small: &[Value]) -> bool {
+    let mut left: Vec<&Value> = large.iter().collect();
+    let mut choosing: Vec<&Value> = small.iter().collect();
+    choosing.sort_by_key(|value| std::cmp::Reverse(value.as_object().map_or(0, serde_json::Map::len)));
+    choosing.into_iter().all(|inner| {
+        let at = left.iter().position(|outer| contains(outer, inner));
+        at.map(|at| left.swap_remove(at)).is_some()
+    })
+}
+
+/// Whether the values have the same members, of which lists in the large one may have more elements.
+fn has_more(large: &Value, small: &Value) -> bool {
+    match (large, small) {
+        (Value::Object(large), Value::Object(small)) => {
+            large.len() == small.len()
+                && small.iter().all(|(name, inner)| large.get(name).is_some_and(|outer| has_more(outer, inner)))
+        }
+        (Value::Array(large), Value::Array(small)) => small.iter().all(|inner| large.contains(inner)),
+        (large, small) => large == small,
     }
 }
 
@@ -102,6 +201,10 @@ fn compile(entry: Entry) -> Result<Decision, String> {
         ours: regex(&entry.ours)?,
         theirs: regex(&entry.theirs)?,
         others_agree: entry.others_agree,
+        same_text: entry.same_text,
+        differs_in: entry.differs_in,
+        contained: entry.contained,
+        fewer: entry.fewer,
         id: entry.id,
         peer: entry.peer,
         text: entry.text,
@@ -122,6 +225,8 @@ pub fn table(decisions: &[Decision]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -141,17 +246,57 @@ mod tests {
         let text =
             "[[decision]]\nid='x'\npeer='p'\noperation='Put.*'\nours='^400'\nothers_agree=true\ntext=''\nsource=''";
         let decision = &parse(text).expect("a list")[0];
-        let difference = |operation, ours, others_agree| Difference {
-            peer: "p",
-            operation,
-            request: "{}",
-            ours,
-            theirs: "200 {}",
-            others_agree,
+        let (refused, accepted) = (answer(400, json!({})), answer(200, json!({})));
+        let covers = |operation, ours, others_agree| {
+            decision.covers(&Difference { peer: "p", operation, request: "{}", ours, theirs: &accepted, others_agree })
         };
-        assert!(decision.covers(&difference("PutItem", "400 X: y", true)));
-        assert!(!decision.covers(&difference("GetItem", "400 X: y", true)));
-        assert!(!decision.covers(&difference("PutItem", "200 {}", true)));
-        assert!(!decision.covers(&difference("PutItem", "400 X: y", false)));
+        assert!(covers("PutItem", &refused, true));
+        assert!(!covers("GetItem", &refused, true));
+        assert!(!covers("PutItem", &accepted, true));
+        assert!(!covers("PutItem", &refused, false));
+    }
+
+    fn answer(status: u16, body: Value) -> Outcome {
+        let kind = (status != 200).then(|| "Refused".to_owned());
+        Outcome { status, kind, message: String::new(), body }
+    }
+
+    fn covers(shape: &str, ours: Value, theirs: Value) -> bool {
+        let text = format!("[[decision]]\nid='x'\npeer='any'\n{shape}\ntext=''\nsource=''");
+        let (ours, theirs) = (answer(200, ours), answer(200, theirs));
+        parse(&text).expect("a list")[0].covers(&Difference {
+            peer: "p",
+            operation: "Query",
+            request: "{}",
+            ours: &ours,
+            theirs: &theirs,
+            others_agree: false,
+        })
+    }
+
+    #[test]
+    fn a_decision_about_members_covers_no_other_difference() {
+        let shape = "differs_in=['Cost']";
+        assert!(covers(shape, json!({"Items": [1], "Cost": 1}), json!({"Items": [1], "Cost": 2})));
+        assert!(covers(shape, json!({"Items": [{"Cost": 1}]}), json!({"Items": [{}]})));
+        assert!(!covers(shape, json!({"Items": [1], "Cost": 1}), json!({"Items": [2], "Cost": 2})));
+    }
+
+    #[test]
+    fn a_contained_answer_lacks_members_and_no_elements() {
+        let shape = "contained='theirs'";
+        assert!(covers(shape, json!({"Items": [{"a": 1, "b": 2}, {"a": 3}]}), json!({"Items": [{"a": 3}, {"b": 2}]})));
+        assert!(!covers(shape, json!({"Items": [{"a": 1}]}), json!({"Items": [{"a": 1, "b": 2}]})));
+        assert!(!covers(shape, json!({"Items": [{"a": 1}, {}]}), json!({"Items": [{}]})));
+        assert!(covers(shape, json!({"R": [{"I": 1}, {}, {"I": 2}]}), json!({"R": [{}, {}, {"I": 2}]})));
+        assert!(!covers(shape, json!({"order": [1, 2]}), json!({"order": [2, 1]})));
+    }
+
+    #[test]
+    fn an_answer_with_fewer_elements_has_no_others() {
+        let shape = "fewer='ours'";
+        assert!(covers(shape, json!({"Items": [{"a": 1}]}), json!({"Items": [{"a": 2}, {"a": 1}]})));
+        assert!(!covers(shape, json!({"Items": [{"a": 1}]}), json!({"Items": [{"a": 1, "b": 2}, {"a": 2}]})));
+        assert!(!covers(shape, json!({"Items": [{"a": 1}, {"a": 2}]}), json!({"Items": [{"a": 1}]})));
     }
 }

@@ -7,6 +7,7 @@ use std::process::{Command, ExitCode};
 
 use keyform_driver::server::{Engine, Launch, Storage};
 use keyform_parity::decision::{self, LIST};
+use keyform_parity::record::{self, Recorder};
 use keyform_parity::run::Run;
 use keyform_parity::target::Target;
 
@@ -21,6 +22,9 @@ parity: the same random requests to us and to other DynamoDB-compatible servers
   --seed N                 the seed of the generator (default 1)
   --show N                 how many kinds of unexplained differences to print (default 20)
   --no-minimise            report unexplained requests as they were sent
+  --record PATH            write every difference to a file
+  --judge PATH             judge such a file by the list of decisions, without any server
+  --explain ID             with --judge: show what this decision explains
   --print-decisions        print the table of decisions for docs/compatibility.md
 
 Exit code 1: some difference is not explained by tools/parity/decisions.toml.";
@@ -35,6 +39,9 @@ struct Options {
     seed: u64,
     minimise: bool,
     show: usize,
+    record: Option<PathBuf>,
+    judge: Option<PathBuf>,
+    explain: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -79,6 +86,9 @@ fn options(arguments: &[String]) -> Result<Options, String> {
         seed: 1,
         minimise: true,
         show: 20,
+        record: None,
+        judge: None,
+        explain: None,
     };
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
@@ -91,6 +101,9 @@ fn options(arguments: &[String]) -> Result<Options, String> {
             "--requests" => options.requests = number(argument, &value()?)?,
             "--seed" => options.seed = number(argument, &value()?)?,
             "--show" => options.show = number(argument, &value()?)?,
+            "--record" => options.record = Some(value()?.into()),
+            "--judge" => options.judge = Some(value()?.into()),
+            "--explain" => options.explain = Some(value()?),
             "--no-minimise" => options.minimise = false,
             other => return Err(format!("unknown argument {other}; --help lists them")),
         }
@@ -109,12 +122,26 @@ fn number<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, String> {
 }
 
 fn compare(options: &Options) -> Result<bool, String> {
+    if let Some(path) = &options.judge {
+        return judge(options, path);
+    }
     let scratch = std::env::temp_dir().join(format!("keyform-parity-{}", std::process::id()));
     let outcome = compare_in(options, &scratch);
     if scratch.exists() {
         std::fs::remove_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
     }
     outcome
+}
+
+fn judge(options: &Options, path: &Path) -> Result<bool, String> {
+    let report = record::judge(path, &decision::parse(LIST)?, options.explain.as_deref())
+        .map_err(|error| format!("{}: {error}", path.display()))?;
+    print!("{}", report.render(options.show));
+    Ok(report.unexplained_count() == 0)
+}
+
+fn recorder(path: &Path) -> Result<Recorder, String> {
+    Recorder::create(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn compare_in(options: &Options, scratch: &Path) -> Result<bool, String> {
@@ -125,6 +152,7 @@ fn compare_in(options: &Options, scratch: &Path) -> Result<bool, String> {
         seed: options.seed,
         requests: options.requests,
         minimise: options.minimise,
+        recorder: options.record.as_deref().map(recorder).transpose()?,
     };
     println!("parity: {} requests, seed {}", options.requests, options.seed);
     let report = run

@@ -6,10 +6,11 @@
 use std::fmt;
 
 use keyform_driver::http::Answer;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// A normalised answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The HTTP status; zero when there was no answer.
     pub status: u16,
@@ -68,6 +69,7 @@ fn error(status: u16, body: Value) -> Outcome {
     let kind = rest.remove("__type").and_then(|kind| kind.as_str().map(|text| short_type(text).to_owned()));
     let lower = rest.remove("message");
     let message = lower.or(rest.remove("Message")).and_then(|text| text.as_str().map(sorted_lists)).unwrap_or_default();
+    let message = without_account(&message);
     Outcome { status, kind: Some(kind.unwrap_or_default()), message, body: Value::Object(rest) }
 }
 
@@ -95,11 +97,26 @@ fn sorted_lists(message: &str) -> String {
     text
 }
 
+/// Regions, accounts and times in the names of tables and streams are each server's own.
+fn without_account(message: &str) -> String {
+    let words = message.split(' ').map(|word| match word.find(":table/") {
+        Some(at) if word.contains("arn:aws:dynamodb:") => {
+            let end = word.find("/stream/").unwrap_or(word.len());
+            let kind = if end < word.len() { "/stream" } else { "" };
+            format!("arn{}{kind}", &word[at..end])
+        }
+        _ => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
 fn normalise(operation: &str, body: &mut Value) {
     sort_sets(body);
     let Some(map) = body.as_object_mut() else { return };
-    for empty in ["UnprocessedItems", "UnprocessedKeys", "ItemCollectionMetrics"] {
-        map.remove(empty);
+    for name in ["UnprocessedItems", "UnprocessedKeys", "ItemCollectionMetrics"] {
+        if map.get(name).and_then(Value::as_object).is_some_and(Map::is_empty) {
+            map.remove(name);
+        }
     }
     if let Some(reasons) = map.get_mut("CancellationReasons").and_then(Value::as_array_mut) {
         reasons.iter_mut().for_each(normalise_reason);
@@ -111,6 +128,9 @@ fn normalise(operation: &str, body: &mut Value) {
         "CreateTable" | "UpdateTable" | "DeleteTable" | "DescribeTable" => describe(map),
         "ListTables" => map.clear(),
         "BatchGetItem" => sort_responses(map),
+        "ListTagsOfResource" => map.values_mut().for_each(sort),
+        "ListStreams" | "DescribeStream" | "GetShardIterator" | "GetRecords" => forget_names(map),
+        "DescribeTimeToLive" => settle_expiry(map),
         _ => {}
     }
 }
@@ -122,7 +142,7 @@ fn normalise_reason(reason: &mut Value) {
 }
 
 /// Sorts the members of every set, and only of sets: lists keep their order.
-fn sort_sets(value: &mut Value) {
+pub fn sort_sets(value: &mut Value) {
     match value {
         Value::Object(map) => {
             for (name, inner) in map.iter_mut() {
@@ -143,6 +163,37 @@ fn sort_responses(map: &mut Map<String, Value>) {
     let tables = map.get_mut("Responses").and_then(Value::as_object_mut);
     for items in tables.into_iter().flat_map(|tables| tables.values_mut()) {
         sort(items);
+    }
+}
+
+/// Streams, shards and iterators have names of each server's own; how many shards there are is its own affair.
+fn forget_names(map: &mut Map<String, Value>) {
+    for stream in map.get_mut("Streams").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(stream) = stream.as_object_mut() {
+            stream.retain(|name, _| name == "TableName");
+        }
+    }
+    if let Some(description) = map.get_mut("StreamDescription").and_then(Value::as_object_mut) {
+        let kept = ["KeySchema", "StreamStatus", "StreamViewType", "TableName"];
+        description.retain(|name, _| kept.contains(&name.as_str()));
+    }
+    for name in ["ShardIterator", "NextShardIterator"] {
+        if let Some(iterator) = map.get_mut(name) {
+            *iterator = json!("its own");
+        }
+    }
+}
+
+/// Switching takes a moment on some servers and none on others.
+fn settle_expiry(map: &mut Map<String, Value>) {
+    let Some(status) = map.get_mut("TimeToLiveDescription").and_then(|expiry| expiry.get_mut("TimeToLiveStatus"))
+    else {
+        return;
+    };
+    match status.as_str() {
+        Some("ENABLING") => *status = json!("ENABLED"),
+        Some("DISABLING") => *status = json!("DISABLED"),
+        _ => {}
     }
 }
 

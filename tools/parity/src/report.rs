@@ -16,7 +16,7 @@ const DEATH_TEXT_MAX: usize = 60;
 #[derive(Debug, Default)]
 pub struct Report {
     /// Requests by operation: equal, we differ, peers differ, unexplained.
-    pub operations: BTreeMap<&'static str, [usize; 4]>,
+    pub operations: BTreeMap<String, [usize; 4]>,
     /// How often each decision explained a difference.
     pub decisions: BTreeMap<String, usize>,
     /// Unexplained differences, one for each kind, with how often it was seen.
@@ -31,7 +31,7 @@ pub struct Report {
 #[derive(Debug)]
 pub struct Finding {
     /// The operation.
-    pub operation: &'static str,
+    pub operation: String,
     /// The request, made as small as it could be.
     pub request: Value,
     /// Who agrees with whom.
@@ -46,8 +46,8 @@ pub struct Finding {
 
 impl Report {
     /// Counts a request.
-    pub fn count(&mut self, operation: &'static str, verdict: &Verdict) {
-        let row = self.operations.entry(operation).or_default();
+    pub fn count(&mut self, operation: &str, verdict: &Verdict) {
+        let row = self.operations.entry(operation.to_owned()).or_default();
         row[verdict.class as usize] += 1;
         row[3] += usize::from(!verdict.unexplained.is_empty());
         for id in &verdict.explained {
@@ -66,7 +66,7 @@ impl Report {
 
     /// Remembers an unexplained difference, or counts it if its kind is known.
     pub fn unexplained(&mut self, finding: Finding) {
-        let kind = kind_of(finding.operation, finding.answers.values());
+        let kind = kind_of(&finding.operation, finding.answers.values());
         match self.findings.iter_mut().find(|(known, ..)| *known == kind) {
             Some((_, _, count)) => *count += 1,
             None => self.findings.push((kind, finding, 1)),

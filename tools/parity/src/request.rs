@@ -6,7 +6,7 @@ use serde_json::Value;
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The operation's name, such as `PutItem`.
-    pub operation: &'static str,
+    pub operation: String,
     /// Its body.
     pub body: Value,
     /// The items that it may write, so that servers which disagree can be brought together again.
@@ -15,6 +15,8 @@ pub struct Request {
     pub reading: Reading,
     /// The table whose description it may change.
     pub table_changed: Option<String>,
+    /// Requests that are sent when this one succeeded everywhere and its table has settled.
+    pub then: Vec<Request>,
 }
 
 /// An item that a request may write.
@@ -36,13 +38,22 @@ pub enum Reading {
     /// Pages are followed to the end, the values of this attribute must come in the same order, and the items are
     /// compared without theirs: items with equal index keys may come in any order.
     OrderedBy(String),
+    /// The request is writes of one item, and its answer the records that they leave in the stream.
+    Written,
 }
 
 impl Request {
     /// A request that writes nothing and is compared as it stands.
     #[must_use]
-    pub fn new(operation: &'static str, body: Value) -> Self {
-        Self { operation, body, touched: Vec::new(), reading: Reading::Exact, table_changed: None }
+    pub fn new(operation: &str, body: Value) -> Self {
+        Self {
+            operation: operation.to_owned(),
+            body,
+            touched: Vec::new(),
+            reading: Reading::Exact,
+            table_changed: None,
+            then: Vec::new(),
+        }
     }
 
     /// The same request, writing an item.
@@ -62,7 +73,7 @@ impl Request {
     /// The `X-Amz-Target` of the request.
     #[must_use]
     pub fn target(&self) -> String {
-        let service = match self.operation {
+        let service = match self.operation.as_str() {
             "ListStreams" | "DescribeStream" | "GetShardIterator" | "GetRecords" => "DynamoDBStreams_20120810",
             _ => "DynamoDB_20120810",
         };

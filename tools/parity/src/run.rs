@@ -12,8 +12,10 @@ use crate::decision::Decision;
 use crate::generate;
 use crate::outcome::Outcome;
 use crate::random::Random;
+use crate::record::Recorder;
 use crate::report::{Finding, Report, kind_of};
 use crate::request::{Request, Touched};
+use crate::settings;
 use crate::shrink::shrink;
 use crate::target::Target;
 use crate::world::Table;
@@ -40,6 +42,8 @@ pub struct Run {
     pub requests: usize,
     /// Whether unexplained requests are made smaller before they are reported.
     pub minimise: bool,
+    /// Where all differences are written down.
+    pub recorder: Option<Recorder>,
 }
 
 impl Run {
@@ -114,19 +118,55 @@ impl Run {
             }
         }
         let verdict = self.judge(request, &outcomes);
+        self.record(request, &verdict, &outcomes)?;
         // A peer may refuse a batch and yet have written a part of it.
         let may_be_apart = request.operation == "BatchWriteItem" && !outcomes[0].is_success();
         if verdict.class != Class::Equal || may_be_apart {
             self.repair(&request.touched);
         }
         self.tidy(request, &outcomes);
+        if verdict.class != Class::Equal {
+            settings::bring_together(&mut self.subject, &mut self.references, request);
+        }
         if !verdict.unexplained.is_empty() {
             let smaller = self.smaller(request, &outcomes, report);
             let repeated = smaller.and_then(|smaller| self.repeated(&smaller, tables));
-            report.unexplained(repeated.unwrap_or_else(|| self.finding(request, &verdict, tables, outcomes)));
+            report.unexplained(repeated.unwrap_or_else(|| self.finding(request, &verdict, tables, outcomes.clone())));
         }
-        report.count(request.operation, &verdict);
+        report.count(&request.operation, &verdict);
+        if outcomes.iter().all(Outcome::is_success) {
+            return self.follow(&request.then, tables, report);
+        }
+        self.undo(request, &outcomes);
         Ok(true)
+    }
+
+    /// Sends the requests that follow another one.
+    fn follow(&mut self, then: &[Request], tables: &[Table], report: &mut Report) -> io::Result<bool> {
+        for request in then {
+            if !self.one(request, tables, report)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Where a request succeeded on some servers only, the last of those that would follow takes back what it did.
+    fn undo(&mut self, request: &Request, outcomes: &[Outcome]) {
+        let Some(last) = request.then.last() else { return };
+        for (target, _) in self.targets().zip(outcomes).filter(|(_, outcome)| outcome.is_success()) {
+            target.ask(last);
+            wait_until_active(target, last.body["TableName"].as_str().unwrap_or_default());
+        }
+    }
+
+    fn record(&mut self, request: &Request, verdict: &Verdict, outcomes: &[Outcome]) -> io::Result<()> {
+        if verdict.class == Class::Equal || self.recorder.is_none() {
+            return Ok(());
+        }
+        let names: Vec<String> = self.targets().map(|target| target.name.clone()).collect();
+        let answers = names.into_iter().zip(outcomes.iter().cloned()).collect();
+        self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.write(request, answers))
     }
 
     fn judge(&self, request: &Request, outcomes: &[Outcome]) -> Verdict {
@@ -141,7 +181,7 @@ impl Run {
         let mut outcomes = self.outcomes(request);
         for retry in 0..READ_RETRIES {
             let settled = outcomes.windows(2).all(|pair| pair[0] == pair[1]);
-            if settled || !request.touched.is_empty() || !matches!(request.operation, "Query" | "Scan") {
+            if settled || !request.touched.is_empty() || !matches!(request.operation.as_str(), "Query" | "Scan") {
                 break;
             }
             if outcomes.iter().any(|outcome| !outcome.is_success()) {
@@ -194,7 +234,7 @@ impl Run {
 
     /// A smaller request that still shows an unexplained difference of a kind that is new.
     fn smaller(&mut self, request: &Request, outcomes: &[Outcome], report: &Report) -> Option<Request> {
-        let kind = kind_of(request.operation, outcomes.iter());
+        let kind = kind_of(&request.operation, outcomes.iter());
         let wanted = self.minimise && report.findings.len() < SHRINK_MAX && !report.has_seen(&kind);
         if !wanted || request.table_changed.is_some() {
             return None;
@@ -205,7 +245,7 @@ impl Run {
             if verdict.class != Class::Equal {
                 self.repair(&candidate.touched);
             }
-            !verdict.unexplained.is_empty() && kind_of(candidate.operation, outcomes.iter()) == kind
+            !verdict.unexplained.is_empty() && kind_of(&candidate.operation, outcomes.iter()) == kind
         });
         (smaller.body != request.body).then_some(smaller)
     }
@@ -224,7 +264,7 @@ impl Run {
         let text = request.body.to_string();
         let names: Vec<String> = self.targets().map(|target| target.name.clone()).collect();
         Finding {
-            operation: request.operation,
+            operation: request.operation.clone(),
             request: request.body.clone(),
             class: verdict.class,
             answers: names.into_iter().zip(outcomes).collect(),

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::outcome::{Outcome, sort};
 use crate::request::{Reading, Request};
+use crate::{names, written};
 
 const PAGES_MAX: usize = 60;
 
@@ -46,7 +47,11 @@ impl Target {
     /// Sends a request and, where its reading asks for it, all following pages.
     pub fn ask(&mut self, request: &Request) -> Outcome {
         match &request.reading {
-            Reading::Exact => self.call(&request.target(), request.operation, &request.body),
+            Reading::Exact => {
+                let body = names::resolved(self, &request.body);
+                self.call(&request.target(), &request.operation, &body)
+            }
+            Reading::Written => written::ask(self, &request.body),
             Reading::AnyOrder => self.drain(request, None),
             Reading::OrderedBy(attribute) => self.drain(request, Some(attribute)),
         }
@@ -60,6 +65,12 @@ impl Target {
         }
     }
 
+    /// The answer of an operation as it stands; null when there is none.
+    pub fn raw(&mut self, target: &str, body: &Value) -> Value {
+        let answer = self.connection.call(target, body.to_string().as_bytes());
+        answer.ok().and_then(|answer| serde_json::from_slice(&answer.body).ok()).unwrap_or_default()
+    }
+
     /// Sends a body to an operation of the main service once.
     pub fn simple(&mut self, operation: &str, body: &Value) -> Outcome {
         self.call(&format!("DynamoDB_20120810.{operation}"), operation, body)
@@ -67,12 +78,12 @@ impl Target {
 
     fn drain(&mut self, request: &Request, order: Option<&str>) -> Outcome {
         let mut body = request.body.clone();
-        let mut whole = self.call(&request.target(), request.operation, &body);
+        let mut whole = self.call(&request.target(), &request.operation, &body);
         let mut next = take_next(&mut whole.body);
         for _ in 0..PAGES_MAX {
             let Some((member, key)) = next.take() else { break };
             body[member] = key;
-            let mut page = self.call(&request.target(), request.operation, &body);
+            let mut page = self.call(&request.target(), &request.operation, &body);
             if !page.is_success() {
                 return page;
             }

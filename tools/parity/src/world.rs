@@ -64,7 +64,8 @@ pub struct Table {
     pub range: Option<KeyAttribute>,
     /// Its indexes.
     pub indexes: Vec<Index>,
-    stream: bool,
+    /// What its stream shows, if it has one.
+    pub stream: Option<&'static str>,
 }
 
 impl Table {
@@ -72,7 +73,7 @@ impl Table {
     pub fn random(random: &mut Random, name: String) -> Self {
         let hash = KeyAttribute { name: "pk".to_owned(), kind: random_kind(random) };
         let range = random.percent(70).then(|| KeyAttribute { name: "sk".to_owned(), kind: random_kind(random) });
-        let mut table = Self { name, hash, range, indexes: Vec::new(), stream: random.percent(30) };
+        let mut table = Self { name, hash, range, indexes: Vec::new(), stream: random_view(random) };
         for number in 0..random.below(3) {
             let index = random_global(random, &table, number);
             table.indexes.push(index);
@@ -99,8 +100,8 @@ impl Table {
                 body[member] = indexes.into();
             }
         }
-        if self.stream {
-            body["StreamSpecification"] = json!({"StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES"});
+        if let Some(view) = self.stream {
+            body["StreamSpecification"] = json!({"StreamEnabled": true, "StreamViewType": view});
         }
         body
     }
@@ -161,6 +162,11 @@ impl Index {
 
 fn random_kind(random: &mut Random) -> Kind {
     [Kind::S, Kind::N, Kind::B][random.weighted(&[5, 3, 1])]
+}
+
+fn random_view(random: &mut Random) -> Option<&'static str> {
+    let views = ["NEW_AND_OLD_IMAGES", "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY"];
+    random.percent(40).then(|| random.word(&views))
 }
 
 fn random_projection(random: &mut Random) -> Value {

@@ -11,6 +11,9 @@ use super::parameters::Parameters;
 const RETURN_VALUES: &[&str] = &["ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW", "NONE"];
 /// The names of ReturnValues as the service writes them in its error.
 const RETURN_VALUES_LISTED: &[&str] = &["ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATE_NEW", "NONE"];
+const CONDITIONAL_OPERATORS: &[&str] = &["AND", "OR"];
+/// The names of ConditionalOperator as the service writes them in its error.
+const CONDITIONAL_OPERATORS_LISTED: &[&str] = &["ALL", "OR"];
 const SELECT: &[&str] = &["SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"];
 
 /// Checks the choices of a write of one item, in the service's order.
@@ -22,7 +25,9 @@ pub(crate) fn check_write(violations: &mut Violations, parameters: &Parameters) 
     check_return_metrics(violations, parameters);
     let on_failure = parameters.return_on_failure.as_deref();
     check(violations, on_failure, "returnValuesOnConditionCheckFailure", &["ALL_OLD", "NONE"]);
-    check_conditional_operator(violations, parameters);
+    if has_unknown_conditional_operator(parameters) {
+        violations.bare_enumeration(CONDITIONAL_OPERATORS_LISTED);
+    }
 }
 
 /// Checks the choices of an update: what it returns comes first, and is told alone.
@@ -33,6 +38,10 @@ pub(crate) fn check_update(violations: &mut Violations, parameters: &Parameters)
     check_write(violations, parameters);
 }
 
+fn has_unknown_conditional_operator(parameters: &Parameters) -> bool {
+    parameters.legacy.conditional_operator.as_deref().is_some_and(|name| !CONDITIONAL_OPERATORS.contains(&name))
+}
+
 fn has_unknown_return_values(parameters: &Parameters) -> bool {
     parameters.return_values.as_deref().is_some_and(|name| !RETURN_VALUES.contains(&name))
 }
@@ -40,7 +49,7 @@ fn has_unknown_return_values(parameters: &Parameters) -> bool {
 /// Checks ConditionalOperator.
 pub(crate) fn check_conditional_operator(violations: &mut Violations, parameters: &Parameters) {
     let operator = parameters.legacy.conditional_operator.as_deref();
-    check(violations, operator, "conditionalOperator", &["AND", "OR"]);
+    check(violations, operator, "conditionalOperator", CONDITIONAL_OPERATORS);
 }
 
 /// Checks ReturnConsumedCapacity.

@@ -127,9 +127,9 @@ pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     check_attributes_to_get(&mut violations, &parameters);
     violations.finish()?;
     mixture::check(&parameters)?;
+    let mut expressions = Expressions::of(&mut parameters)?;
     let key = parameters.key.take().transpose()?.unwrap_or_default();
     let legacy_projection = legacy::projection(parameters.legacy.attributes_to_get.take())?;
-    let mut expressions = Expressions::of(&mut parameters)?;
     let projection = expressions.projection(parameters.projection.as_deref())?;
     expressions.finish()?;
     let operation = Operation::GetItem(GetItem {
@@ -159,26 +159,26 @@ fn check_put(parameters: &mut Parameters) -> Result<(Attributes, Option<Conditio
     choice::check_write(&mut violations, parameters);
     violations.finish()?;
     mixture::check(parameters)?;
+    let expressions = Expressions::of(parameters)?;
     let item = parameters.item.take().transpose()?.unwrap_or_default();
-    let condition = condition(parameters)?;
+    let condition = condition(expressions, parameters)?;
     check_return_old(parameters)?;
     Ok((item, condition.or(legacy::expected(&mut parameters.legacy)?)))
 }
 
 fn check_delete(parameters: &mut Parameters) -> Result<(Attributes, Option<Condition>), Error> {
-    let key = check_keyed_write(parameters, choice::check_write)?;
+    let (key, expressions) = check_keyed_write(parameters, choice::check_write)?;
     check_return_old(parameters)?;
     let legacy = legacy::expected(&mut parameters.legacy)?;
-    Ok((key, condition(parameters)?.or(legacy)))
+    Ok((key, condition(expressions, parameters)?.or(legacy)))
 }
 
 type CheckedUpdate = (Attributes, Option<Update>, Option<Condition>);
 
 fn check_update(parameters: &mut Parameters) -> Result<CheckedUpdate, Error> {
-    let key = check_keyed_write(parameters, choice::check_update)?;
+    let (key, mut expressions) = check_keyed_write(parameters, choice::check_update)?;
     legacy::check_updates(parameters.legacy.attribute_updates.as_deref())?;
     let legacy_condition = legacy::expected(&mut parameters.legacy)?;
-    let mut expressions = Expressions::of(parameters)?;
     let update = expressions.update(parameters.update.as_deref())?;
     let condition = expressions.condition(parameters.condition.as_deref())?;
     expressions.finish()?;
@@ -188,7 +188,7 @@ fn check_update(parameters: &mut Parameters) -> Result<CheckedUpdate, Error> {
 fn check_keyed_write(
     parameters: &mut Parameters,
     check_choices: fn(&mut Violations, &Parameters),
-) -> Result<Attributes, Error> {
+) -> Result<(Attributes, Expressions), Error> {
     check_typed(parameters.key.as_ref())?;
     let mut violations = Violations::new();
     table_name::check(&mut violations, parameters.table.as_deref());
@@ -196,7 +196,8 @@ fn check_keyed_write(
     check_choices(&mut violations, parameters);
     violations.finish()?;
     mixture::check(parameters)?;
-    Ok(parameters.key.take().transpose()?.unwrap_or_default())
+    let expressions = Expressions::of(parameters)?;
+    Ok((parameters.key.take().transpose()?.unwrap_or_default(), expressions))
 }
 
 /// A value without a type or with several is told before anything else.
@@ -220,8 +221,7 @@ fn check_return_old(parameters: &Parameters) -> Result<(), Error> {
     }
 }
 
-fn condition(parameters: &mut Parameters) -> Result<Option<Condition>, Error> {
-    let mut expressions = Expressions::of(parameters)?;
+fn condition(mut expressions: Expressions, parameters: &Parameters) -> Result<Option<Condition>, Error> {
     let condition = expressions.condition(parameters.condition.as_deref())?;
     expressions.finish()?;
     Ok(condition)

@@ -104,6 +104,7 @@ fn values(reader: &mut Reader<'_>) -> Result<Option<Checked<Values>>, Error> {
         if let Ok(known) = &mut values {
             match value {
                 Ok(value) => drop(known.insert(name.to_owned(), value)),
+                Err(problem) if problem == request::ambiguous_attribute_value() => return Err(problem),
                 Err(problem) => values = Err(request::invalid_expression_value(&problem, name)),
             }
         }

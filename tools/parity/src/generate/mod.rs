@@ -1,7 +1,7 @@
 //! Random requests, most of them valid, some spoiled on purpose.
 //!
-//! 1. [`items`], [`reads`], [`groups`], [`legacy`], [`partiql`] and [`tables`] each make valid requests of a kind.
-//! 2. [`spoil`] turns a valid request into one that breaks a rule, mostly.
+//! 1. [`items`], [`reads`], [`groups`], [`legacy`], [`partiql`], [`tables`] and [`resources`] each make valid requests of a kind.
+//! 2. [`spoil`] turns a valid request into one that breaks a rule, mostly; now and then it does so twice.
 //!
 //! [`value`] and [`expression`] are what they are made of.
 
@@ -11,6 +11,7 @@ pub mod items;
 pub mod legacy;
 pub mod partiql;
 pub mod reads;
+pub mod resources;
 pub mod spoil;
 pub mod tables;
 pub mod value;
@@ -24,15 +25,24 @@ use crate::world::Table;
 /// The next random request about the tables.
 pub fn request(random: &mut Random, tables: &[Table]) -> Request {
     let table = random.pick(tables);
-    let request = match random.weighted(&[34, 24, 14, 10, 6, 12]) {
+    let streamed = random.pick(&tables[..tables.len().max(2) - 1]);
+    let request = match random.weighted(&[34, 24, 14, 10, 6, 9, 3]) {
         0 => items::request(random, table),
         1 => reads::request(random, table),
         2 => groups::request(random, tables),
         3 => legacy::request(random, table),
         4 => partiql::request(random, table),
-        _ => tables::request(random, table),
+        5 => tables::request(random, table, &tables[tables.len() - 1]),
+        _ => return resources::request(random, streamed),
     };
-    if random.percent(35) { spoil::request(random, request, tables) } else { request }
+    match random.below(100) {
+        0..30 => spoil::request(random, request, tables),
+        30..35 => {
+            let spoiled = spoil::request(random, request, tables);
+            spoil::request(random, spoiled, tables)
+        }
+        _ => request,
+    }
 }
 
 /// Adds members that many operations share, now and then.

@@ -7,7 +7,7 @@ use crate::random::Random;
 use crate::request::{Request, Touched};
 use crate::world::Table;
 
-/// The request with one thing wrong. Never two: which of several errors is told is compared nowhere else.
+/// The request with one more thing wrong.
 pub fn request(random: &mut Random, mut request: Request, tables: &[Table]) -> Request {
     break_one(random, &mut request.body);
     if !request.touched.is_empty() {

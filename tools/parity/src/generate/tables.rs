@@ -5,20 +5,22 @@
 use serde_json::{Value, json};
 
 use crate::random::Random;
-use crate::request::Request;
+use crate::request::{Reading, Request};
 use crate::world::Table;
 
 /// The name that CreateTable requests use; the runner deletes it when one succeeds.
 pub const SCRATCH: &str = "parity-scratch";
 
-/// A random request about tables.
-pub fn request(random: &mut Random, table: &Table) -> Request {
-    match random.weighted(&[3, 8, 5, 2, 2, 1]) {
+/// A random request about tables. What servers disagree on whether they do it is asked of the last table only, which no request
+/// about streams is sent to.
+pub fn request(random: &mut Random, table: &Table, last: &Table) -> Request {
+    match random.weighted(&[30, 80, 50, 20, 30, 10, 1]) {
         0 => Request::new("DescribeTable", json!({"TableName": table.name})),
         1 => create(random),
-        2 => update(random, table),
+        2 => update(random, table, last),
         3 => Request::new("DescribeTimeToLive", json!({"TableName": table.name})),
         4 => time_to_live(random, table),
+        6 => index(random, table),
         _ => Request::new("ListTables", json!({"Limit": random.between(1, 100)})),
     }
 }
@@ -77,7 +79,7 @@ fn break_schema(random: &mut Random, body: &mut Value) {
     }
 }
 
-fn update(random: &mut Random, table: &Table) -> Request {
+fn update(random: &mut Random, table: &Table, last: &Table) -> Request {
     let mut body = json!({"TableName": table.name});
     match random.below(7) {
         0 => {}
@@ -88,16 +90,34 @@ fn update(random: &mut Random, table: &Table) -> Request {
             body["GlobalSecondaryIndexUpdates"] = json!([{"Create": {"IndexName": "fresh", "KeySchema": [{"AttributeName": "undefined", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"}}}]);
         }
         5 => body["GlobalSecondaryIndexUpdates"] = json!([]),
-        _ => body["StreamSpecification"] = json!({"StreamEnabled": true}),
+        _ => body = json!({"TableName": last.name, "StreamSpecification": {"StreamEnabled": true}}),
     }
     changing(Request::new("UpdateTable", body), &table.name)
 }
 
+/// An index over what is there; when it is filled it is read, and then it goes.
+fn index(random: &mut Random, table: &Table) -> Request {
+    let (attribute, kind) = *random.pick(&[("txt", "S"), ("cnt", "N")]);
+    let mut definitions: Vec<Value> = table.create()["AttributeDefinitions"].as_array().cloned().unwrap_or_default();
+    definitions.push(json!({"AttributeName": attribute, "AttributeType": kind}));
+    let create = json!({"IndexName": "fresh", "KeySchema": [{"AttributeName": attribute, "KeyType": "HASH"}], "Projection": {"ProjectionType": random.word(&["ALL", "KEYS_ONLY"])}});
+    let body = json!({"TableName": table.name, "AttributeDefinitions": definitions, "GlobalSecondaryIndexUpdates": [{"Create": create}]});
+    let scan = Request::new("Scan", json!({"TableName": table.name, "IndexName": "fresh"})).read(Reading::AnyOrder);
+    let describe = Request::new("DescribeTable", json!({"TableName": table.name}));
+    let delete = json!({"TableName": table.name, "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "fresh"}}]});
+    let delete = changing(Request::new("UpdateTable", delete), &table.name);
+    let mut request = changing(Request::new("UpdateTable", body), &table.name);
+    request.then = vec![describe, scan, delete];
+    request
+}
+
 fn time_to_live(random: &mut Random, table: &Table) -> Request {
-    let specification = match random.below(4) {
+    let specification = match random.below(8) {
         0 => json!({"AttributeName": "", "Enabled": true}),
         1 => json!({"Enabled": true}),
         2 => json!({"AttributeName": "expires"}),
+        3 => json!({"AttributeName": "other", "Enabled": true}),
+        4 | 5 => json!({"AttributeName": "expires", "Enabled": true}),
         _ => json!({"AttributeName": "expires", "Enabled": false}),
     };
     let body = json!({"TableName": table.name, "TimeToLiveSpecification": specification});

@@ -19,8 +19,9 @@ pub(super) fn check_create(raw: &RawTable) -> Result<(), Error> {
     check_lists(raw)?;
     let (local, global) = (raw.local_indexes.as_deref(), raw.global_indexes.as_deref());
     check_local_indexes(local.unwrap_or_default(), key, &definitions)?;
-    check_global_indexes(global.unwrap_or_default(), raw, &definitions)?;
+    check_global_indexes(global.unwrap_or_default(), &definitions)?;
     check_index_names(local.unwrap_or_default().iter().chain(global.unwrap_or_default()))?;
+    global.unwrap_or_default().iter().try_for_each(|index| check_index_throughput(index, raw))?;
     check_definitions_used(raw, &definitions)?;
     check_projected(raw)?;
     check_new_stream(raw)
@@ -186,11 +187,10 @@ fn check_local_key(index: &RawIndex, table_key: &[RawKeyElement], definitions: &
     }
 }
 
-fn check_global_indexes(indexes: &[RawIndex], raw: &RawTable, definitions: &[&str]) -> Result<(), Error> {
+fn check_global_indexes(indexes: &[RawIndex], definitions: &[&str]) -> Result<(), Error> {
     for index in indexes {
         check_global_key(index, definitions)?;
         check_projection(index.projection.as_ref())?;
-        check_index_throughput(index, raw)?;
     }
     if indexes.len() > GLOBAL_INDEXES_MAX {
         return Err(schema::too_many_global_indexes());
