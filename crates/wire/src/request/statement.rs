@@ -111,7 +111,7 @@ fn raw_statements(reader: &mut Reader<'_>, member: &str) -> Result<RawStatements
     reader.opt_structure("StatementsInput", |reader, name| {
         match name {
             name if name == member => raw.statements = checked_list(reader, raw_statement)?,
-            "ClientRequestToken" => raw.token = reader.opt_string()?,
+            "ClientRequestToken" if member == "TransactStatements" => raw.token = reader.opt_string()?,
             "ReturnConsumedCapacity" => raw.parameters.member(reader, name)?,
             _ => reader.skip()?,
         }

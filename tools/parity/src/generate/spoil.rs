@@ -196,17 +196,27 @@ fn spoil_text(random: &mut Random, text: &str) -> String {
 
 fn bad_placeholder(random: &mut Random, body: &mut Value) {
     match random.below(7) {
-        0 => body["ExpressionAttributeValues"][":unused"] = json!({"S": "x"}),
-        1 => body["ExpressionAttributeNames"]["#unused"] = json!("x"),
-        2 => body["ExpressionAttributeValues"]["nocolon"] = json!({"S": "x"}),
-        3 => body["ExpressionAttributeNames"]["nohash"] = json!("x"),
+        0 => put_in(body, "ExpressionAttributeValues", ":unused", json!({"S": "x"})),
+        1 => put_in(body, "ExpressionAttributeNames", "#unused", json!("x")),
+        2 => put_in(body, "ExpressionAttributeValues", "nocolon", json!({"S": "x"})),
+        3 => put_in(body, "ExpressionAttributeNames", "nohash", json!("x")),
         4 => drop(body["ExpressionAttributeValues"].as_object_mut().and_then(|map| map.remove(":v0"))),
         5 => body["ExpressionAttributeValues"] = json!({}),
-        _ => body["ExpressionAttributeValues"][":v0"] = spoiled_value(random),
+        _ => {
+            let value = spoiled_value(random);
+            put_in(body, "ExpressionAttributeValues", ":v0", value);
+        }
     }
     // Indexing a missing member makes it; what stays null was never there.
     if let Some(map) = body.as_object_mut() {
         map.retain(|_, value| !value.is_null());
+    }
+}
+
+/// Adds to a map of the request, unless something else was put in its place.
+fn put_in(body: &mut Value, member: &str, name: &str, value: Value) {
+    if body.get(member).is_none_or(Value::is_object) {
+        body[member][name] = value;
     }
 }
 
