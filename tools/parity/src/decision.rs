@@ -242,6 +242,16 @@ mod tests {
     }
 
     #[test]
+    fn every_decision_says_what_both_sides_answer() {
+        for decision in parse(LIST).expect("the list can be read") {
+            let names_shape = decision.same_text || !decision.differs_in.is_empty();
+            let relates = decision.contained.or(decision.fewer).is_some();
+            let says_both = [&decision.ours, &decision.theirs].iter().all(|pattern| pattern.as_str() != anything());
+            assert!(says_both || names_shape || relates, "{} is about any answers", decision.id);
+        }
+    }
+
+    #[test]
     fn a_decision_covers_only_what_it_describes() {
         let text =
             "[[decision]]\nid='x'\npeer='p'\noperation='Put.*'\nours='^400'\nothers_agree=true\ntext=''\nsource=''";
