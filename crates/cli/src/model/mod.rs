@@ -18,14 +18,7 @@ use crate::failure::Failure;
 
 /// The commands, in the order in which help names them.
 pub(crate) fn commands() -> Vec<Command> {
-    vec![
-        format::command(),
-        explain::command(),
-        doc::command(),
-        cost::command(),
-        import::command(),
-        convert::command(),
-    ]
+    vec![format::command(), explain::command(), doc::command(), cost::command(), import::command(), convert::command()]
 }
 
 /// Runs a command, if it is one of these.
