@@ -120,10 +120,9 @@ fn the_old_form_of_workspaces_leads_to_the_new_one() {
 
 #[test]
 fn a_channel_mapping_that_is_indexed_is_still_not_unique() {
-    let repaired = text("t3nets/literal/t3nets.kf").replace(
-        "channelMapping \"CHANNEL#{channel_type}#{channel_id}\"\n",
-        "channelMapping \"CHANNEL#{channel_type}#{channel_id}\", \"TENANT#{tenant_id}\"\n",
-    );
+    let written = "channelMapping  \"CHANNEL#{channel_type}#{channel_id}\"";
+    let with_sort_key = format!("{written}, \"TENANT#{{tenant_id}}\"");
+    let repaired = text("t3nets/literal/t3nets.kf").replace(written, &with_sort_key);
     let found = codes(&Checked::read(&repaired).diagnostics);
     assert!(found.contains("A06") && !found.contains("X01"), "{found}");
 }
