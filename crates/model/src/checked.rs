@@ -4,6 +4,7 @@ use crate::check::{self, Context, Target};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::document::{ast::Document, parse};
 use crate::plan::{self, Plans};
+use crate::samples::Samples;
 use crate::schema::{Model, resolve};
 use crate::span::Span;
 
@@ -29,6 +30,8 @@ pub struct Options<'a> {
     pub target: Target,
     /// The model as it was before, for the rules of evolution.
     pub before: Option<&'a Model>,
+    /// Items of real tables.
+    pub samples: Option<&'a Samples>,
 }
 
 impl Checked {
@@ -58,6 +61,7 @@ impl Checked {
                 plans: &plans,
                 target: options.target,
                 before: options.before,
+                samples: options.samples,
             };
             diagnostics.extend(check::check(&context));
         } else {

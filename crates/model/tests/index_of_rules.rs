@@ -22,9 +22,10 @@ fn page() -> String {
     text.push_str("`keyform check` finds these. `keyform check --explain CODE` prints a page; `allow CODE \"reason\"` in a model silences a warning.\n");
     text.push_str("Mistakes of writing have codes as well: [S](S.md) what cannot be read, [N](N.md) what does not resolve, [L](L.md) what `allow` does not do.\n");
     for (letter, title) in GROUPS {
-        writeln!(text, "\n## {title}\n\n| code | usually | finds |\n|---|---|---|").unwrap();
+        writeln!(text, "\n## {title}\n\n| code | usually | finds |\n|---|---|---|").expect("a String takes everything");
         for rule in all.iter().filter(|rule| rule.code.0.starts_with(letter)) {
-            writeln!(text, "| [{0}]({0}.md) | {1} | {2} |", rule.code, rule.severity, rule.title).unwrap();
+            writeln!(text, "| [{0}]({0}.md) | {1} | {2} |", rule.code, rule.severity, rule.title)
+                .expect("a String takes everything");
         }
     }
     text
@@ -34,7 +35,7 @@ fn page() -> String {
 fn the_list_of_rules_is_complete() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/rules/README.md");
     if std::env::var_os("KEYFORM_BLESS").is_some() {
-        fs::write(&path, page()).unwrap();
+        fs::write(&path, page()).expect("a String takes everything");
     }
     assert_eq!(fs::read_to_string(path).unwrap(), page(), "KEYFORM_BLESS=1 writes it");
 }

@@ -2,13 +2,14 @@
 //! repaired model has none of them and no error.
 //!
 //! On a page, a `kf` block that is followed by a `text` block breaks the rule, one that is not is repaired. A `kf before` block is the model
-//! as it was before the next one; `kf alternator` is checked for that store. `KEYFORM_BLESS=1` writes the `text` blocks.
+//! as it was before the next one, a `json samples` block holds real items it is checked with; `kf alternator` is checked for that store. `KEYFORM_BLESS=1` writes the `text` blocks.
 
 use std::fs;
 use std::path::PathBuf;
 
 use keyform_model::check::{Rule, Target, rules};
 use keyform_model::diagnostic::{Diagnostic, Severity, render};
+use keyform_model::samples::Samples;
 use keyform_model::{Checked, Options};
 
 fn path(rule: &Rule) -> PathBuf {
@@ -45,10 +46,11 @@ fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-fn checked(block: &Block, before: Option<&Block>) -> Checked {
+fn checked(block: &Block, before: Option<&Block>, samples: Option<&Block>) -> Checked {
     let target = if block.info == "kf alternator" { Target::Alternator } else { Target::DynamoDb };
     let before = before.map(|before| Checked::read(&before.text).model);
-    Checked::read_with(&block.text, Options { target, before: before.as_ref() })
+    let samples = samples.map(|samples| Samples::read(&samples.text).unwrap());
+    Checked::read_with(&block.text, Options { target, before: before.as_ref(), samples: samples.as_ref() })
 }
 
 fn rendered(rule: &Rule, block: &Block, checked: &Checked) -> String {
@@ -61,13 +63,15 @@ fn rendered(rule: &Rule, block: &Block, checked: &Checked) -> String {
 fn expected(rule: &Rule, page: &str) -> Result<String, String> {
     let blocks = blocks(page);
     let mut before = None;
+    let mut samples = None;
     let mut shown = Vec::new();
     let mut repaired = 0;
     for (number, block) in blocks.iter().enumerate() {
         match block.info.as_str() {
             "kf before" => before = Some(block),
+            "json samples" => samples = Some(block),
             "kf" | "kf alternator" => {
-                let checked = checked(block, before.take());
+                let checked = checked(block, before.take(), samples.take());
                 if let Some(text) = blocks.get(number + 1).filter(|next| next.info == "text") {
                     shown.push((text, rendered(rule, block, &checked)));
                 } else {

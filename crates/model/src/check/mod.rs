@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::Document;
 use crate::plan::Plans;
+use crate::samples::Samples;
 use crate::schema::Model;
 
 /// What a rule sees.
@@ -26,6 +27,8 @@ pub struct Context<'a> {
     pub target: Target,
     /// The model as it was, for the rules of evolution.
     pub before: Option<&'a Model>,
+    /// Items of real tables, for the rule that looks at them.
+    pub samples: Option<&'a Samples>,
 }
 
 /// The store a model is checked for.

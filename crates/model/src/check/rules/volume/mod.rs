@@ -15,6 +15,7 @@ mod v12;
 mod v13;
 mod v14;
 mod v15;
+mod v16;
 mod v17;
 mod v18;
 
@@ -37,6 +38,7 @@ pub(super) const RULES: &[&Rule] = &[
     &v13::RULE,
     &v14::RULE,
     &v15::RULE,
+    &v16::RULE,
     &v17::RULE,
     &v18::RULE,
 ];

@@ -1,0 +1,89 @@
+//! Which entity an item is of.
+
+use crate::diagnostic::Diagnostic;
+use crate::samples::{Item, Samples};
+use crate::schema::{Entity, EntityId, Model};
+use crate::template::language::Language;
+use crate::template::overlap::share;
+use crate::template::shape::{Piece, Shape};
+
+use super::RULE;
+
+/// The samples with their entities.
+pub(super) struct Matched<'a> {
+    of: Vec<(Vec<EntityId>, &'a Item)>,
+}
+
+impl<'a> Matched<'a> {
+    /// The items that are of one entity and no other.
+    pub(super) fn of(&self, entity: EntityId) -> Vec<&'a Item> {
+        self.of.iter().filter(|(entities, _)| *entities == [entity]).map(|(_, item)| *item).collect()
+    }
+}
+
+pub(super) fn matched<'a>(model: &Model, samples: &'a Samples) -> Matched<'a> {
+    Matched { of: samples.items.iter().map(|item| (entities(model, item), item)).collect() }
+}
+
+fn entities(model: &Model, item: &Item) -> Vec<EntityId> {
+    let tagged: Vec<EntityId> = model.entity_ids().filter(|&id| has_tag(model, model.entity(id), item)).collect();
+    if !tagged.is_empty() {
+        return tagged;
+    }
+    model.entity_ids().filter(|&id| has_key(model.entity(id), item)).collect()
+}
+
+fn has_tag(model: &Model, entity: &Entity, item: &Item) -> bool {
+    let tag = entity.table.and_then(|table| model.table(table).tag.as_ref());
+    tag.is_some_and(|(tag, _)| item.get(tag).and_then(|value| value.text()) == Some(&entity.tag))
+        && has_key(entity, item)
+}
+
+/// Whether each key attribute of the item is a text that the entity's template can give.
+fn has_key(entity: &Entity, item: &Item) -> bool {
+    let Some(key) = &entity.key else { return false };
+    key.parts().all(|part| {
+        let text = item.get(&part.attribute).and_then(|value| value.text());
+        let shape = Shape::of(&part.template, &entity.fields);
+        text.zip(shape).is_some_and(|(text, shape)| share(&shape, &literal(text)))
+    })
+}
+
+fn literal(text: &str) -> Shape<'_> {
+    Shape { pieces: vec![Piece { field: None, language: Language::text(text) }] }
+}
+
+/// Items of no entity, and items of two.
+pub(super) fn strangers(model: &Model, samples: &Samples, matched: &Matched<'_>) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    let none: Vec<&Item> =
+        matched.of.iter().filter(|(entities, _)| entities.is_empty()).map(|(_, item)| *item).collect();
+    if let Some(example) = none.first() {
+        let message = format!("{} of {} items are of no entity", none.len(), samples.items.len());
+        findings.push(
+            Diagnostic::warning(RULE.code, model.name_span, message)
+                .note(format!("One of them: {}.", shown(example)))
+                .help("declare the entity it is of, or correct the key template it should have"),
+        );
+    }
+    if let Some((entities, example)) = matched.of.iter().find(|(entities, _)| entities.len() > 1) {
+        let (first, second) = (model.entity(entities[0]), model.entity(entities[1]));
+        findings.push(
+            Diagnostic::warning(
+                RULE.code,
+                second.name_span,
+                format!("an item can be a {} or a {}", first.name, second.name),
+            )
+            .also(first.name_span, "the other")
+            .note(format!("{}.", shown(example)))
+            .help("give the table a `tag` attribute, or the keys different prefixes"),
+        );
+    }
+    findings
+}
+
+/// The first attributes of an item.
+pub(super) fn shown(item: &Item) -> String {
+    let parts = item.iter().filter_map(|(name, value)| value.text().map(|text| format!("{name} = \"{text}\"")));
+    parts.take(3).collect::<Vec<_>>().join(", ")
+}
