@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use keyform_model::diagnostic::{Diagnostic, Severity, render};
-use keyform_model::{Checked, Options};
+use keyform_model::{Checked, Options, explain};
 
 /// What is found in the documents as they stand: each code, and how often if more than once.
 const LITERAL: [(&str, &str); 5] = [
@@ -125,4 +125,11 @@ fn a_channel_mapping_that_is_indexed_is_still_not_unique() {
     let repaired = text("t3nets/literal/t3nets.kf").replace(written, &with_sort_key);
     let found = codes(&Checked::read(&repaired).diagnostics);
     assert!(found.contains("A06") && !found.contains("X01"), "{found}");
+}
+
+#[test]
+fn an_update_moves_the_part_of_an_index_key_that_it_touches() {
+    let checked = Checked::read(&text("workspaces/workspaces.kf"));
+    let request = explain::text::text(&explain::explain(&checked, "setItemStatus"));
+    assert!(request.contains("WSSTATUS#") && !request.contains("REMOVE"), "{request}");
 }

@@ -63,25 +63,19 @@ fn missing(entity: &Entity, part: &KeyPart, fields: &Fields) -> String {
     unknown.map_or_else(|| format!("`{}`", part.attribute), |field| format!("`{}`", entity.field(field).name))
 }
 
-/// The attributes of an index's key; empty if a field of it has no value, so that the item is not in the index.
-pub(super) fn index_key(
-    table: &Table,
-    entity: &Entity,
-    key: &EntityKey,
-    fields: &Fields,
-) -> Result<Attributes, BindError> {
+/// The attributes of an index's key, each of them whose fields have values. An item that lacks one of them is not in the index; the
+/// others are kept, so that an update that gives the missing field a value need not know theirs.
+fn index_key(table: &Table, entity: &Entity, key: &EntityKey, fields: &Fields) -> Result<Attributes, BindError> {
     let mut attributes = Attributes::new();
     for part in key.partition.iter().chain(&key.sort) {
-        match attribute(table, key.index, entity, part, fields)? {
-            Some(value) => attributes.insert(part.attribute.clone(), value),
-            None => return Ok(Attributes::new()),
-        };
+        let value = attribute(table, key.index, entity, part, fields)?;
+        attributes.extend(value.map(|value| (part.attribute.clone(), value)));
     }
     Ok(attributes)
 }
 
 /// The value of a key attribute; `None` if a field of it has no value.
-fn attribute(
+pub(super) fn attribute(
     table: &Table,
     index: Option<IndexId>,
     entity: &Entity,

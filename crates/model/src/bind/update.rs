@@ -4,7 +4,9 @@ use keyform_core::expression::{Path, SetAction, SetValue, Update, UpdateOperand}
 use keyform_core::{AttributeValue, Attributes};
 
 use crate::document::ast::{BinaryOp, Verb};
-use crate::schema::{Action, Change, ChangeKind, Entity, Expr, ExprKind, Field, FieldId, Table, Type};
+use crate::schema::{
+    Action, Change, ChangeKind, Entity, EntityKey, Expr, ExprKind, Field, FieldId, KeyPart, Table, Type,
+};
 
 use super::BindError;
 use super::evaluate::Scope;
@@ -31,10 +33,8 @@ impl Changing<'_> {
         for change in &self.action.changes {
             self.change(change, &mut update, &mut known)?;
         }
-        if self.action.verb == Verb::Upsert {
-            self.make(&mut update, &mut known)?;
-        }
-        self.indexes(&mut update, &known)?;
+        let made = if self.action.verb == Verb::Upsert { self.make(&mut update)? } else { Fields::new() };
+        self.indexes(&mut update, &known, &made)?;
         Ok((update, known))
     }
 
@@ -165,8 +165,10 @@ impl Changing<'_> {
         }))
     }
 
-    /// What an item needs that an upsert makes: its key's fields, its defaults, its tag.
-    fn make(&self, update: &mut Update, known: &mut Fields) -> Result<(), BindError> {
+    /// What an item needs that an upsert makes: its key's fields, its defaults, its tag. Returns the defaults, which an item that is there
+    /// already does not get.
+    fn make(&self, update: &mut Update) -> Result<Fields, BindError> {
+        let mut made = Fields::new();
         let keys: Vec<&str> = self.table.key_names().collect();
         for (number, field) in self.entity.fields.iter().enumerate() {
             let id = FieldId(number);
@@ -178,16 +180,16 @@ impl Changing<'_> {
                 update.set.push(assign(&field.name, UpdateOperand::Value(value.clone().into())));
             } else if let Some(value) = self.default(field)? {
                 let path = Path::attribute(field.name.clone());
+                made.insert(id, value.clone());
                 let value = UpdateOperand::IfNotExists(path, Box::new(UpdateOperand::Value(value.into())));
                 update.set.push(assign(&field.name, value));
-                known.remove(&id);
             }
         }
         if let Some((tag, _)) = &self.table.tag {
             let value = AttributeValue::from(self.entity.tag.as_str());
             update.set.push(assign(tag, UpdateOperand::Value(value.into())));
         }
-        Ok(())
+        Ok(made)
     }
 
     fn default(&self, field: &Field) -> Result<Option<AttributeValue>, BindError> {
@@ -198,24 +200,45 @@ impl Changing<'_> {
         }
     }
 
-    /// Keeps the keys of indexes in step with the fields they are made of.
-    fn indexes(&self, update: &mut Update, known: &Fields) -> Result<(), BindError> {
+    /// Keeps the keys of indexes in step with the fields they are made of: each attribute of them for itself.
+    fn indexes(&self, update: &mut Update, known: &Fields, made: &Fields) -> Result<(), BindError> {
+        let mut done: Vec<&str> = Vec::new();
         for key in &self.entity.indexes {
-            let fields: Vec<FieldId> = key.fields().collect();
-            let touched = self.action.verb == Verb::Upsert || fields.iter().any(|field| self.touches(*field));
-            if !touched {
-                continue;
-            }
-            let values = self.index_fields(&fields, known);
-            let attributes = item::index_key(self.table, self.entity, key, &values)?;
-            let names = key.partition.iter().chain(&key.sort).map(|part| &part.attribute);
-            for name in names.filter(|name| !self.is_own(name)) {
-                match attributes.get(name) {
-                    Some(value) => update.set.push(assign(name, UpdateOperand::Value(value.clone().into()))),
-                    None if self.action.verb == Verb::Update => update.remove.push(Path::attribute(name.clone())),
-                    None => {}
+            for part in key.partition.iter().chain(&key.sort) {
+                if !self.is_own(&part.attribute) && !done.contains(&part.attribute.as_str()) {
+                    done.push(&part.attribute);
+                    self.index_attribute(key, part, update, known, made)?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn index_attribute(
+        &self,
+        key: &EntityKey,
+        part: &KeyPart,
+        update: &mut Update,
+        known: &Fields,
+        made: &Fields,
+    ) -> Result<(), BindError> {
+        let fields: Vec<FieldId> = part.template.fields().collect();
+        let upsert = self.action.verb == Verb::Upsert;
+        if !upsert && !fields.iter().any(|field| self.touches(*field)) {
+            return Ok(());
+        }
+        let mut values = self.index_fields(&fields, known);
+        let by_default: Vec<FieldId> = fields.into_iter().filter(|field| !values.contains_key(field)).collect();
+        values.extend(by_default.iter().filter_map(|field| Some((*field, made.get(field)?.clone()))));
+        let name = &part.attribute;
+        match item::attribute(self.table, key.index, self.entity, part, &values)? {
+            Some(value) if by_default.is_empty() => update.set.push(assign(name, UpdateOperand::Value(value.into()))),
+            Some(value) => {
+                let value = Box::new(UpdateOperand::Value(value.into()));
+                update.set.push(assign(name, UpdateOperand::IfNotExists(Path::attribute(name.clone()), value)));
+            }
+            None if upsert => {}
+            None => update.remove.push(Path::attribute(name.clone())),
         }
         Ok(())
     }
