@@ -14,6 +14,22 @@ use super::value::{self, Piece};
 /// The values of an item's fields, as far as they are known.
 pub(super) type Fields = BTreeMap<FieldId, AttributeValue>;
 
+/// An item made of its fields: with the keys of its table and indexes, and its tag.
+///
+/// # Errors
+///
+/// If a field of the table's key is missing, or a value cannot be written in a key.
+pub fn item(table: &Table, entity: &Entity, values: &Attributes) -> Result<Attributes, BindError> {
+    let mut fields = Fields::new();
+    for (number, field) in entity.fields.iter().enumerate() {
+        let value = values.get(&field.name).cloned();
+        if let Some(value) = value.and_then(|value| value::fitted(value, &field.kind)) {
+            fields.insert(FieldId(number), value);
+        }
+    }
+    whole(table, entity, &fields)
+}
+
 /// The values that a new item gets, each made once.
 pub(super) fn new_fields(scope: &mut Scope<'_>, entity: &Entity, action: &Action) -> Result<Fields, BindError> {
     let mut fields = Fields::new();

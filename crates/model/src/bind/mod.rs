@@ -12,6 +12,7 @@ mod item;
 mod read;
 mod request;
 mod sentinel;
+mod table;
 mod update;
 mod value;
 mod write;
@@ -23,7 +24,9 @@ use keyform_core::{AttributeValue, Attributes};
 
 use crate::schema::Table;
 
+pub use item::item;
 pub use read::{BoundRead, read};
+pub use table::{create_table, time_to_live};
 pub(crate) use write::taken_name;
 pub use write::{BoundAction, BoundWrite, Refusal, Refusals, read_first, write};
 

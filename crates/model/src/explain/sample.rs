@@ -56,6 +56,12 @@ impl<'a> Sample<'a> {
         Self { model, fresh: Numbered::default() }
     }
 
+    /// A call without arguments.
+    #[must_use]
+    pub fn no_call(&self) -> Inputs<'_> {
+        self.inputs(&[])
+    }
+
     /// A call of a read.
     #[must_use]
     pub fn of_read(&self, read: &Read) -> Inputs<'_> {
@@ -69,7 +75,7 @@ impl<'a> Sample<'a> {
     /// If a value that the write needs cannot be made up.
     pub fn of_write(&self, write: &Write) -> Result<Inputs<'_>, BindError> {
         let mut inputs = self.inputs(&write.parameters);
-        inputs.token = write.idempotent.map(|_| sample::of_type(&Type::Uuid, "token", 0));
+        inputs.token = write.idempotent.map(|_| sample::of_type(&Type::Uuid, &write.name, 0));
         for binding in &write.lets {
             inputs.lets.push(match &binding.source {
                 LetSource::Read { read, .. } => self.answer(self.model.read(*read)),

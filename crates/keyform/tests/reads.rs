@@ -1,0 +1,413 @@
+//! Each read that has a plan finds exactly the items that a naive filter finds.
+//!
+//! Random items of every entity are written to a database in memory; every read of the model is bound to random arguments, run page by
+//! page, and compared with a walk over all items that knows nothing of keys: it compares fields.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use keyform::env::ManualEnv;
+use keyform::model::bind::{self, Fresh, Inputs};
+use keyform::model::document::ast::Number as Quantity;
+use keyform::model::plan::{self, ReadPlan, RequestKind};
+use keyform::model::schema::{Entity, EntityId, Field, Model, Parameter, Read, Result as ReadResult, Test, Type};
+use keyform::model::{Checked, explain};
+use keyform::operation::{PageOutput, PutItem};
+use keyform::store::Store;
+use keyform::{AttributeValue, Attributes, Database, Item, Number, Operation, Options, Output};
+
+const NOW_MS: u64 = 1_773_480_413_589;
+const SEEDS: u64 = 8;
+const ITEMS: usize = 36;
+const CALLS: usize = 10;
+
+/// Numbers that only the seed decides.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % limit
+    }
+}
+
+struct NoFresh;
+
+impl Fresh for NoFresh {
+    fn ulid(&self) -> String {
+        panic!("a read makes no ids")
+    }
+    fn uuid(&self) -> String {
+        self.ulid()
+    }
+    fn code(&self, _: usize) -> String {
+        self.ulid()
+    }
+    fn token(&self, _: usize) -> String {
+        self.ulid()
+    }
+}
+
+fn inputs(arguments: Attributes) -> Inputs<'static> {
+    Inputs {
+        arguments,
+        caller: Attributes::new(),
+        lets: Vec::new(),
+        current: Vec::new(),
+        variables: BTreeMap::from([("stage".to_owned(), "test".to_owned())]),
+        start: None,
+        token: None,
+        now_millis: NOW_MS as i64,
+        fresh: &NoFresh,
+    }
+}
+
+/// A value out of few, so that items share values, and values lie close together.
+fn value(kind: &Type, word: &str, dice: &mut Dice) -> AttributeValue {
+    let text = |texts: &[&str], dice: &mut Dice| AttributeValue::from(texts[dice.below(texts.len())]);
+    let millis = NOW_MS as i64 - 90_000_000 + [0, 1, 2, 999, 1000, 86_400_000, 90_000_000][dice.below(7)];
+    match kind.resolved() {
+        Type::Timestamp => bind_time(kind, millis),
+        Type::Date => bind_time(kind, millis + 86_400_000 * dice.below(6) as i64),
+        Type::Epoch | Type::EpochMs => bind_time(kind, millis + 1000 * dice.below(3) as i64),
+        Type::Int(bounds) => {
+            let low = bounds.min.unwrap_or(-10);
+            AttributeValue::from(low + [0, 1, 2, 9, 10, 11][dice.below(6)])
+        }
+        Type::Email => text(&["ada@example.com", "grace@example.com", " Ada@Example.com "], dice),
+        Type::Slug(bounds) if bounds.min == Some(2) && bounds.max == Some(2) => text(&["de", "en", "e-"], dice),
+        Type::Slug(bounds) if bounds.max.is_some_and(|max| max <= 4) => text(&["a", "ab", "a-", "b"], dice),
+        Type::Slug(_) => text(&["a", "ab", "abc", "a-b", "b", "ba"], dice),
+        Type::String(bounds) if bounds.max.is_none_or(|max| max >= 3) && bounds.min.is_none_or(|min| min <= 1) => {
+            text(&["a", "ab", "a b", "b"], dice)
+        }
+        _ => explain::sample::value(kind, word, dice.below(20)),
+    }
+}
+
+fn bind_time(kind: &Type, millis: i64) -> AttributeValue {
+    let text = keyform::model::template::render::stored(kind.resolved(), millis).expect("a type of time");
+    if kind.is_numeric() { AttributeValue::N(text.parse().expect("digits")) } else { AttributeValue::S(text) }
+}
+
+/// An item as its fields, and as it is stored.
+struct Stored {
+    entity: EntityId,
+    fields: Attributes,
+    item: Attributes,
+}
+
+struct World {
+    checked: Checked,
+    database: Database,
+    items: Vec<Stored>,
+}
+
+impl World {
+    fn new(text: &str, dice: &mut Dice) -> Self {
+        let checked = Checked::read(text);
+        let env = Arc::new(ManualEnv::at_ms(NOW_MS));
+        let options = Options { env, sweep_interval: None, ..Options::default() };
+        let database = Database::on(Store::in_memory(), options).expect("an empty store opens");
+        for table in &checked.model.tables {
+            let create = bind::create_table(table, &inputs(Attributes::new()));
+            database.execute_blocking(Operation::CreateTable(create)).expect("the model's tables can be made");
+        }
+        let mut world = Self { checked, database, items: Vec::new() };
+        for id in world.checked.model.entity_ids() {
+            for _ in 0..ITEMS {
+                world.put(id, dice);
+            }
+        }
+        world
+    }
+
+    fn put(&mut self, id: EntityId, dice: &mut Dice) {
+        let model = &self.checked.model;
+        let entity = model.entity(id);
+        let table = model.table(entity.table.expect("the entity has a table"));
+        let mut fields = Attributes::new();
+        for field in &entity.fields {
+            if !(field.optional && dice.below(3) == 0) {
+                fields.insert(field.name.clone(), value(&field.kind, &field.name, dice));
+            }
+        }
+        let Ok(item) = bind::item(table, entity, &fields) else { return };
+        if self.breaks_uniqueness(id, &item) {
+            return;
+        }
+        let name = inputs(Attributes::new()).table_name(table);
+        let put = PutItem { table: name, item: item.clone(), ..PutItem::default() };
+        self.database.execute_blocking(Operation::PutItem(put)).expect("an item that bind made can be put");
+        let keys: Vec<&str> = table.key_names().collect();
+        let same = |other: &Stored| {
+            model.entity(other.entity).table == entity.table
+                && keys.iter().all(|key| other.item.get(*key) == item.get(*key))
+        };
+        self.items.retain(|other| !same(other));
+        let fields =
+            entity.fields.iter().filter_map(|field| Some((field.name.clone(), item.get(&field.name)?.clone())));
+        self.items.push(Stored { entity: id, fields: fields.collect(), item });
+    }
+
+    /// Whether another item has a value that is unique, or an id that is made fresh for each item.
+    fn breaks_uniqueness(&self, id: EntityId, item: &Attributes) -> bool {
+        let entity = self.checked.model.entity(id);
+        let shared = |field: &Field| {
+            let per =
+                field.flags.unique.iter().flat_map(|unique| &unique.per).map(|per| entity.field(*per).name.as_str());
+            let names: Vec<&str> = per.chain([field.name.as_str()]).collect();
+            let same = |other: &Stored| {
+                other.entity == id && names.iter().all(|name| other.item.get(*name) == item.get(*name))
+            };
+            item.contains_key(&field.name) && self.items.iter().any(same)
+        };
+        entity.fields.iter().any(|field| (field.flags.unique.is_some() || field.is_generated()) && shared(field))
+    }
+
+    /// All items of a read's answer, or how many there are.
+    fn run(&self, read: &Read, plan: &ReadPlan, arguments: &Attributes) -> (Vec<Attributes>, usize) {
+        let mut found = Vec::new();
+        let mut count = 0;
+        let mut inputs = inputs(arguments.clone());
+        loop {
+            let bound = bind::read(&self.checked.model, read, plan, &inputs).expect("the arguments fit");
+            let Some(operation) = bound.operation.clone() else { return (found, count) };
+            let output =
+                self.database.execute_blocking(operation).unwrap_or_else(|error| panic!("{}: {error}", read.name));
+            let page = page(output);
+            count += page.count;
+            let items: Vec<Item> = page.items.unwrap_or_default();
+            found.extend(items.iter().filter(|item| bound.keeps(item)).map(Item::to_attributes));
+            match page.last_key {
+                Some(last) if !(plan.page == Some(1)) => inputs.start = Some(last.to_attributes()),
+                _ => return (found, count),
+            }
+        }
+    }
+
+    /// What a walk over all items finds.
+    fn naive(&self, read: &Read, plan: &ReadPlan, arguments: &Attributes) -> Vec<&Stored> {
+        self.items.iter().filter(|stored| self.meets(read, plan, arguments, stored)).collect()
+    }
+
+    fn meets(&self, read: &Read, plan: &ReadPlan, arguments: &Attributes, stored: &Stored) -> bool {
+        let entity = self.checked.model.entity(stored.entity);
+        plan.returns.contains(&stored.entity)
+            && is_in_index(&self.checked.model, entity, plan, stored)
+            && (read.with_expired.is_some() || !is_expired(&self.checked.model, entity, stored))
+            && read.parameters.iter().all(|parameter| {
+                entity.field_named(&parameter.field_name).is_none() || holds(parameter, entity, arguments, stored)
+            })
+    }
+}
+
+fn page(output: Output) -> PageOutput {
+    match output {
+        Output::Page(page) => page,
+        Output::GetItem(output) => {
+            let items: Vec<Item> = output.item.into_iter().collect();
+            PageOutput { count: items.len(), items: Some(items), ..PageOutput::default() }
+        }
+        Output::BatchGetItem(output) => {
+            let items: Vec<Item> = output.responses.into_values().flatten().collect();
+            PageOutput { count: items.len(), items: Some(items), ..PageOutput::default() }
+        }
+        other => panic!("no read answers {other:?}"),
+    }
+}
+
+fn is_in_index(model: &Model, entity: &Entity, plan: &ReadPlan, stored: &Stored) -> bool {
+    let Some(index) = plan.index else { return true };
+    let index = model.table(plan.table).index_at(index);
+    let keys = index.partition.iter().chain(&index.sort);
+    entity.key_of(plan.index).is_some() && keys.into_iter().all(|key| stored.item.contains_key(&key.name))
+}
+
+fn is_expired(model: &Model, entity: &Entity, stored: &Stored) -> bool {
+    let ttl = entity.table.and_then(|table| model.table(table).ttl.as_ref());
+    let time = ttl.filter(|(name, _)| entity.field_named(name).is_some()).and_then(|(name, _)| stored.fields.get(name));
+    matches!(time, Some(AttributeValue::N(time)) if *time < Number::from(NOW_MS as i64 / 1000))
+}
+
+/// Whether a field is as the parameter says.
+fn holds(parameter: &Parameter, entity: &Entity, arguments: &Attributes, stored: &Stored) -> bool {
+    let Some(field) = stored.fields.get(&parameter.field_name) else { return false };
+    let kind = &entity.field(entity.field_named(&parameter.field_name).expect("it has the field")).kind;
+    let argument = |number: usize| normalised(kind, &arguments[&parameter.arguments[number]]);
+    let field = normalised(kind, field);
+    let order = |number| compare(&field, &argument(number));
+    match parameter.test {
+        Test::Equal => order(0).is_eq(),
+        Test::After => order(0).is_gt(),
+        Test::From => order(0).is_ge(),
+        Test::Before => order(0).is_lt(),
+        Test::Until => order(0).is_le(),
+        Test::Between => order(0).is_ge() && order(1).is_le(),
+        Test::Begins => text(&field).starts_with(&text(&argument(0))),
+        Test::In => match &arguments[&parameter.arguments[0]] {
+            AttributeValue::L(parts) => parts.iter().any(|part| normalised(kind, part) == field),
+            _ => false,
+        },
+    }
+}
+
+fn normalised(kind: &Type, value: &AttributeValue) -> AttributeValue {
+    match (kind.resolved(), value) {
+        (Type::Email, AttributeValue::S(text)) => AttributeValue::S(text.trim().to_lowercase()),
+        (_, value) => value.clone(),
+    }
+}
+
+fn compare(one: &AttributeValue, other: &AttributeValue) -> std::cmp::Ordering {
+    match (one, other) {
+        (AttributeValue::N(one), AttributeValue::N(other)) => one.cmp(other),
+        _ => text(one).as_bytes().cmp(text(other).as_bytes()),
+    }
+}
+
+fn text(value: &AttributeValue) -> String {
+    match value {
+        AttributeValue::S(text) => text.clone(),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Arguments: mostly those of some item, so that reads find something.
+fn arguments(world: &World, read: &Read, dice: &mut Dice) -> Attributes {
+    let entities = read.result.entities();
+    let items: Vec<&Stored> = world.items.iter().filter(|stored| entities.contains(&stored.entity)).collect();
+    let like = (!items.is_empty()).then(|| items[dice.below(items.len())]);
+    let mut arguments = Attributes::new();
+    for parameter in &read.parameters {
+        // The ends of a range are seldom those of one item, or nothing would lie between them.
+        let rarely = if matches!(parameter.test, Test::Equal | Test::In | Test::Begins) { 0 } else { 3 };
+        for name in &parameter.arguments {
+            let of_item =
+                like.and_then(|stored| stored.fields.get(&parameter.field_name)).filter(|_| dice.below(5) > rarely);
+            let one = |dice: &mut Dice| value(&parameter.kind, &parameter.field_name, dice);
+            let argument = match (parameter.test, of_item) {
+                (Test::In, of_item) => {
+                    let mut list = vec![one(dice), one(dice)];
+                    list.extend(of_item.cloned());
+                    AttributeValue::L(list)
+                }
+                (Test::Begins, Some(AttributeValue::S(text))) => AttributeValue::S(text.chars().take(1).collect()),
+                (_, Some(value)) => value.clone(),
+                (_, None) => one(dice),
+            };
+            arguments.insert(name.clone(), argument);
+        }
+    }
+    arguments
+}
+
+/// Reads whose meaning is in their parameters: a `where` or a `key` clause says more.
+fn can_be_compared(model: &Model, read: &Read, plan: &ReadPlan) -> bool {
+    let is_told_apart =
+        model.table(plan.table).tag.is_some() || plan.matches.iter().all(|entity| plan.returns.contains(entity));
+    let is_whole = plan.index.is_none_or(|index| model.table(plan.table).index_at(index).projection.is_none());
+    read.filter.is_none() && read.key.is_none() && read.select.is_none() && is_told_apart && is_whole
+}
+
+/// Compares one call; answers how many items it found.
+fn check(world: &World, read: &Read, plan: &ReadPlan, dice: &mut Dice) -> usize {
+    let arguments = arguments(world, read, dice);
+    let (found, count) = world.run(read, plan, &arguments);
+    let expected = world.naive(read, plan, &arguments);
+    let context = format!("{}({arguments:?}) by {:?} {:?}", read.name, plan.partition, plan.sort);
+    if plan.count {
+        assert_eq!(count, expected.len(), "{context}");
+        return count;
+    }
+    let mut wanted: Vec<Attributes> = expected.iter().map(|stored| stored.item.clone()).collect();
+    let mut got = found.clone();
+    let key = |item: &Attributes| format!("{item:?}");
+    wanted.sort_by_key(key);
+    got.sort_by_key(key);
+    if is_first_of_order(read, plan) {
+        assert_eq!(got.len().min(1), wanted.len().min(1), "{context}");
+        assert!(got.iter().all(|item| wanted.contains(item)), "{context}");
+    } else {
+        assert_eq!(got, wanted, "{context}");
+    }
+    check_order(world, read, plan, &found, &wanted, &context);
+    assert!(!is_one(read) || !plan.unique || found.len() <= 1, "{context} is unique");
+    found.len()
+}
+
+fn is_one(read: &Read) -> bool {
+    matches!(&read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Quantity::One | Quantity::Maybe, _)]))
+}
+
+/// One item of many is wanted: the first in an order.
+fn is_first_of_order(read: &Read, plan: &ReadPlan) -> bool {
+    is_one(read) && plan.request == RequestKind::Query && !plan.unique
+}
+
+/// An order that was asked for is the order of the field that the key holds first.
+fn check_order(
+    world: &World,
+    read: &Read,
+    plan: &ReadPlan,
+    found: &[Attributes],
+    wanted: &[Attributes],
+    context: &str,
+) {
+    if read.newest_first.is_none() && read.ordered.is_none() {
+        return;
+    }
+    let entity = world.checked.model.entity(plan.returns[0]);
+    let Some(order) = plan::order(read, entity, plan.index) else { return };
+    let name = &entity.field(order.field).name;
+    let in_order = |one: &Attributes, other: &Attributes| {
+        let order = compare(&one[name], &other[name]);
+        if plan.backwards { order.is_ge() } else { order.is_le() }
+    };
+    assert!(found.windows(2).all(|pair| in_order(&pair[0], &pair[1])), "{context} is in order");
+    if let Some(first) = found.first() {
+        assert!(wanted.iter().all(|other| in_order(first, other)), "{context} begins with the first");
+    }
+}
+
+fn check_model(text: &str) {
+    let mut found: BTreeMap<String, usize> = BTreeMap::new();
+    for seed in 0..SEEDS {
+        let mut dice = Dice(seed);
+        let world = World::new(text, &mut dice);
+        for (read, plan) in world.checked.plans.planned(&world.checked.model) {
+            if can_be_compared(&world.checked.model, read, plan) {
+                let items: usize = (0..CALLS).map(|_| check(&world, read, plan, &mut dice)).sum();
+                *found.entry(read.name.clone()).or_default() += items;
+            }
+        }
+    }
+    let empty: Vec<&String> = found.iter().filter(|(_, items)| **items == 0).map(|(name, _)| name).collect();
+    assert!(!found.is_empty() && empty.is_empty(), "{empty:?} never find anything");
+}
+
+#[test]
+fn every_shape_of_key_finds_what_a_walk_over_all_items_finds() {
+    let text = include_str!("reads/shapes.kf");
+    let checked = Checked::read(text);
+    let unplanned: Vec<&str> = checked
+        .model
+        .reads
+        .iter()
+        .zip(&checked.plans.reads)
+        .filter(|(_, outcome)| !matches!(outcome, plan::ReadOutcome::Planned(_)))
+        .map(|(read, _)| read.name.as_str())
+        .collect();
+    assert!(unplanned.is_empty(), "{unplanned:?}: {:#?}", checked.diagnostics);
+    check_model(text);
+}
+
+#[test]
+fn the_reads_of_the_systems_find_what_a_walk_over_all_items_finds() {
+    for name in ["agencies", "discord", "t3nets", "workspaces"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../systems/{name}/{name}.kf"));
+        check_model(&fs::read_to_string(path).expect("the system has a model"));
+    }
+}

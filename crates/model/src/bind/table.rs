@@ -1,0 +1,97 @@
+//! Tables as the model declares them.
+
+use keyform_core::operation::{CreateTable, TimeToLive, UpdateTimeToLive};
+use keyform_core::table::{
+    BillingMode, GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, StreamView, TableClass, Throughput,
+};
+
+use crate::document::ast::{self, KeyType};
+use crate::schema::{Index, KeyAttribute, Table};
+
+use super::Inputs;
+
+/// The request that creates a table with its indexes.
+#[must_use]
+pub fn create_table(table: &Table, inputs: &Inputs<'_>) -> CreateTable {
+    let (global, local): (Vec<&Index>, Vec<&Index>) = table.indexes.iter().partition(|index| !index.local);
+    let mut request = CreateTable {
+        key: schema(table.partition.as_slice(), table.sort.as_slice()),
+        global_indexes: global.into_iter().map(global_index).collect(),
+        local_indexes: local.into_iter().map(local_index).collect(),
+        stream: table.stream.map(|(view, _)| stream(view)),
+        class: Some(match table.class {
+            ast::TableClass::Standard => TableClass::Standard,
+            ast::TableClass::Infrequent => TableClass::StandardInfrequentAccess,
+        }),
+        deletion_protected: table.protected,
+        ..CreateTable::named(inputs.table_name(table))
+    };
+    let keys = table.indexes.iter().flat_map(|index| index.partition.iter().chain(&index.sort));
+    for key in keys.chain(&table.partition).chain(&table.sort) {
+        request.attributes.insert(key.name.clone(), scalar(key.kind));
+    }
+    if let ast::Billing::Provisioned { reads, writes } = table.billing {
+        request.billing = BillingMode::Provisioned;
+        request.throughput = Some(Throughput { read: reads, write: writes });
+    }
+    request
+}
+
+/// The request that makes items expire, if the table has such an attribute.
+#[must_use]
+pub fn time_to_live(table: &Table, inputs: &Inputs<'_>) -> Option<UpdateTimeToLive> {
+    let (attribute, _) = table.ttl.as_ref()?;
+    Some(UpdateTimeToLive {
+        table: inputs.table_name(table),
+        setting: TimeToLive { attribute: attribute.clone(), enabled: true },
+    })
+}
+
+fn schema(partition: &[KeyAttribute], sort: &[KeyAttribute]) -> KeySchema {
+    let names = |keys: &[KeyAttribute]| keys.iter().map(|key| key.name.clone()).collect();
+    KeySchema { partition: names(partition), sort: names(sort) }
+}
+
+fn global_index(index: &Index) -> GlobalIndex {
+    GlobalIndex {
+        name: index.physical.clone(),
+        key: schema(&index.partition, &index.sort),
+        projection: projection(index),
+        throughput: None,
+        on_demand: None,
+        warm: None,
+    }
+}
+
+fn local_index(index: &Index) -> LocalIndex {
+    LocalIndex {
+        name: index.physical.clone(),
+        key: schema(&index.partition, &index.sort),
+        projection: projection(index),
+    }
+}
+
+fn projection(index: &Index) -> Projection {
+    match &index.projection {
+        None => Projection::All,
+        Some(names) if names.is_empty() => Projection::KeysOnly,
+        Some(names) => Projection::Include(names.iter().map(|(name, _)| name.clone()).collect()),
+    }
+}
+
+fn scalar(kind: KeyType) -> ScalarType {
+    match kind {
+        KeyType::String => ScalarType::S,
+        KeyType::Number => ScalarType::N,
+        KeyType::Binary => ScalarType::B,
+    }
+}
+
+fn stream(view: ast::StreamView) -> StreamView {
+    match view {
+        ast::StreamView::NewAndOld => StreamView::NewAndOldImages,
+        ast::StreamView::New => StreamView::NewImage,
+        ast::StreamView::Old => StreamView::OldImage,
+        ast::StreamView::Keys => StreamView::KeysOnly,
+    }
+}
