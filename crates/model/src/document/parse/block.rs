@@ -34,7 +34,10 @@ impl Parser<'_> {
         let brace = self.open(owner)?;
         self.braces.push(brace);
         let mut lines: Vec<Line<T>> = Vec::new();
-        while self.goes_on(&brace) {
+        let closed = loop {
+            if let Some(closed) = self.block_end(&brace) {
+                break closed;
+            }
             let before = self.at;
             match self.line(entry) {
                 Some(line) => {
@@ -48,13 +51,13 @@ impl Parser<'_> {
             if self.at == before {
                 self.bump();
             }
-        }
+        };
         self.braces.pop();
         if let Some(first) = lines.first_mut() {
             first.notes.gap = false;
         }
         let tail = self.tail();
-        self.close(&brace);
+        self.close(&brace, closed);
         Ok(Block { lines, tail })
     }
 
@@ -76,19 +79,19 @@ impl Parser<'_> {
         Ok(brace)
     }
 
-    /// Whether another line of the block follows. Reports a missing closing brace.
-    fn goes_on(&mut self, brace: &Brace) -> bool {
+    /// Whether the block ends here, and if so whether by its closing brace. Reports a missing one.
+    fn block_end(&mut self, brace: &Brace) -> Option<bool> {
         while self.peek().kind == Kind::Bad || self.at_mark(",") {
             self.bump();
         }
         if self.at_mark("}") && !self.closes_outer(brace) {
-            return false;
+            return Some(true);
         }
         let missing = self.at_end() || self.at_mark("}") || self.at_declaration();
         if missing {
             self.unclosed(brace.span);
         }
-        !missing
+        missing.then_some(false)
     }
 
     /// Whether the closing brace that comes next belongs to an outer block, by its indentation.
@@ -111,8 +114,8 @@ impl Parser<'_> {
         self.report(diagnostic)
     }
 
-    fn close(&mut self, brace: &Brace) {
-        if self.at_mark("}") && self.unclosed_at != Some(self.at) {
+    fn close(&mut self, brace: &Brace, closed: bool) {
+        if closed {
             self.bump();
         }
         self.brace_depth = brace.depth - 1;
@@ -131,12 +134,19 @@ impl Parser<'_> {
             }
             let separates = inside && self.at_mark(",") && self.paren_depth == brace.parens;
             self.bump();
-            if separates && self.peek().is_name() {
+            if separates && self.separated_line() {
                 break;
             }
         }
         self.brace_depth = self.brace_depth.min(brace.depth);
         self.paren_depth = brace.parens;
+    }
+
+    /// Whether a line of the block begins behind a comma.
+    fn separated_line(&self) -> bool {
+        let verb = ["append", "add", "remove", "rename", "set", "from"].iter().any(|verb| self.at_word(verb));
+        let marked = matches!(self.peek_at(1).kind, Kind::Mark(":" | "=" | "+=" | "-=" | "." | "["));
+        self.peek().is_name() && (verb || marked)
     }
 
     /// Whether the next token can begin a line of a block.

@@ -7,7 +7,7 @@ use super::{Parsed, Parser};
 impl Parser<'_> {
     /// What follows `on`.
     pub(super) fn on(&mut self) -> Parsed<On> {
-        let entity = self.name("the entity whose changes these are")?;
+        let entity = self.name_here("the entity whose changes these are")?;
         let events = self.chain(|_| true, Self::event)?;
         self.expect_mark("->", "and what happens, as in `-> live messages(channelId)` or `-> handler name`")?;
         let target = self.target()?;
@@ -43,7 +43,7 @@ impl Parser<'_> {
 
     /// What follows `evolve`.
     pub(super) fn evolve(&mut self) -> Parsed<Evolve> {
-        let entity = self.name("the entity that evolves")?;
+        let entity = self.name_here("the entity that evolves")?;
         let body = self.block(&format!("the evolution of `{}`", entity.text), Self::evolve_entry)?;
         Ok(Evolve { entity, body })
     }
@@ -52,7 +52,7 @@ impl Parser<'_> {
         match self.keyword("a line of an evolution", &["from", "rename", "set", "allow"])? {
             "from" => self.evolve_from(),
             "rename" => {
-                let old = self.name("the old attribute, as in `rename title -> name`")?;
+                let old = self.name_here("the old attribute, as in `rename title -> name`")?;
                 self.expect_mark("->", "and the new field")?;
                 Ok(EvolveEntry::Rename(old, self.name("the new field")?))
             }

@@ -94,6 +94,11 @@ impl Parser<'_> {
         Ok(self.take_name())
     }
 
+    /// Reads a name on the same line as what comes before it.
+    pub(super) fn name_here(&mut self, what: &str) -> Parsed<Name> {
+        if self.peek().first { Err(self.expected(what)) } else { self.name(what) }
+    }
+
     /// Takes the next token as a name.
     pub(super) fn take_name(&mut self) -> Name {
         let token = self.peek();

@@ -5,6 +5,7 @@ use crate::document::ast::{Allow, CallerField, Declaration, DeclarationKind, Doc
 use crate::document::token::Kind;
 use crate::span::Span;
 
+use super::expression::RESERVED;
 use super::report::NO_MODEL;
 use super::{Parsed, Parser};
 
@@ -48,7 +49,7 @@ impl Parser<'_> {
         };
         self.bump();
         match word.as_str() {
-            "model" => Ok(DeclarationKind::Model(self.name("the name of the model")?)),
+            "model" => Ok(DeclarationKind::Model(self.name_here("the name of the model")?)),
             "caller" => self.caller().map(DeclarationKind::Caller),
             "table" => self.table().map(DeclarationKind::Table),
             "shape" => self.shape().map(DeclarationKind::Shape),
@@ -98,7 +99,14 @@ impl Parser<'_> {
 
     /// Whether a code and a reason come next.
     pub(super) fn at_code(&self) -> bool {
-        self.peek().is_name() && self.peek_at(1).kind == Kind::Text
+        self.code_at(0)
+    }
+
+    /// The same, after so many tokens. `not "text"` is a condition.
+    pub(super) fn code_at(&self, distance: usize) -> bool {
+        let code = self.peek_at(distance);
+        let operator = code.kind == Kind::Word && RESERVED.contains(&code.text.as_str());
+        code.is_name() && !operator && self.peek_at(distance + 1).kind == Kind::Text
     }
 
     /// `model` must be there once, `caller` at most once.

@@ -15,7 +15,7 @@ const ENTRIES: [&str; 4] = ["tag", "key", "volume", "allow"];
 impl Parser<'_> {
     /// What follows `shape`.
     pub(super) fn shape(&mut self) -> Parsed<Shape> {
-        let name = self.name("the name of the shape")?;
+        let name = self.name_here("the name of the shape")?;
         let body = self.block(&format!("the shape `{}`", name.text), Self::shape_field)?;
         Ok(Shape { name, body })
     }
@@ -26,9 +26,9 @@ impl Parser<'_> {
 
     /// What follows `entity`.
     pub(super) fn entity(&mut self) -> Parsed<Entity> {
-        let name = self.name("the name of the entity")?;
+        let name = self.name_here("the name of the entity")?;
         let table = if self.eat_word("in") {
-            self.name("the table the entity is in").unwrap_or_else(|_| missing_name(self.end()))
+            self.name_here("the table the entity is in").unwrap_or_else(|_| missing_name(self.end()))
         } else {
             self.expected_with("`in` and the table", &format!("write `entity {} in TABLE {{ … }}`", name.text));
             missing_name(self.end())

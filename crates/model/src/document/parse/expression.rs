@@ -30,11 +30,11 @@ impl Parser<'_> {
     }
 
     fn any_of(&mut self) -> Parsed<Expr> {
-        self.left_chain(Self::all_of, |parser| parser.eat_word("or").then_some(BinaryOp::Or))
+        self.left_chain(Self::all_of, |parser| parser.eat_operator("or").then_some(BinaryOp::Or))
     }
 
     fn all_of(&mut self) -> Parsed<Expr> {
-        self.left_chain(Self::negated, |parser| parser.eat_word("and").then_some(BinaryOp::And))
+        self.left_chain(Self::negated, |parser| parser.eat_operator("and").then_some(BinaryOp::And))
     }
 
     /// `a op b op c`, grouped to the left.
@@ -56,6 +56,19 @@ impl Parser<'_> {
         Ok(left)
     }
 
+    /// Whether this operator comes next, and not a field of the same name.
+    fn at_operator(&self, word: &str) -> bool {
+        self.at_word(word) && !self.peek_at(1).is_mark(":")
+    }
+
+    fn eat_operator(&mut self, word: &str) -> bool {
+        let there = self.at_operator(word);
+        if there {
+            self.bump();
+        }
+        there
+    }
+
     fn negated(&mut self) -> Parsed<Expr> {
         let start = self.peek().span.start;
         if !self.eat_word("not") {
@@ -72,14 +85,14 @@ impl Parser<'_> {
             let right = self.sum()?;
             return Ok(joined(op, left, right));
         }
-        let kind = if self.eat_word("between") {
+        let kind = if self.eat_operator("between") {
             let low = self.sum()?;
             self.expect_word("and", "between the two ends of `between`")?;
             ExprKind::Between(left, low, self.sum()?)
-        } else if self.eat_word("in") {
+        } else if self.eat_operator("in") {
             self.expect_mark("(", "and the values, as in `status in (\"open\", \"paid\")`")?;
             ExprKind::In(left, self.list(")", "after a value", Self::expression)?)
-        } else if self.eat_word("is") {
+        } else if self.eat_operator("is") {
             self.is_none(left)?
         } else {
             return Ok(left);
@@ -90,7 +103,7 @@ impl Parser<'_> {
     fn comparison_mark(&mut self) -> Option<BinaryOp> {
         let marks = COMPARISONS.iter().find(|(mark, _)| self.at_mark(mark)).map(|(_, op)| *op);
         let words = [("begins", BinaryOp::Begins), ("contains", BinaryOp::Contains)];
-        let op = marks.or_else(|| words.iter().find(|(word, _)| self.at_word(word)).map(|(_, op)| *op))?;
+        let op = marks.or_else(|| words.iter().find(|(word, _)| self.at_operator(word)).map(|(_, op)| *op))?;
         self.bump();
         Some(op)
     }
@@ -173,6 +186,7 @@ impl Parser<'_> {
             }
             Kind::Mark("(") => return self.parenthesised(),
             Kind::Word if self.reserved() => self.constant()?,
+            Kind::Word if self.at_step() => return Err(self.expected("a value or a condition")),
             Kind::Word | Kind::Name => self.name_or_call()?,
             _ => return Err(self.expected("a value or a condition")),
         };

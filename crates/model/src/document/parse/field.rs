@@ -69,10 +69,12 @@ impl Parser<'_> {
         }
         let kind = self.type_ref();
         let mut field = Field { name, kind, flags: Vec::new(), default: None };
-        self.flags(&mut field);
-        if self.eat_mark("=") {
-            field.default = self.expression().ok();
+        if !is_missing(&field.kind) {
             self.flags(&mut field);
+            if self.eat_mark("=") {
+                field.default = self.expression().ok();
+                self.flags(&mut field);
+            }
         }
         self.end_of_field(&field.name, depth);
         Ok(field)
@@ -228,13 +230,13 @@ impl Parser<'_> {
     }
 
     fn ref_type(&mut self) -> Parsed<Type> {
-        let entity = self.name("the entity it refers to, as in `ref User`")?;
+        let entity = self.name_here("the entity it refers to, as in `ref User`")?;
         let field = if self.eat_mark(".") { Some(self.name("the field of that entity")?) } else { None };
         Ok(Type::Ref(entity, field))
     }
 
     fn copy_type(&mut self) -> Parsed<Type> {
-        let entity = self.name("the entity it copies from, as in `copy User.name`")?;
+        let entity = self.name_here("the entity it copies from, as in `copy User.name`")?;
         self.expect_mark(".", "and the field whose value is repeated, as in `copy User.name`")?;
         Ok(Type::Copy(entity, self.name("the field whose value is repeated")?))
     }
@@ -246,6 +248,9 @@ impl Parser<'_> {
             return Err(self.expected_with("`<` and the type of the elements", &help));
         }
         let element = self.type_ref();
+        if is_missing(&element) {
+            return Err(Self::reported());
+        }
         self.split_angle();
         self.expect_mark(">", "after the type of the elements")?;
         Ok(Box::new(element))
@@ -334,6 +339,11 @@ impl Parser<'_> {
         self.chain(more, |parser| parser.name("the field within which it is unique, as in `unique per teamId`"))
             .unwrap_or_default()
     }
+}
+
+/// Whether a type could not be read.
+fn is_missing(kind: &TypeRef) -> bool {
+    matches!(&kind.kind, Type::Unknown(name) if name.text.is_empty())
 }
 
 /// The flag of that name.

@@ -156,7 +156,7 @@ impl Parser<'_> {
             return Err(self.expected_with("`/` and the time of the rate", &help));
         }
         let units = RATES.map(|(unit, _)| unit);
-        let unit = self.keyword("the time of the rate", &units)?;
+        let unit = self.keyword("`s`, `min`, `hour` or `day`", &units)?;
         let per = RATES.iter().find(|(name, _)| *name == unit).map_or(RateUnit::Second, |(_, per)| *per);
         Ok(Rate { count: count * factor, per })
     }
@@ -175,6 +175,10 @@ impl Parser<'_> {
         let counts = COUNTS.iter().chain(&SIZES).copied().collect::<Vec<_>>();
         let units: Vec<(&str, u32)> =
             counts.into_iter().chain(if negative { [].iter() } else { DURATIONS.iter() }.copied()).collect();
+        let known = units.iter().any(|(unit, _)| *unit == literal.unit);
+        if !known {
+            return Err(self.bad_number(&literal, "write a number such as `12`, `1.5`, `30d`, `20K` or `4 KB`"));
+        }
         let value = self.scaled(&literal, &units)?;
         Ok(ExprKind::Number(format!("{sign}{value}")))
     }

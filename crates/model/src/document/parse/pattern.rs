@@ -8,7 +8,7 @@ use super::{Parsed, Parser};
 impl Parser<'_> {
     /// What follows `guard`.
     pub(super) fn guard(&mut self) -> Parsed<Guard> {
-        let name = self.name("the name of the guard")?;
+        let name = self.name_here("the name of the guard")?;
         let parameters = self.parameters()?;
         self.expect_mark("=", "and `exists ENTITY(keys)`")?;
         self.expect_word(
@@ -22,7 +22,7 @@ impl Parser<'_> {
 
     /// `Entity(keys)`
     pub(super) fn item_ref(&mut self, keyed: bool) -> Parsed<ItemRef> {
-        let entity = self.name("the name of an entity")?;
+        let entity = self.name_here("the name of an entity")?;
         let start = entity.span.start;
         if keyed || self.at_mark("(") {
             let what = format!("and the key of `{}`, as in `{}(id)`", entity.text, entity.text);
@@ -138,6 +138,6 @@ impl Parser<'_> {
         if !self.eat_word("else") {
             return Ok(None);
         }
-        self.name("the name of the outcome, as in `else NotFound`").map(Some)
+        self.name_here("the name of the outcome, as in `else NotFound`").map(Some)
     }
 }

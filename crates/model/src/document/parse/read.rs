@@ -13,7 +13,7 @@ const CLAUSES: [&str; 13] =
 impl Parser<'_> {
     /// What follows `read`. Once the name and the parameters are known, the read is there, whatever else is wrong.
     pub(super) fn read(&mut self) -> Parsed<Read> {
-        let name = self.name("the name of the read")?;
+        let name = self.name_here("the name of the read")?;
         let parameters = self.parameters()?;
         let result = self.read_result().unwrap_or_else(|_| {
             self.next_clause();
@@ -45,6 +45,9 @@ impl Parser<'_> {
             let entity = self.name("the entity of the list")?;
             self.expect_mark("]", "after the entity of the list")?;
             return Ok(ResultPart { entity, number: Number::Many });
+        }
+        if self.at_word("allow") {
+            return Err(self.expected("an entity, as in `User`, `User?` or `[User]`"));
         }
         let entity = self.name("an entity, as in `User`, `User?` or `[User]`")?;
         let number = if self.eat_mark("?") { Number::Maybe } else { Number::One };
@@ -85,7 +88,7 @@ impl Parser<'_> {
             return true;
         }
         match next.kind {
-            Kind::Word if next.text == "allow" => !(self.peek_at(1).is_name() && self.peek_at(2).kind == Kind::Text),
+            Kind::Word if next.text == "allow" => !self.code_at(1),
             Kind::Word => CLAUSES.contains(&next.text.as_str()),
             Kind::Number => true,
             _ => false,
@@ -119,7 +122,7 @@ impl Parser<'_> {
             return self.rate().map(ReadClause::Rate);
         }
         Ok(match self.keyword("a clause of a read", &CLAUSES)? {
-            "via" => ReadClause::Via(self.name("the index that serves the read")?),
+            "via" => ReadClause::Via(self.name_here("the index that serves the read")?),
             "newest" => self.first(ReadClause::NewestFirst, "newest")?,
             "oldest" => self.first(ReadClause::OldestFirst, "oldest")?,
             "ordered" => self.ordered()?,
@@ -146,7 +149,7 @@ impl Parser<'_> {
 
     fn ordered(&mut self) -> Parsed<ReadClause> {
         self.expect_word("by", "and a field, as in `ordered by createdAt`")?;
-        let field = self.name("the field it is ordered by")?;
+        let field = self.name_here("the field it is ordered by")?;
         let descending = self.eat_word("descending");
         Ok(ReadClause::Ordered { field, descending })
     }

@@ -1,5 +1,7 @@
 //! How a mistake is said, and which of them are not said again.
 
+use std::collections::BTreeSet;
+
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::token::{Kind, Token};
 use crate::span::Span;
@@ -27,6 +29,9 @@ pub(super) const TOO_DEEP: Code = Code("S14");
 /// The file has no `model`.
 pub(super) const NO_MODEL: Code = Code("S15");
 
+/// A longer word is not compared with others.
+const WORD_MAX: usize = 40;
+
 /// A mistake, with the end of what was read before it.
 #[derive(Debug)]
 pub(super) struct Mistake {
@@ -36,23 +41,37 @@ pub(super) struct Mistake {
 }
 
 impl Parser<'_> {
-    /// Reports a mistake.
+    /// Reports a mistake, unless the last one was at the same place.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) -> Reported {
         let after = self.end();
+        let start = diagnostic.primary.span.start;
+        if self.mistakes.last().is_some_and(|last| last.diagnostic.primary.span.start == start) {
+            return Reported;
+        }
         self.mistakes.push(Mistake { diagnostic, after });
         Reported
     }
 
     /// Reports that something else was expected than what comes next.
     pub(super) fn expected(&mut self, what: &str) -> Reported {
-        let found = describe(self.peek());
+        let found = self.found();
         self.expected_instead(what, &found, None)
     }
 
     /// The same, with what to write.
     pub(super) fn expected_with(&mut self, what: &str, help: &str) -> Reported {
-        let found = describe(self.peek());
+        let found = self.found();
         self.expected_instead(what, &found, Some(help))
+    }
+
+    /// What stands where something else was expected.
+    fn found(&self) -> String {
+        let next = self.peek();
+        if next.first && next.kind != Kind::End && self.at > 0 {
+            "the end of the line".to_owned()
+        } else {
+            describe(next)
+        }
     }
 
     fn expected_instead(&mut self, what: &str, found: &str, help: Option<&str>) -> Reported {
@@ -106,9 +125,9 @@ impl Parser<'_> {
         self.report(suggest(diagnostic, span, nearest(word, flags), flags));
     }
 
-    /// Whether a mistake has been reported at `start` or later.
+    /// Whether the last mistake was at `start` or later.
     pub(super) fn mistake_since(&self, start: usize) -> bool {
-        self.mistakes.iter().any(|mistake| mistake.diagnostic.primary.span.start >= start)
+        self.mistakes.last().is_some_and(|mistake| mistake.diagnostic.primary.span.start >= start)
     }
 
     /// Reports that something is said twice.
@@ -128,12 +147,12 @@ impl Parser<'_> {
 
     /// All mistakes in the order of the file: those of the lexer, and those of the parser that do not follow from them.
     pub(super) fn finish(self, lexical: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        let line = |at: usize| self.text[..at.min(self.text.len())].bytes().filter(|byte| *byte == b'\n').count();
-        let tainted: Vec<usize> = lexical.iter().map(|problem| line(problem.primary.span.start)).collect();
+        let starts: Vec<usize> =
+            std::iter::once(0).chain(self.text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        let line = |at: usize| starts.partition_point(|start| *start <= at);
+        let tainted: BTreeSet<usize> = lexical.iter().map(|problem| line(problem.primary.span.start)).collect();
         let follows = |mistake: &Mistake| {
-            !tainted.is_empty()
-                && (tainted.contains(&line(mistake.diagnostic.primary.span.start))
-                    || tainted.contains(&line(mistake.after)))
+            tainted.contains(&line(mistake.diagnostic.primary.span.start)) || tainted.contains(&line(mistake.after))
         };
         let independent = self.mistakes.into_iter().filter(|mistake| !follows(mistake));
         let mut all: Vec<Diagnostic> =
@@ -147,6 +166,7 @@ impl Parser<'_> {
 fn suggest(diagnostic: Diagnostic, span: Span, meant: Option<&'static str>, words: &[&'static str]) -> Diagnostic {
     match meant {
         Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")).edit(span, meant),
+        None if words.len() == 1 => diagnostic.help(format!("write {}", listed(words))),
         None => diagnostic.help(format!("write one of {}", listed(words))),
     }
 }
@@ -171,6 +191,9 @@ pub(super) fn describe(token: &Token) -> String {
 
 /// The word that was probably meant.
 pub(super) fn nearest(word: &str, words: &[&'static str]) -> Option<&'static str> {
+    if word.len() > WORD_MAX {
+        return None;
+    }
     let word = word.to_lowercase();
     let tolerance = (word.chars().count() / 3).max(1);
     words

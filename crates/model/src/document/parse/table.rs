@@ -1,5 +1,7 @@
 //! Tables and their indexes.
 
+use std::collections::BTreeMap;
+
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{
     Billing, Block, Encryption, Index, KeyAttribute, KeyType, Projection, StreamView, Table, TableClass, TableEntry,
@@ -29,7 +31,7 @@ const ENTRIES: [&str; 12] = [
 impl Parser<'_> {
     /// What follows `table`.
     pub(super) fn table(&mut self) -> Parsed<Table> {
-        let name = self.name("the name of the table")?;
+        let name = self.name_here("the name of the table")?;
         let physical =
             if self.peek().kind == Kind::Text { Some(self.quoted("the table's name in the store")?) } else { None };
         let body = self.block(&format!("the table `{}`", name.text), Self::table_entry)?;
@@ -46,8 +48,8 @@ impl Parser<'_> {
                 self.expect_word("index", "after `local`")?;
                 TableEntry::Index(self.index(true)?)
             }
-            "tag" => TableEntry::Tag(self.name("the attribute that names the entity of an item")?),
-            "ttl" => TableEntry::Ttl(self.name("the attribute by which items expire")?),
+            "tag" => TableEntry::Tag(self.name_here("the attribute that names the entity of an item")?),
+            "ttl" => TableEntry::Ttl(self.name_here("the attribute by which items expire")?),
             "stream" => TableEntry::Stream(self.stream()?),
             "encryption" => TableEntry::Encryption(self.encryption()?),
             "billing" => TableEntry::Billing(self.billing()?),
@@ -89,7 +91,7 @@ impl Parser<'_> {
     }
 
     fn key_type(&mut self) -> Parsed<KeyType> {
-        Ok(match self.keyword("the type of a key attribute", &["string", "number", "binary"])? {
+        Ok(match self.keyword("`string`, `number` or `binary`", &["string", "number", "binary"])? {
             "string" => KeyType::String,
             "number" => KeyType::Number,
             _ => KeyType::Binary,
@@ -97,7 +99,7 @@ impl Parser<'_> {
     }
 
     fn index(&mut self, local: bool) -> Parsed<Index> {
-        let name = self.name("the name of the index")?;
+        let name = self.name_here("the name of the index")?;
         let named = self.peek().kind == Kind::Text;
         let physical = if named { Some(self.quoted("the index's name in the store")?) } else { None };
         self.expect_mark("(", "and the key attributes of the index")?;
@@ -170,7 +172,7 @@ impl Parser<'_> {
     }
 
     fn stream(&mut self) -> Parsed<StreamView> {
-        Ok(match self.keyword("what a stream record holds", &["new_and_old", "new", "old", "keys"])? {
+        Ok(match self.keyword("`new_and_old`, `new`, `old` or `keys`", &["new_and_old", "new", "old", "keys"])? {
             "new_and_old" => StreamView::NewAndOld,
             "new" => StreamView::New,
             "old" => StreamView::Old,
@@ -179,7 +181,7 @@ impl Parser<'_> {
     }
 
     fn encryption(&mut self) -> Parsed<Encryption> {
-        Ok(match self.keyword("how the table is encrypted", &["owned", "managed", "kms"])? {
+        Ok(match self.keyword("`owned`, `managed` or `kms`", &["owned", "managed", "kms"])? {
             "owned" => Encryption::Owned,
             "managed" => Encryption::Managed,
             _ => Encryption::Kms(self.quoted("the key in quotes, as in `kms \"alias/orders\"`")?),
@@ -187,7 +189,7 @@ impl Parser<'_> {
     }
 
     fn billing(&mut self) -> Parsed<Billing> {
-        if self.keyword("how the table is paid", &["on_demand", "provisioned"])? == "on_demand" {
+        if self.keyword("`on_demand` or `provisioned`", &["on_demand", "provisioned"])? == "on_demand" {
             return Ok(Billing::OnDemand);
         }
         let reads = self.count("the read units a second, as in `provisioned 10 reads, 5 writes`")?;
@@ -199,7 +201,7 @@ impl Parser<'_> {
     }
 
     fn class(&mut self) -> Parsed<TableClass> {
-        Ok(match self.keyword("the storage class", &["standard", "infrequent"])? {
+        Ok(match self.keyword("`standard` or `infrequent`", &["standard", "infrequent"])? {
             "standard" => TableClass::Standard,
             _ => TableClass::Infrequent,
         })
@@ -213,9 +215,13 @@ impl Parser<'_> {
 
     /// Reports each word of the list that was there before.
     pub(super) fn check_twice(&mut self, said: Vec<(String, Span)>) {
-        for (number, (word, span)) in said.iter().enumerate() {
-            if let Some((_, first)) = said[..number].iter().find(|(earlier, _)| earlier == word) {
-                self.duplicate(word, *first, *span);
+        let mut firsts: BTreeMap<String, Span> = BTreeMap::new();
+        for (word, span) in said {
+            match firsts.get(&word) {
+                Some(first) => self.duplicate(&word, *first, span),
+                None => {
+                    firsts.insert(word, span);
+                }
             }
         }
     }

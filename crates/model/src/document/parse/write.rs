@@ -8,6 +8,7 @@ use crate::document::ast::{
 use crate::document::token::Kind;
 use crate::span::Span;
 
+use super::expression::RESERVED;
 use super::report::UNEXPECTED;
 use super::{Parsed, Parser};
 
@@ -25,7 +26,7 @@ enum Clause {
 impl Parser<'_> {
     /// What follows `write`.
     pub(super) fn write(&mut self) -> Parsed<Write> {
-        let name = self.name("the name of the write")?;
+        let name = self.name_here("the name of the write")?;
         let parameters = self.parameters()?;
         let result = if self.eat_mark("->") { self.write_result() } else { None };
         let (clauses, permits) = self.write_clauses();
@@ -36,7 +37,7 @@ impl Parser<'_> {
     }
 
     fn write_result(&mut self) -> Option<crate::document::ast::Name> {
-        let name = self.name("the entity the write returns").ok()?;
+        let name = self.name_here("the entity the write returns").ok()?;
         let span = self.peek().span;
         if self.eat_mark("?") {
             let message = "a write that succeeds always returns its item";
@@ -74,6 +75,13 @@ impl Parser<'_> {
         next.first && next.kind == Kind::Word && next.text != "allow" && STEPS.contains(&next.text.as_str())
     }
 
+    /// Whether a step begins where a value was expected.
+    pub(super) fn at_step(&self) -> bool {
+        let (word, next) = (self.peek(), self.peek_at(1));
+        let begins = self.brace_depth > 0 && word.first && STEPS.contains(&word.text.as_str());
+        begins && next.is_name() && !next.first && !RESERVED.contains(&next.text.as_str())
+    }
+
     fn write_clause(&mut self) -> Parsed<Clause> {
         if self.peek().kind == Kind::Number {
             return self.rate().map(|rate| Clause::Own(WriteClause::Rate(rate)));
@@ -104,14 +112,14 @@ impl Parser<'_> {
     }
 
     fn let_step(&mut self) -> Parsed<Let> {
-        let name = self.name("a name for what is read, as in `let user = userById(userId)`")?;
+        let name = self.name_here("a name for what is read, as in `let user = userById(userId)`")?;
         self.expect_mark("=", "and a read or a value, as in `let user = userById(userId)`")?;
         let value = self.expression()?;
         Ok(Let { name, value, outcome: self.outcome()? })
     }
 
     fn for_step(&mut self) -> Parsed<For> {
-        let name = self.name("the name of an element, as in `for id in ids max 20 { … }`")?;
+        let name = self.name_here("the name of an element, as in `for id in ids max 20 { … }`")?;
         self.expect_word("in", "and the list")?;
         let list = self.expression()?;
         let max = if self.eat_word("max") { Some(self.count("how many elements there are at most")?) } else { None };

@@ -52,7 +52,7 @@ fn key_row(notes: &Notes, word: String, rest: String) -> Row<'_> {
 fn key_word(key: &EntityKey) -> String {
     match &key.index {
         None => "key".to_owned(),
-        Some(index) => word::name_unless(index, &["key", "tag", "volume", "allow"]),
+        Some(index) => word::name_in_expression(index, &["key", "tag", "volume", "allow"]),
     }
 }
 

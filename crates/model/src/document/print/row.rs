@@ -8,6 +8,8 @@
 //! username: string(1..32)     // what others see
 //! ```
 
+use std::collections::BTreeSet;
+
 use super::super::ast::Notes;
 use super::WIDTH;
 
@@ -89,14 +91,8 @@ pub(super) fn lines(rows: Vec<Row<'_>>, tail: &[String]) -> Vec<String> {
 /// The lines of rows without an empty line between them.
 fn section_lines(section: &[Row<'_>], lines: &mut Vec<String>) {
     let first_lines: Vec<(String, Option<String>)> = aligned(section);
-    let behind = section
-        .iter()
-        .zip(&first_lines)
-        .filter(|(row, (_, wrapped))| row.notes.trailing.is_some() && row.more.is_empty() && wrapped.is_none())
-        .map(|(_, (text, _))| columns(text))
-        .max()
-        .unwrap_or_default();
-    for (row, (text, wrapped)) in section.iter().zip(first_lines) {
+    let columns_of_comments = comment_columns(section, &first_lines);
+    for ((row, (text, wrapped)), behind) in section.iter().zip(first_lines).zip(columns_of_comments) {
         notes_before(row.notes, lines);
         let own: Vec<String> = wrapped.into_iter().chain(row.more.iter().cloned()).collect();
         let mut all: Vec<String> = std::iter::once(text).chain(own).collect();
@@ -113,20 +109,41 @@ fn section_lines(section: &[Row<'_>], lines: &mut Vec<String>) {
     }
 }
 
-/// The first line of each row, and its tail where that has a line of its own.
-fn aligned(section: &[Row<'_>]) -> Vec<(String, Option<String>)> {
-    let mut all = Vec::new();
-    let mut rest = section;
-    while let Some(first) = rest.first() {
-        let same = rest[1..].iter().take_while(|row| first.kind != 0 && row.kind == first.kind).count();
-        let (run, after) = rest.split_at(same + 1);
-        all.extend(aligned_run(run));
-        rest = after;
+/// Where the comment behind each row begins at least: below each other where rows with comments stand together.
+fn comment_columns(section: &[Row<'_>], first_lines: &[(String, Option<String>)]) -> Vec<usize> {
+    let commented: Vec<Option<usize>> = section
+        .iter()
+        .zip(first_lines)
+        .map(|(row, (text, wrapped))| {
+            let alone = row.notes.trailing.is_some() && row.more.is_empty() && wrapped.is_none();
+            alone.then(|| columns(text))
+        })
+        .collect();
+    let mut all = Vec::with_capacity(commented.len());
+    for run in commented.chunk_by(|first, second| first.is_some() == second.is_some()) {
+        let widest = run.iter().flatten().max().copied().unwrap_or_default();
+        all.extend(run.iter().map(|_| widest));
     }
     all
 }
 
-fn aligned_run(run: &[Row<'_>]) -> Vec<(String, Option<String>)> {
+/// The first line of each row, and its tail where that has a line of its own.
+fn aligned(section: &[Row<'_>]) -> Vec<(String, Option<String>)> {
+    let mut all: Vec<(String, Option<String>)> = vec![Default::default(); section.len()];
+    let kinds: BTreeSet<u8> = section.iter().map(|row| row.kind).collect();
+    for kind in kinds {
+        let (numbers, run): (Vec<usize>, Vec<&Row<'_>>) =
+            section.iter().enumerate().filter(|(_, row)| row.kind == kind).unzip();
+        let lines =
+            if kind == 0 { run.iter().flat_map(|row| aligned_run(&[row])).collect() } else { aligned_run(&run) };
+        for (number, line) in numbers.into_iter().zip(lines) {
+            all[number] = line;
+        }
+    }
+    all
+}
+
+fn aligned_run(run: &[&Row<'_>]) -> Vec<(String, Option<String>)> {
     let widths = widths(run);
     let texts: Vec<String> = run.iter().map(|row| row.text(&widths)).collect();
     let fits = |text: &str, tail: &str| columns(text) + BEFORE_COMMENT + columns(tail) <= WIDTH;
@@ -134,7 +151,7 @@ fn aligned_run(run: &[Row<'_>]) -> Vec<(String, Option<String>)> {
     let column =
         with_tails.filter(|(text, tail)| fits(text, tail)).map(|(text, _)| columns(text) + BEFORE_COMMENT).max();
     let column = column.unwrap_or_default();
-    let joined = |(row, text): (&Row<'_>, String)| match &row.tail {
+    let joined = |(row, text): (&&Row<'_>, String)| match &row.tail {
         None => (text, None),
         Some(tail) if columns(&text) + BEFORE_COMMENT <= column && column + columns(tail) <= WIDTH => {
             let padding = " ".repeat(column - columns(&text));
@@ -147,7 +164,7 @@ fn aligned_run(run: &[Row<'_>]) -> Vec<(String, Option<String>)> {
 }
 
 /// How wide each column of a run is.
-fn widths(run: &[Row<'_>]) -> Vec<usize> {
+fn widths(run: &[&Row<'_>]) -> Vec<usize> {
     let mut widths: Vec<usize> = Vec::new();
     for row in run {
         for (number, cell) in row.cells.iter().enumerate().take(row.cells.len().saturating_sub(1)) {

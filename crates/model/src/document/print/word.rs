@@ -18,10 +18,9 @@ pub(super) fn name_unless(name: &Name, words: &[&str]) -> String {
     }
 }
 
-/// A name within an expression.
-pub(super) fn name_in_expression(name: &Name) -> String {
-    let reserved = RESERVED.contains(&name.text.as_str()) || matches!(name.text.as_str(), "public" | "system");
-    if is_word(&name.text) && !reserved { name.text.clone() } else { format!("`{}`", name.text) }
+/// A name within or behind an expression, where these words and the operators mean something else.
+pub(super) fn name_in_expression(name: &Name, words: &[&str]) -> String {
+    if RESERVED.contains(&name.text.as_str()) { format!("`{}`", name.text) } else { name_unless(name, words) }
 }
 
 /// Names with commas between them.
@@ -57,7 +56,7 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// `allow CODE "reason"`
 pub(super) fn allow(allow: &Allow) -> String {
-    format!("allow {} {}", name(&allow.code), text(&allow.reason))
+    format!("allow {} {}", name_in_expression(&allow.code, &[]), text(&allow.reason))
 }
 
 /// `1500`, `20K`, `1.5M`

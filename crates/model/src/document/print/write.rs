@@ -121,7 +121,7 @@ fn changed(action: &Action, head: &str, after: &str, indent: usize) -> Vec<Strin
         let braces = if matches!(action.verb, Verb::Delete | Verb::Check) { "" } else { " {}" };
         return vec![format!("{head}{braces}{after}")];
     }
-    let plain = action.changes.iter().all(|line| line.notes.is_empty());
+    let plain = action.changes.iter().enumerate().all(|(number, line)| is_plain(&line.notes, number));
     let texts: Vec<String> = action.changes.iter().map(|line| change_cells(&line.value).join(" ")).collect();
     let line = format!("{head} {{ {} }}{after}", texts.join(", "));
     if plain && columns(&line) + indent <= WIDTH {
@@ -133,6 +133,11 @@ fn changed(action: &Action, head: &str, after: &str, indent: usize) -> Vec<Strin
         last.push_str(after);
     }
     all
+}
+
+/// Whether nothing stands around a change. An empty line before the first is none.
+fn is_plain(notes: &Notes, number: usize) -> bool {
+    Notes { gap: notes.gap && number > 0, ..notes.clone() }.is_empty()
 }
 
 fn change_cells(change: &Change) -> Vec<String> {

@@ -1,7 +1,5 @@
 //! The JSON form: nothing is lost, its schema is published and holds for every model, and errors say where.
 
-mod models;
-
 use keyform_model::document::{json, parse, print};
 use serde_json::{Value, json};
 
@@ -24,7 +22,7 @@ fn number(rule: &Value) -> f64 {
 /// Whether a value has the form a schema gives it. Knows the words of JSON Schema that the schema of a model uses.
 fn valid(value: &Value, schema: &Value, root: &Value) -> bool {
     let Some(schema) = schema.as_object() else { return schema != &Value::Bool(false) };
-    schema.iter().all(|(word, rule)| match word.as_str() {
+    schema.iter().all(|(keyword, rule)| match keyword.as_str() {
         "$ref" => valid(
             value,
             root.pointer(word(rule).trim_start_matches('#')).expect("a reference leads to a part of the schema"),
@@ -81,7 +79,7 @@ fn has_type(value: &Value, rule: &Value) -> bool {
 
 #[test]
 fn every_model_survives_the_way_to_json_and_back() {
-    for (name, text) in models::all() {
+    for (name, text) in crate::models::all() {
         let (document, _) = parse(&text);
         let json = json::to_json(&document).to_string();
         let again = json::from_json(&json).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -92,7 +90,7 @@ fn every_model_survives_the_way_to_json_and_back() {
 #[test]
 fn the_json_of_every_model_has_the_form_of_the_schema() {
     let schema = json::schema();
-    for (name, text) in models::all() {
+    for (name, text) in crate::models::all() {
         assert!(valid(&json::to_json(&parse(&text).0), &schema, &schema), "{name}");
     }
     let wrong = json!({"declarations": [{"declare": "model", "value": 1}]});
@@ -103,7 +101,7 @@ fn the_json_of_every_model_has_the_form_of_the_schema() {
 
 #[test]
 fn the_published_schema_is_up_to_date() {
-    let path = models::root().join("docs/model.schema.json");
+    let path = crate::models::root().join("docs/model.schema.json");
     let schema = format!("{:#}\n", json::schema());
     if std::env::var_os("KEYFORM_BLESS").is_some() {
         std::fs::write(&path, &schema).unwrap();
