@@ -47,9 +47,8 @@ fn is_code(word: &str) -> bool {
 #[test]
 fn pages_name_only_rules_that_find_something() {
     for (name, _) in LITERAL {
-        let page = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/systems/{name}.md"));
         let found = Checked::read(&text(&format!("{name}/literal/{name}.kf"))).diagnostics;
-        let codes = promised(&fs::read_to_string(page).expect("every system has a page"));
+        let codes = promised(&page(name));
         assert!(!codes.is_empty(), "{name}: no row of its page was understood");
         for code in codes {
             assert!(
@@ -57,6 +56,31 @@ fn pages_name_only_rules_that_find_something() {
                 "{name}: its page says {code}, which is not found"
             );
         }
+    }
+}
+
+/// The names that a page gives after a word of the language: `read userById`, `entity User`.
+fn named<'a>(page: &'a str, word: &str) -> Vec<&'a str> {
+    let start = format!("`{word} ");
+    let rests = page.match_indices(&start).map(|(place, _)| &page[place + start.len()..]);
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    rests.map(|rest| rest.split(|letter| !is_part(letter)).next().unwrap_or_default()).collect()
+}
+
+#[test]
+fn pages_name_only_what_their_model_has() {
+    for (name, _) in LITERAL {
+        let model = Checked::read(&text(&format!("{name}/{name}.kf"))).model;
+        let page = page(name);
+        let has = |word: &str, known: Vec<&String>| {
+            for wanted in named(&page, word) {
+                assert!(known.iter().any(|known| *known == wanted), "{name}: there is no {word} {wanted}");
+            }
+        };
+        has("read", model.reads.iter().map(|read| &read.name).collect());
+        has("write", model.writes.iter().map(|write| &write.name).collect());
+        has("entity", model.entities.iter().map(|entity| &entity.name).collect());
+        has("guard", model.guards.iter().map(|guard| &guard.name).collect());
     }
 }
 
@@ -73,6 +97,11 @@ const CORRECTED: [&str; 6] = [
 fn text(model: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../systems").join(model);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn page(system: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/systems/{system}.md"));
+    fs::read_to_string(path).expect("every system has a page")
 }
 
 fn codes(findings: &[Diagnostic]) -> String {
