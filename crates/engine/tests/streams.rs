@@ -5,6 +5,7 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use keyform_core::operation::{
     ChangeKind, ChangeRecord, DescribeStream, ListStreams, SequenceNumber, Shard, ShardPosition, StreamChange,
@@ -199,18 +200,23 @@ fn a_full_shard_is_split_and_each_item_stays_in_order() {
 #[test]
 fn shards_follow_each_other_while_writers_write() {
     const WRITERS: i64 = 4;
+    const SHARDS: usize = 12;
+    let done = AtomicBool::new(false);
     let settings = Settings { shards: ShardLimits { records: 30, ..ShardLimits::default() }, ..Settings::default() };
     let world = World::on_disk().with_settings(settings);
     create(&world, StreamView::NewAndOldImages);
     std::thread::scope(|scope| {
-        let world = &world;
-        let write = move |writer: i64| (0..150).for_each(|step| write_somewhere(world, writer, step));
-        let writers: Vec<_> = (0..WRITERS).map(|writer| scope.spawn(move || write(writer))).collect();
-        while !writers.iter().all(|writer| writer.is_finished()) {
+        let (world, done) = (&world, &done);
+        let _end = EndOnDrop(done);
+        for writer in 0..WRITERS {
+            let steps = (0..).take_while(|_| !done.load(Ordering::SeqCst));
+            scope.spawn(move || steps.for_each(|step| write_somewhere(world, writer, step)));
+        }
+        // However slow the writers are, they write until shards have been split often enough.
+        while world.stream().shards.len() <= SHARDS {
             world.sweep();
         }
     });
-    assert!(world.stream().shards.len() > 4);
     let mut newest: BTreeMap<String, Option<Item>> = BTreeMap::new();
     for record in world.all_records() {
         let before = newest.insert(format!("{:?}", record.keys), record.new.clone()).flatten();
@@ -219,6 +225,15 @@ fn shards_follow_each_other_while_writers_write() {
     let mut left: Vec<Attributes> = newest.into_values().flatten().map(|item| item.to_attributes()).collect();
     left.sort_by_key(|item| format!("{item:?}"));
     assert_eq!(left, world.scan(None));
+}
+
+/// Ends the writers, also when the test fails.
+struct EndOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
 }
 
 fn write_somewhere(world: &World, writer: i64, step: i64) {

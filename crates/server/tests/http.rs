@@ -169,8 +169,15 @@ fn slow_head_and_idle_connection_are_closed() {
     let mut slow = Client::connect(&server);
     slow.send(b"POST / HTTP/1.1\r\nhost: loc");
     assert!(slow.is_closed());
-    let mut idle = Client::connect(&server);
-    assert_eq!(idle.list_tables("", 1).status, 200);
+    // A busy machine may let this side be too slow with its request, too: then another connection is tried.
+    let request = [operation_head("ListTables", "", 2).as_bytes(), b"{}"].concat();
+    let answered = std::iter::repeat_with(|| Client::connect(&server)).find_map(|mut idle| {
+        let sent = idle.stream.get_mut().write_all(&request).is_ok();
+        let answer = if sent { idle.answer() } else { None };
+        answer.map(|answer| (idle, answer.status))
+    });
+    let (mut idle, status) = answered.unwrap();
+    assert_eq!(status, 200);
     assert!(idle.is_closed());
 }
 
