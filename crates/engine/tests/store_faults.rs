@@ -5,11 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 
 use keyform_engine::store::{
-    Batch, DataKeys, Disk, Durability, PowerCut, RealDisk, SimDisk, Snapshot, Store, StoreError, StoreOptions,
+    Batch, Commit, DataKeys, Disk, Durability, PowerCut, RealDisk, SimDisk, Snapshot, Store, StoreError, StoreOptions,
 };
 
 type Model = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -64,11 +66,49 @@ fn states() -> Vec<Model> {
     states
 }
 
+/// How a commit is waited for.
+#[derive(Clone, Copy, Debug)]
+enum Waiting {
+    /// By a thread that writes the journal itself.
+    Blocked,
+    /// By a task, so that the journal thread writes.
+    Polled,
+}
+
+impl Waiting {
+    fn wait(self, commit: Commit) -> Result<u64, StoreError> {
+        match self {
+            Waiting::Blocked => commit.wait(),
+            Waiting::Polled => block_on(commit),
+        }
+    }
+}
+
+fn block_on(mut commit: Commit) -> Result<u64, StoreError> {
+    struct Unpark(std::thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(std::thread::current())).into();
+    loop {
+        match Pin::new(&mut commit).poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(outcome) => return outcome,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}
+
 /// Runs the workload until it ends or fails; returns how many commits were acknowledged.
 fn run(disk: &SimDisk) -> u64 {
+    run_waiting(disk, Waiting::Blocked)
+}
+
+fn run_waiting(disk: &SimDisk, waiting: Waiting) -> u64 {
     let Ok(store) = open(disk) else { return 0 };
     for number in 0..COMMITS {
-        let committed = store.commit(batch(number, &mut Model::new())).wait();
+        let committed = waiting.wait(store.commit(batch(number, &mut Model::new())));
         if let Err(error) = committed {
             assert!(matches!(error, StoreError::Poisoned { .. }), "{error}");
             assert!(store.commit(batch(number, &mut Model::new())).wait().is_err(), "nothing after a failure");
@@ -94,16 +134,25 @@ fn check_after(disk: &SimDisk, acknowledged: u64, states: &[Model], context: &st
 
 #[test]
 fn power_cuts_and_failures_at_every_operation_lose_nothing_acknowledged() {
+    cut_and_fail_everywhere(Waiting::Blocked);
+}
+
+#[test]
+fn power_cuts_and_failures_lose_nothing_that_the_journal_thread_wrote() {
+    cut_and_fail_everywhere(Waiting::Polled);
+}
+
+fn cut_and_fail_everywhere(waiting: Waiting) {
     let whole = SimDisk::new();
-    assert_eq!(run(&whole), COMMITS);
+    assert_eq!(run_waiting(&whole, waiting), COMMITS);
     let states = states();
     for operation in 0..whole.operations() {
         let disk = SimDisk::new();
         disk.fail_at(operation);
-        let acknowledged = run(&disk);
+        let acknowledged = run_waiting(&disk, waiting);
         let tear = PowerCut::Tear(operation);
         for cut in [PowerCut::DropAll, PowerCut::KeepAll, tear, PowerCut::Tear(operation + 10_000)] {
-            let context = format!("operation {operation}, {cut:?}");
+            let context = format!("{waiting:?}, operation {operation}, {cut:?}");
             check_after(&disk.cut_power(cut), acknowledged, &states, &context);
         }
         check_restart(&disk, acknowledged, &states, operation);

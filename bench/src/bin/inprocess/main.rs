@@ -3,7 +3,11 @@
 //! Both get typed requests with expressions as text, and both wait until a write is acknowledged. Ours is synced and
 //! encrypted on disk, dynoxide's is synced. A caller of ours may have many writes under way at once, because `execute`
 //! gives a future; dynoxide's calls block, so that its only concurrency is threads.
+//!
+//! `inprocess [disk,memory] [put,get,query,add]`. What a disk allows stands above the table: how often a second the bytes of one
+//! item can be written into a file that has its size already, and synced, with nothing else around.
 
+mod bound;
 mod peer;
 mod subject;
 mod timing;
@@ -28,12 +32,21 @@ enum Pace {
 }
 
 fn main() {
-    let calls = [Call::Put, Call::Get, Call::Query, Call::AddHot];
+    let chosen = |position: usize, name: &str| {
+        std::env::args().nth(position).is_none_or(|list| list.split(',').any(|part| part == name))
+    };
+    let calls = [("put", Call::Put), ("get", Call::Get), ("query", Call::Query), ("add", Call::AddHot)];
+    let places = [("disk", true), ("memory", false)];
+    println!(
+        "the disk: {:.0} writes and syncs of {} bytes a second",
+        bound::syncs_a_second(ROUNDS, CELL),
+        bound::BYTES
+    );
     println!("operations a second, median of {ROUNDS} rounds; on disk ours is synced and encrypted, dynoxide's synced");
     println!("| where | call | threads | dynoxide | keyform | ratio | keyform, 32 under way | ratio |");
     println!("|---|---|---|---|---|---|---|---|");
-    for on_disk in [true, false] {
-        for call in calls {
+    for (_, on_disk) in places.into_iter().filter(|(name, _)| chosen(1, name)) {
+        for (_, call) in calls.into_iter().filter(|(name, _)| chosen(2, name)) {
             for threads in THREADS {
                 print_row(on_disk, call, threads);
             }

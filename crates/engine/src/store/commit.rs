@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,20 +14,21 @@ use parking_lot::Mutex;
 
 use super::batch::SeqNo;
 use super::error::StoreError;
+use super::pipeline::Queued;
+use super::shared::Shared;
 
 /// A commit under way. It is applied already; this resolves when it is durable.
 ///
-/// Dropping it does not undo the commit.
-#[derive(Debug)]
+/// The journal is written when somebody waits for a commit, asks for it or drops it: whoever holds one without doing any
+/// of that may hold it back. Dropping it does not undo the commit.
 #[must_use = "a commit is acknowledged only when it has resolved"]
 pub struct Commit {
     state: State,
 }
 
-#[derive(Debug)]
 enum State {
     Decided(Result<SeqNo, StoreError>),
-    Waiting(Ticket, Arc<Gate>),
+    Waiting(Queued, Arc<Shared>),
 }
 
 /// Who waits: the commit with a sequence number, and beside it at most one of the store's own threads.
@@ -41,48 +43,65 @@ impl Commit {
         Commit { state: State::Decided(result) }
     }
 
-    pub(super) fn waiting(seqno: SeqNo, gate: Arc<Gate>) -> Self {
-        Commit { state: State::Waiting(Ticket { seqno, watcher: false }, gate) }
-    }
-
-    /// Waits for somebody else's commit: for the flush thread.
-    pub(super) fn watching(seqno: SeqNo, gate: Arc<Gate>) -> Self {
-        Commit { state: State::Waiting(Ticket { seqno, watcher: true }, gate) }
+    pub(super) fn waiting(queued: Queued, shared: Arc<Shared>) -> Self {
+        Commit { state: State::Waiting(queued, shared) }
     }
 
     /// The sequence number the commit got, known before it is durable; `None` when it was refused.
     pub fn seqno(&self) -> Option<SeqNo> {
         match &self.state {
             State::Decided(result) => result.as_ref().ok().copied(),
-            State::Waiting(ticket, _) => Some(ticket.seqno),
+            State::Waiting(queued, _) => Some(queued.seqno),
         }
     }
 
-    /// Blocks the thread until the commit is durable.
+    /// Blocks the thread until the commit is durable. If nobody is writing the journal the thread does it itself.
     ///
     /// # Errors
     /// When the journal could not be written: nothing is known about the commit until the store is reopened.
     pub fn wait(mut self) -> Result<SeqNo, StoreError> {
-        PARKER.with_borrow(|waker| {
-            let mut context = Context::from_waker(waker);
-            loop {
-                match Pin::new(&mut self).poll(&mut context) {
-                    Poll::Ready(result) => return result,
-                    Poll::Pending => std::thread::park(),
-                }
+        match &mut self.state {
+            State::Decided(result) => result.clone(),
+            State::Waiting(queued, shared) => {
+                queued.handed_over = true;
+                shared.make_durable(queued.seqno)
             }
-        })
+        }
+    }
+
+    /// Leaves the writing to the journal thread.
+    fn hand_over(&mut self) {
+        if let State::Waiting(queued, shared) = &mut self.state
+            && !std::mem::replace(&mut queued.handed_over, true)
+        {
+            shared.pipeline.hand_over();
+        }
     }
 }
 
 impl Future for Commit {
     type Output = Result<SeqNo, StoreError>;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.hand_over();
         match &self.state {
             State::Decided(result) => Poll::Ready(result.clone()),
-            State::Waiting(ticket, gate) => gate.poll(*ticket, context.waker()),
+            State::Waiting(queued, shared) => {
+                shared.gate.poll(Ticket { seqno: queued.seqno, watcher: false }, context.waker())
+            }
         }
+    }
+}
+
+impl Drop for Commit {
+    fn drop(&mut self) {
+        self.hand_over();
+    }
+}
+
+impl fmt::Debug for Commit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Commit").field("seqno", &self.seqno()).finish_non_exhaustive()
     }
 }
 
@@ -133,9 +152,13 @@ impl Gate {
         self.waiting.lock().failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Lets everything up to `durable` through.
-    pub(super) fn advance(&self, durable: SeqNo) {
+    /// Says that everything up to `durable` is durable. Only whoever writes the journal may say so; [`Gate::wake`] follows.
+    pub(super) fn set_durable(&self, durable: SeqNo) {
         self.durable.store(durable, Ordering::Release);
+    }
+
+    /// Wakes those who waited for something up to `durable`.
+    pub(super) fn wake(&self, durable: SeqNo) {
         let passed = {
             let mut waiting = self.waiting.lock();
             let later = waiting.wakers.split_off(&Ticket { seqno: durable + 1, watcher: false });
@@ -157,6 +180,27 @@ impl Gate {
         for waker in refused.into_values() {
             waker.wake();
         }
+    }
+
+    /// Blocks the thread until its commit is durable or refused.
+    pub(super) fn wait(&self, seqno: SeqNo) -> Result<SeqNo, StoreError> {
+        self.park(Ticket { seqno, watcher: false })
+    }
+
+    /// The same for the flush thread, which waits for somebody else's commit.
+    pub(super) fn watch(&self, seqno: SeqNo) -> Result<SeqNo, StoreError> {
+        self.park(Ticket { seqno, watcher: true })
+    }
+
+    fn park(&self, ticket: Ticket) -> Result<SeqNo, StoreError> {
+        PARKER.with_borrow(|waker| {
+            loop {
+                match self.poll(ticket, waker) {
+                    Poll::Ready(result) => return result,
+                    Poll::Pending => std::thread::park(),
+                }
+            }
+        })
     }
 
     fn poll(&self, ticket: Ticket, waker: &Waker) -> Poll<Result<SeqNo, StoreError>> {

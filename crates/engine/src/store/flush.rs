@@ -8,7 +8,6 @@ use std::sync::atomic::Ordering;
 
 use super::background::Frozen;
 use super::batch::SeqNo;
-use super::commit::Commit;
 use super::error::StoreError;
 use super::header::FileKind;
 use super::manifest::{Manifest, TableMeta};
@@ -47,7 +46,8 @@ impl Shared {
     }
 
     fn flush(&self, files: &Files, frozen: &Frozen) -> Result<(), StoreError> {
-        Commit::watching(frozen.last_seqno, self.gate.clone()).wait()?;
+        self.pipeline.hand_over();
+        self.gate.watch(frozen.last_seqno)?;
         let table = self.write_memtable(files, &frozen.memtable)?;
         let added = table.map(|meta| Arc::new(Table::new(Arc::new(meta), files.tables.clone())));
         let advance = |manifest: &mut Manifest| {

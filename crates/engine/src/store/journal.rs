@@ -64,6 +64,11 @@ impl Frame {
         self.buffer.len()
     }
 
+    /// How many batches it holds.
+    pub(super) fn commits(&self) -> u32 {
+        self.count
+    }
+
     /// The sequence number of the last batch.
     pub(super) fn last(&self) -> SeqNo {
         self.first + SeqNo::from(self.count) - 1
@@ -135,17 +140,19 @@ impl JournalWriter {
         self.synced
     }
 
-    /// Writes a frame and, unless told otherwise at the start, syncs it.
+    /// Writes a frame and, unless told otherwise at the start, syncs it. After a failure the segment is let go of as it is:
+    /// its end is not known any more, and nothing may follow.
     pub(super) fn write(&mut self, frame: &mut Frame) -> Result<(), StoreError> {
-        if self.segment.as_ref().is_none_or(|segment| segment.number != frame.segment) {
-            self.finish()?;
-            self.segment = Some(self.start(frame.segment)?);
-        }
-        let synced = self.synced;
-        match &mut self.segment {
-            Some(segment) => segment.write(frame, synced),
-            None => Ok(()),
-        }
+        let mut segment = match self.segment.take() {
+            Some(segment) if segment.number == frame.segment => segment,
+            earlier => {
+                earlier.map_or(Ok(()), Segment::finish)?;
+                self.start(frame.segment)?
+            }
+        };
+        segment.write(frame, self.synced)?;
+        self.segment = Some(segment);
+        Ok(())
     }
 
     /// Makes everything written durable and marks the orderly end.

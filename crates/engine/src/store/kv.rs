@@ -47,7 +47,7 @@ impl Store {
         let shared = Shared {
             readers: Arc::new(Readers::new(0, Arc::new(view))),
             pipeline: Pipeline::new(0, memtable, 0),
-            gate: Arc::new(Gate::new(0)),
+            gate: Gate::new(0),
             files: None,
             counters: Counters::default(),
         };
@@ -78,12 +78,15 @@ impl Store {
         let shared = &self.shared;
         shared.counters.commits.fetch_add(1, Ordering::Relaxed);
         match &shared.files {
-            None => shared.pipeline.commit_in_memory(batch, &shared.readers),
+            None => Commit::decided(shared.pipeline.commit_in_memory(batch, &shared.readers)),
             Some(files) => {
                 files.background.wait_for_room(batch.bytes());
                 let limit = files.options.memtable_bytes;
                 let freeze = |state: &mut PipelineState| shared.freeze(files, state);
-                shared.pipeline.commit(batch, &shared.readers, &shared.gate, limit, freeze)
+                match shared.pipeline.commit(batch, &shared.readers, &shared.gate, limit, freeze) {
+                    Ok(queued) => Commit::waiting(queued, shared.clone()),
+                    Err(refused) => Commit::decided(Err(refused)),
+                }
             }
         }
     }

@@ -4,7 +4,8 @@
 //!
 //! The life of a write:
 //! 1. [`Store::commit`] numbers the [`Batch`], puts it into the memtable and into the frame for the journal (`pipeline`).
-//! 2. The journal thread seals the frame, writes and syncs it (`journal`), and the [`Commit`] resolves.
+//! 2. Somebody who waits, or the journal thread (`group`), seals the frame, writes and syncs it (`journal`), and the
+//!    [`Commit`]s in it resolve.
 //! 3. A full memtable becomes a table file (`flush`), and tables are merged level by level (`compact`).
 //!
 //! The life of a read:
@@ -23,6 +24,7 @@ pub mod decode;
 mod disk;
 mod error;
 mod flush;
+mod group;
 mod header;
 mod horizon;
 mod journal;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use parking_lot::Mutex;
@@ -43,9 +43,8 @@ pub(super) fn open(disk: Arc<dyn Disk>, keys: Option<DataKeys>, options: StoreOp
     let segments = needed_segments(&manifest, &listed);
     let (seqno, rekeyed) = replay_journal(disk.as_ref(), &vault, &manifest, &segments, &memtable)?;
     check_end(&manifest, seqno)?;
-    let journal = JournalWriter::new(disk.clone(), vault.clone(), manifest.store_id, &options);
     let shared = Arc::new(assemble(disk, vault, options, manifest, memtable, seqno, lock));
-    let store = start(shared, journal)?;
+    let store = start(shared)?;
     store.flush_after_open(rekeyed || segments.len() > SEGMENTS_MAX);
     Ok(store)
 }
@@ -59,6 +58,7 @@ fn assemble(
     seqno: SeqNo,
     lock: Box<dyn DiskLock>,
 ) -> Shared {
+    let journal = JournalWriter::new(disk.clone(), vault.clone(), manifest.store_id, &options);
     let tables = Arc::new(TableFiles::new(disk, vault, manifest.store_id, options.block_cache_bytes));
     let levels = Levels::open(&manifest.levels, &tables);
     let background = Background::default();
@@ -68,6 +68,7 @@ fn assemble(
     let segment = manifest.next_number;
     let files = Files {
         options,
+        journal: Mutex::new(journal),
         tables,
         next_number: AtomicU64::new(segment + 1),
         manifest: Mutex::new(manifest),
@@ -78,7 +79,7 @@ fn assemble(
     Shared {
         readers: Arc::new(Readers::new(seqno, Arc::new(view))),
         pipeline: Pipeline::new(seqno, memtable, segment),
-        gate: Arc::new(Gate::new(seqno)),
+        gate: Gate::new(seqno),
         files: Some(files),
         counters: Counters::default(),
     }
@@ -94,10 +95,10 @@ impl Store {
     }
 }
 
-fn start(shared: Arc<Shared>, mut journal: JournalWriter) -> Result<Store, StoreError> {
+fn start(shared: Arc<Shared>) -> Result<Store, StoreError> {
     let store = Store { shared, threads: Mutex::default() };
     let shared = store.shared.clone();
-    store.spawn("store-journal", move || write_journal(&shared, &mut journal))?;
+    store.spawn("store-journal", move || with_files(&shared, Shared::journal_loop))?;
     let shared = store.shared.clone();
     store.spawn("store-flush", move || with_files(&shared, Shared::flush_loop))?;
     let shared = store.shared.clone();
@@ -135,23 +136,6 @@ impl Drop for PanicGuard {
         if thread::panicking() {
             self.shared.stop(&StoreError::Poisoned { cause: Arc::from("a thread of the store has panicked") });
         }
-    }
-}
-
-/// The journal thread: frame after frame until the store closes or a write fails.
-fn write_journal(shared: &Shared, journal: &mut JournalWriter) {
-    while let Some(mut frame) = shared.pipeline.next_frame() {
-        if let Err(error) = journal.write(&mut frame) {
-            return shared.stop(&error);
-        }
-        shared.counters.frames.fetch_add(1, Ordering::Relaxed);
-        shared.counters.syncs.fetch_add(u64::from(journal.is_synced()), Ordering::Relaxed);
-        shared.readers.set_durable(frame.last());
-        shared.gate.advance(frame.last());
-        shared.pipeline.recycle(frame);
-    }
-    if let Err(error) = journal.finish() {
-        shared.poison(&error);
     }
 }
 

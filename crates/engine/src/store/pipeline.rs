@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! commit ─► [lock] number ─► frame being filled ─► memtable ─► latest     a few microseconds
-//! journal thread: takes the frame ─► seals ─► writes ─► syncs ─► durable ─► wakes all who waited
+//! writer of the journal: takes the frame ─► seals ─► writes ─► syncs ─► durable ─► wakes all who waited
 //! ```
 //!
-//! While one frame is synced the next one fills, so the busier the store, the more commits share a sync.
+//! While one frame is synced the next one fills, so the busier the store, the more commits share a sync. Who writes the
+//! journal is decided in [`group`](super::group).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use bytes::Bytes;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::batch::{Batch, SeqNo};
-use super::commit::{Commit, Gate};
+use super::commit::Gate;
 use super::error::StoreError;
 use super::horizon::Readers;
 use super::journal::Frame;
@@ -25,8 +26,18 @@ use super::snapshot::View;
 const FRAME_BYTES_MAX: usize = 4 << 20;
 /// The most that one batch may hold.
 const BATCH_BYTES_MAX: usize = 1 << 30;
+/// A frame of this size is not left to the one who might wait for it.
+const FRAME_BYTES_DEFERRED: usize = 256 << 10;
 /// Old versions looked at per change, so that forgetting keeps up with writing.
 const COLLECTED_PER_CHANGE: usize = 2;
+
+/// A batch that has its place in the order of commits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Queued {
+    pub(super) seqno: SeqNo,
+    /// Whether its frame will be written without anybody asking for it.
+    pub(super) handed_over: bool,
+}
 
 /// The commit lock and what it protects.
 #[derive(Debug)]
@@ -42,7 +53,14 @@ pub(super) struct PipelineState {
     pub(super) segment: u64,
     frames: VecDeque<Frame>,
     spare: Option<Vec<u8>>,
-    journal_idle: bool,
+    /// Whether somebody has taken a frame and is not done with it.
+    writing: bool,
+    /// Whether the journal thread should write what waits.
+    asked: bool,
+    /// How many commits the last frame held.
+    last_commits: u32,
+    /// Whether the journal could not be written, so that no further frame may be.
+    failed: bool,
     closing: bool,
     /// Keys with versions that could not be forgotten at once, in order: only in a store without files.
     garbage: VecDeque<(SeqNo, Bytes)>,
@@ -56,7 +74,10 @@ impl Pipeline {
             segment,
             frames: VecDeque::new(),
             spare: None,
-            journal_idle: false,
+            writing: false,
+            asked: false,
+            last_commits: 0,
+            failed: false,
             closing: false,
             garbage: VecDeque::new(),
         };
@@ -68,11 +89,9 @@ impl Pipeline {
     }
 
     /// Applies a batch to a store without files: it is visible to everybody when this returns.
-    pub(super) fn commit_in_memory(&self, batch: Batch, readers: &Readers<Arc<View>>) -> Commit {
+    pub(super) fn commit_in_memory(&self, batch: Batch, readers: &Readers<Arc<View>>) -> Result<SeqNo, StoreError> {
         let mut state = self.state.lock();
-        if let Err(refused) = state.admit(&batch) {
-            return Commit::decided(Err(refused));
-        }
+        state.admit(&batch)?;
         state.seqno += 1;
         let seqno = state.seqno;
         let memtable = state.memtable.clone();
@@ -92,7 +111,7 @@ impl Pipeline {
             }
             state.garbage.pop_front();
         }
-        Commit::decided(Ok(seqno))
+        Ok(seqno)
     }
 
     /// Applies a batch to a store on disk: visible to [`latest`](super::Store::latest) when this returns. `full` is
@@ -101,14 +120,13 @@ impl Pipeline {
         &self,
         batch: Batch,
         readers: &Readers<Arc<View>>,
-        gate: &Arc<Gate>,
+        gate: &Gate,
         memtable_bytes: usize,
         full: impl FnOnce(&mut PipelineState),
-    ) -> Commit {
+    ) -> Result<Queued, StoreError> {
         let mut state = self.state.lock();
-        if let Err(refused) = state.admit(&batch).and_then(|()| gate.check()) {
-            return Commit::decided(Err(refused));
-        }
+        state.admit(&batch)?;
+        gate.check()?;
         state.seqno += 1;
         let seqno = state.seqno;
         state.fill_frame(seqno, &batch);
@@ -122,32 +140,78 @@ impl Pipeline {
         if state.memtable.bytes() >= memtable_bytes {
             full(&mut state);
         }
-        let wake = std::mem::take(&mut state.journal_idle);
-        drop(state);
-        if wake {
-            self.frame_ready.notify_one();
+        let crowded =
+            state.frames.len() > 1 || state.frames.back().is_some_and(|frame| frame.bytes() >= FRAME_BYTES_DEFERRED);
+        if crowded {
+            self.ask(&mut state);
         }
-        Commit::waiting(seqno, gate.clone())
+        Ok(Queued { seqno, handed_over: crowded || state.writing })
     }
 
-    /// The next frame for the journal, waiting for one; `None` when the store is closing and nothing is left.
+    /// Leaves what waits to the journal thread.
+    pub(super) fn hand_over(&self) {
+        self.ask(&mut self.state.lock());
+    }
+
+    /// Asks the journal thread to write what waits, unless somebody is writing: whoever writes asks it at the end.
+    fn ask(&self, state: &mut PipelineState) {
+        if !state.writing && !state.frames.is_empty() {
+            state.asked = true;
+            self.frame_ready.notify_one();
+        }
+    }
+
+    /// The next frame, for a caller who writes it now and says so with [`Pipeline::written`]. `None` when somebody else does
+    /// or will: then the caller's commit becomes durable without it, or the journal has failed.
+    ///
+    /// Where the last frame served several, the next is left to the journal thread: until that has woken up, the others
+    /// who have just been served put their next commits into the frame.
+    pub(super) fn lead(&self) -> Option<Frame> {
+        let mut state = self.state.lock();
+        if state.last_commits <= 1 {
+            return state.take_frame();
+        }
+        self.ask(&mut state);
+        None
+    }
+
+    /// The next frame for the journal thread, waiting for one; `None` when the journal has failed, or the store is closing
+    /// and nothing is left.
     pub(super) fn next_frame(&self) -> Option<Frame> {
         let mut state = self.state.lock();
         loop {
-            if let Some(frame) = state.frames.pop_front() {
+            if (state.asked || state.closing)
+                && let Some(frame) = state.take_frame()
+            {
                 return Some(frame);
             }
-            if state.closing {
+            if state.failed || (state.closing && !state.writing) {
                 return None;
             }
-            state.journal_idle = true;
+            state.asked &= !state.frames.is_empty();
             self.frame_ready.wait(&mut state);
         }
     }
 
-    /// Gives a written frame's buffer back for use again.
-    pub(super) fn recycle(&self, frame: Frame) {
-        self.state.lock().spare = frame.into_spare();
+    /// Ends the turn of whoever took a frame, and keeps its buffer for use again. What has come in the meantime is left to
+    /// the journal thread.
+    pub(super) fn written(&self, frame: Frame) {
+        let mut state = self.state.lock();
+        state.writing = false;
+        state.last_commits = frame.commits();
+        state.spare = frame.into_spare();
+        self.ask(&mut state);
+        if state.closing {
+            self.frame_ready.notify_one();
+        }
+    }
+
+    /// Ends the turn of whoever took a frame and could not write it: nobody gets one any more.
+    pub(super) fn give_up(&self) {
+        let mut state = self.state.lock();
+        state.writing = false;
+        state.failed = true;
+        self.frame_ready.notify_all();
     }
 
     /// Refuses further commits; the journal thread ends when it has written what is waiting.
@@ -166,6 +230,15 @@ impl PipelineState {
         } else {
             Ok(())
         }
+    }
+
+    fn take_frame(&mut self) -> Option<Frame> {
+        if self.writing || self.failed {
+            return None;
+        }
+        let frame = self.frames.pop_front()?;
+        self.writing = true;
+        Some(frame)
     }
 
     fn fill_frame(&mut self, seqno: SeqNo, batch: &Batch) {

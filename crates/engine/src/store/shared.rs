@@ -11,6 +11,7 @@ use super::compact;
 use super::disk::DiskLock;
 use super::error::StoreError;
 use super::horizon::Readers;
+use super::journal::JournalWriter;
 use super::levels::Levels;
 use super::manifest::{Manifest, Retired};
 use super::memtable::Memtable;
@@ -24,7 +25,7 @@ use super::table::{TableFiles, TableStyle};
 pub(super) struct Shared {
     pub(super) readers: Arc<Readers<Arc<View>>>,
     pub(super) pipeline: Pipeline,
-    pub(super) gate: Arc<Gate>,
+    pub(super) gate: Gate,
     pub(super) files: Option<Files>,
     pub(super) counters: Counters,
 }
@@ -33,6 +34,8 @@ pub(super) struct Shared {
 #[derive(Debug)]
 pub(super) struct Files {
     pub(super) options: StoreOptions,
+    /// Held by whoever has taken a frame from the pipeline.
+    pub(super) journal: Mutex<JournalWriter>,
     pub(super) tables: Arc<TableFiles>,
     /// Held while the manifest and the levels are changed.
     pub(super) manifest: Mutex<Manifest>,

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use keyform_core::{Error, ErrorCode, Operation};
+use keyform_core::{ErrorCode, Operation};
 use keyform_engine::Database;
 use keyform_engine::env::ManualEnv;
 use keyform_engine::store::{PowerCut, SimDisk};
 
 use crate::bank::{self, Ack, EndOnDrop, Unknown, Writer, add_one, transfer};
-use crate::subject::{self, Subject};
+use crate::subject::{self, Subject, block_on};
 
 const NOW_MS: u64 = 1_700_000_000_500;
 const THREADS: u64 = 6;
@@ -173,25 +173,6 @@ fn pages_under_load_show_what_stays_exactly_once() {
             }
         });
     });
-}
-
-/// Polls a future on this thread, which sleeps while there is nothing to do.
-fn block_on<T>(future: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    struct Unpark(std::thread::Thread);
-    impl std::task::Wake for Unpark {
-        fn wake(self: std::sync::Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = std::sync::Arc::new(Unpark(std::thread::current())).into();
-    let mut context = std::task::Context::from_waker(&waker);
-    let mut future = std::pin::pin!(future);
-    loop {
-        match future.as_mut().poll(&mut context) {
-            std::task::Poll::Ready(outcome) => return outcome,
-            std::task::Poll::Pending => std::thread::park(),
-        }
-    }
 }
 
 #[test]

@@ -90,3 +90,22 @@ pub fn open_with(disk: &SimDisk, env: &ManualEnv, durability: Durability) -> Res
 fn options(env: &ManualEnv) -> Options {
     Options { env: Arc::new(env.clone()), sweep_interval: None, ..Options::default() }
 }
+
+/// Polls a future on this thread, which sleeps while there is nothing to do.
+pub fn block_on<T>(future: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    struct Unpark(std::thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(std::thread::current())).into();
+    let mut context = std::task::Context::from_waker(&waker);
+    let mut future = std::pin::pin!(future);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            std::task::Poll::Ready(outcome) => return outcome,
+            std::task::Poll::Pending => std::thread::park(),
+        }
+    }
+}
