@@ -66,10 +66,15 @@ fn credentials() -> Command {
     let about = |setting: &Setting| setting.name == "credentials_file";
     let id = Arg::new("id").value_name("ACCESS_KEY_ID").help("The access key id");
     let secret = Arg::new("secret").value_name("SECRET").help("Its secret; made up and shown once when not given");
+    let replace = Arg::new("replace")
+        .long("replace")
+        .action(ArgAction::SetTrue)
+        .help("Gives an access key that is there already a new secret");
+    let add = Command::new("add").about("Adds an access key").args([id.clone(), secret, replace]);
     Command::new("credentials")
         .about("Keeps the access keys that may use the server")
         .arg_required_else_help(true)
-        .subcommand(Command::new("add").about("Adds an access key").arg(id.clone()).arg(secret).args(settings(&about)))
+        .subcommand(add.args(settings(&about)))
         .subcommand(Command::new("list").about("Lists the access key ids").args(settings(&about)))
         .subcommand(Command::new("remove").about("Removes an access key").arg(id.required(true)).args(settings(&about)))
 }

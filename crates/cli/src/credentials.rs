@@ -6,12 +6,19 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::output;
 
-/// Adds an access key; what is not given is made up. A secret that was made up is shown this once.
-pub(crate) fn add(config: &Config, id: Option<&str>, secret: Option<&str>) -> Result<(), Failure> {
+/// Adds an access key; what is not given is made up. A secret that was made up is shown this once. The secret of a key that is
+/// there already is replaced only when asked to: whoever uses it would be locked out.
+pub(crate) fn add(config: &Config, id: Option<&str>, secret: Option<&str>, replace: bool) -> Result<(), Failure> {
     let file = config.credentials_file()?;
     let mut credentials = Credentials::load(&file)?;
     let (fresh_id, fresh_secret) = generate_credentials()?;
     let id = id.unwrap_or(&fresh_id);
+    if !replace && credentials.ids().any(|known| known == id) {
+        return Err(Failure::new(format!(
+            "there is an access key {id} in {} already: --replace gives it a new secret",
+            file.display()
+        )));
+    }
     credentials.add(id, secret.unwrap_or(&fresh_secret))?;
     credentials.save(&file)?;
     let mut text = format!("AWS_ACCESS_KEY_ID={id}");

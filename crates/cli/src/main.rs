@@ -60,8 +60,9 @@ fn run_store(arguments: &ArgMatches) -> Result<(), Failure> {
         },
         Some(("credentials", arguments)) => match arguments.subcommand() {
             Some(("add", arguments)) => {
-                let secret = arguments.get_one::<String>("secret").map(String::as_str);
-                credentials::add(&config(arguments)?, arguments.get_one::<String>("id").map(String::as_str), secret)
+                let text = |name| arguments.get_one::<String>(name).map(String::as_str);
+                let replace = arguments.get_flag("replace");
+                credentials::add(&config(arguments)?, text("id"), text("secret"), replace)
             }
             Some(("remove", arguments)) => credentials::remove(&config(arguments)?, command::id(arguments)),
             Some((_, arguments)) => credentials::list(&config(arguments)?),

@@ -298,6 +298,10 @@ fn credentials_open_other_addresses_and_close_the_door_to_unsigned_requests() {
     assert_eq!((id.len(), added.lines().count()), (20, 2));
     home.answer(&["credentials", "add", "own", "secret"]);
     assert_eq!(home.answer(&["credentials", "list"]), format!("{id}\nown\n"));
+    let message = home.refusal(&["credentials", "add", "own", "other"]);
+    assert!(message.contains("an access key own") && message.contains("--replace"), "{message}");
+    home.answer(&["credentials", "add", "own", "other", "--replace"]);
+    assert_eq!(home.answer(&["credentials", "list"]), format!("{id}\nown\n"));
     let server = home.serve(&["--host", "0.0.0.0", "--in-memory"]);
     assert!(server.operation("ListTables", "{}").contains("MissingAuthenticationTokenException"));
     assert_eq!(server.end("-TERM").0, Some(0));
@@ -327,6 +331,32 @@ fn requests_are_logged_without_their_data() {
     let line = text.lines().find(|line| line.contains("PutItem")).unwrap();
     assert!(line.contains(r#""table":"users""#) && line.contains(r#""status":200"#), "{line}");
     assert!(line.contains("request_id") && !text.contains("top-secret"), "{text}");
+}
+
+#[test]
+fn what_a_killed_server_left_unfinished_is_told() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    server.operation("CreateTable", CREATE);
+    server.end("-KILL");
+    let mut server = home.serve(&["--log-format", "json", "--log-level", "info"]);
+    assert!(server.operation("ListTables", "{}").ends_with(r#"{"TableNames":["users"]}"#));
+    let mut log = server.child.stderr.take().unwrap();
+    assert_eq!(server.end("-TERM").0, Some(0));
+    let mut text = String::new();
+    log.read_to_string(&mut text).unwrap();
+    let told: Vec<&str> = text.lines().filter(|line| line.contains(".journal")).collect();
+    assert!(told.len() == 1 && told[0].contains("INFO") && told[0].contains("\"bytes\":"), "{text}");
+}
+
+#[test]
+fn writes_into_a_directory_that_was_removed_are_refused() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    assert!(server.operation("CreateTable", CREATE).starts_with("HTTP/1.1 200"));
+    std::fs::remove_dir_all(home.path().join("keyform-data")).unwrap();
+    let answer = server.operation("PutItem", r#"{"TableName":"users","Item":{"pk":{"S":"ada"}}}"#);
+    assert!(answer.starts_with("HTTP/1.1 500"), "{answer}");
 }
 
 #[test]

@@ -14,6 +14,7 @@
 //! orderly close ends the segment with an empty frame, which makes damage to the last batch visible too. Zeros may follow
 //! the last frame while a segment is being written: space taken ahead, which makes syncs faster.
 
+use std::io;
 use std::sync::Arc;
 
 use twox_hash::XxHash64;
@@ -206,7 +207,14 @@ impl Segment {
     fn put(&self, bytes: &[u8], sync: bool) -> Result<(), StoreError> {
         let failed = |error| StoreError::io("write the journal", &self.name, error);
         self.file.write_at(bytes, self.offset).map_err(failed)?;
-        if sync { self.file.sync().map_err(failed) } else { Ok(()) }
+        if sync {
+            self.file.sync().map_err(failed)?;
+            // A file without a name takes writes and syncs, and is gone in the end. Asking costs nothing next to a sync.
+            if self.file.is_removed().map_err(failed)? {
+                return Err(failed(io::Error::new(io::ErrorKind::NotFound, "somebody has removed the file")));
+            }
+        }
+        Ok(())
     }
 
     /// Ends the segment with an empty frame and without zeros behind it.
@@ -254,6 +262,7 @@ pub(super) fn replay(
         }
     }
     if last {
+        tell_of_rest(&name, &bytes[end..]);
         make_durable(disk, &name, end as u64, bytes.len() as u64)?;
     }
     Ok(Some(header.key_id))
@@ -267,6 +276,17 @@ fn make_durable(disk: &dyn Disk, name: &str, end: u64, size: u64) -> Result<(), 
         file.truncate(end).map_err(failed)?;
     }
     file.sync().map_err(failed)
+}
+
+/// One line for the log about what lies behind the last whole frame: nothing after an orderly end, zeros after a kill, part of a
+/// frame when it came in the middle of a write.
+fn tell_of_rest(name: &str, rest: &[u8]) {
+    let torn = rest.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    if torn > 0 {
+        tracing::info!(file = name, bytes = torn, "a write that was never acknowledged had not ended: it is cut off");
+    } else if !rest.is_empty() {
+        tracing::info!(file = name, bytes = rest.len(), "the store was not closed: unused space is cut off");
+    }
 }
 
 /// The frames of a segment that has been read.

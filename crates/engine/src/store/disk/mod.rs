@@ -48,6 +48,10 @@ pub trait DiskFile: Send + Sync + fmt::Debug {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
     /// Makes everything written so far durable.
     fn sync(&self) -> io::Result<()>;
+    /// Whether the file was removed since it was opened, so that what is written to it is lost. Who cannot tell says no.
+    fn is_removed(&self) -> io::Result<bool> {
+        Ok(false)
+    }
     /// The file's length.
     fn size(&self) -> io::Result<u64>;
     /// Cuts the file off at `size`.

@@ -139,6 +139,11 @@ impl DiskFile for RealFile {
         self.file.sync_data()
     }
 
+    #[cfg(unix)]
+    fn is_removed(&self) -> io::Result<bool> {
+        Ok(std::os::unix::fs::MetadataExt::nlink(&self.file.metadata()?) == 0)
+    }
+
     fn size(&self) -> io::Result<u64> {
         Ok(self.file.metadata()?.len())
     }
