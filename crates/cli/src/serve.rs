@@ -58,6 +58,7 @@ fn wait(events: &Receiver<Event>, running: Running, stopped: impl FnOnce(usize) 
 pub(crate) fn open(config: &Config) -> Result<Database, Failure> {
     let mut options = Options {
         durability: config.durability,
+        cache_bytes: config.cache_size,
         sweep_interval: Some(config.ttl_sweep_interval),
         ..Options::default()
     };

@@ -34,6 +34,8 @@ pub struct Options {
     pub durability: Durability,
     /// Whether data on disk is encrypted, and with which master key.
     pub encryption: Encryption,
+    /// The most that data read from files may take in memory; without it an eighth of the machine's or the container's.
+    pub cache_bytes: Option<usize>,
     /// Where time and chance come from.
     pub env: Arc<dyn Env>,
     /// The region and account in ARNs.
@@ -69,6 +71,7 @@ impl Default for Options {
         Self {
             durability: Durability::Sync,
             encryption: Encryption::default(),
+            cache_bytes: None,
             env: Arc::new(SystemEnv),
             settings: Settings::default(),
             sweep_interval: Some(Duration::from_secs(1)),
@@ -171,7 +174,8 @@ impl Database {
         let master_key_file = options.encryption.clone().master_key_file()?;
         let ring = master_key_file.map(|file| keys::open(directory, &file)).transpose()?;
         let neighbours = keys::KEY_RING_FILES.map(str::to_owned).to_vec();
-        let store_options = StoreOptions { durability: options.durability, neighbours, ..StoreOptions::default() };
+        let mut store_options = StoreOptions { durability: options.durability, neighbours, ..StoreOptions::default() };
+        store_options.block_cache_bytes = options.cache_bytes.unwrap_or(store_options.block_cache_bytes);
         let store = Store::open(Arc::new(disk), ring.map(|ring| ring.data_keys()), store_options)?;
         Self::on(store, options)
     }

@@ -57,13 +57,14 @@ const TEXT: &str = "a text";
 
 /// All settings, in the order of the help.
 #[rustfmt::skip]
-pub(crate) const SETTINGS: [Setting; 20] = settings! {
+pub(crate) const SETTINGS: [Setting; 21] = settings! {
     host, "ADDRESS", "The address or host name to listen on [default: 127.0.0.1]", TEXT, text;
     port, "PORT", "The port to listen on; 0 takes a free one [default: 8000]", "a port: a number from 0 to 65535", number;
     data, "DIRECTORY", "The data directory, made when it is not there [default: ./keyform-data]", "a directory", path;
     in_memory, "", "Keep everything in memory and nothing on disk", SWITCH, switch;
     durability, "MODE", "sync: a write survives a power cut; os: the end of the process [default: sync]", "sync or os", durability;
     encryption, "MODE", "on or off; decided when a data directory is made [default: on]", "on or off", switch;
+    cache_size, "SIZE", "The most memory for data read from files [default: an eighth of the machine's]", "a size such as 2GB or 512MB", some_size;
     master_key_file, "FILE", "The master key [default: master.key in the configuration folder]", "a file", some_path;
     credentials_file, "FILE", "The access keys [default: credentials in the configuration folder]", "a file", some_path;
     region, "REGION", "The region in ARNs and signatures [default: us-east-1]", "a region such as us-east-1", region;
@@ -144,8 +145,13 @@ fn size(text: &str) -> Option<usize> {
         "" | "B" => Some(amount),
         "K" | "KB" | "KIB" => amount.checked_mul(1024),
         "M" | "MB" | "MIB" => amount.checked_mul(1024 * 1024),
+        "G" | "GB" | "GIB" => amount.checked_mul(1024 * 1024 * 1024),
         _ => None,
     }
+}
+
+fn some_size(text: &str) -> Option<Option<usize>> {
+    size(text).map(Some)
 }
 
 fn log_format(text: &str) -> Option<LogFormat> {

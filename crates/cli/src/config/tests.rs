@@ -78,6 +78,7 @@ fn every_setting_is_read_from_every_source() {
         body_bytes_max = "1MB"
         idle_timeout = 5
         drain_timeout = "2m"
+        cache_size = "2GB"
         log_format = "json"
         log_level = "debug"
         access_log = "on"
@@ -90,6 +91,7 @@ fn every_setting_is_read_from_every_source() {
     assert_eq!(config.ttl_sweep_interval, Duration::from_millis(250));
     assert_eq!((config.workers, config.body_bytes_max), (Some(3), 1024 * 1024));
     assert_eq!((config.idle_timeout, config.drain_timeout), (Duration::from_secs(5), Duration::from_secs(120)));
+    assert_eq!(config.cache_size, Some(2 << 30));
     assert_eq!((config.log_format, config.log_level), (LogFormat::Json, LevelFilter::DEBUG));
     assert_eq!(config.access_log, AccessLog::On);
     assert_eq!(config.master_key_file().unwrap(), Path::new("/etc/keyform/master.key"));

@@ -31,6 +31,7 @@ mod journal;
 mod kv;
 mod levels;
 mod manifest;
+mod memory;
 mod memtable;
 mod merge;
 mod open;

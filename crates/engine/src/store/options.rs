@@ -1,5 +1,7 @@
 //! The settings of a store and the figures it reports.
 
+use super::memory;
+
 /// When a commit counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
@@ -17,7 +19,7 @@ pub struct StoreOptions {
     pub durability: Durability,
     /// The size at which the newest data goes from memory into a file.
     pub memtable_bytes: usize,
-    /// The most that decrypted blocks may take in memory.
+    /// The most that decrypted blocks may take in memory: by default an eighth of the machine's or the container's.
     pub block_cache_bytes: usize,
     /// The size of a block, before compression.
     pub block_bytes: usize,
@@ -40,7 +42,7 @@ impl Default for StoreOptions {
         StoreOptions {
             durability: Durability::Sync,
             memtable_bytes: 32 << 20,
-            block_cache_bytes: 128 << 20,
+            block_cache_bytes: memory::cache_bytes(),
             block_bytes: 8 << 10,
             compression: true,
             table_bytes: 32 << 20,
