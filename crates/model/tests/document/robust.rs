@@ -1,6 +1,6 @@
 //! Whatever the text, reading ends, does not panic, and keeps the laws where the text is a model.
 
-use keyform_model::document::parse;
+use keyform_model::document::{parse, print};
 use proptest::prelude::*;
 
 use crate::{checks, models};
@@ -90,6 +90,43 @@ proptest! {
             chars.splice(at..end, new);
         }
         checks::model(chars.into_iter().collect::<String>().as_bytes());
+    }
+}
+
+/// How many comments a text has, documentation included.
+fn comments(text: &str) -> usize {
+    keyform_model::document::lexer::lex(text).comments.len()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn comments_anywhere_survive(
+        number in any::<prop::sample::Index>(),
+        places in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 1..12),
+    ) {
+        let all = models::all();
+        let source = &number.get(&all).1;
+        let tokens = keyform_model::document::lexer::lex(source).tokens;
+        // A comment at the end of a line or before it changes nothing; one within a line breaks it, which may be a mistake.
+        let mut inserted: Vec<(usize, bool)> = places
+            .into_iter()
+            .map(|(place, within)| {
+                let starts: Vec<usize> = tokens.iter().filter(|token| within || token.first).map(|token| token.span.start).collect();
+                (*place.get(&starts), within)
+            })
+            .collect();
+        inserted.sort_unstable();
+        inserted.dedup_by_key(|(at, _)| *at);
+        let mut text = source.clone();
+        for (number, (at, _)) in inserted.iter().enumerate().rev() {
+            text.insert_str(*at, &format!("// inserted {number}\n"));
+        }
+        let (document, mistakes) = parse(&text);
+        prop_assert!(!mistakes.is_empty() || comments(&print(&document)) == comments(&text), "{}", print(&document));
+        prop_assert!(mistakes.is_empty() || inserted.iter().any(|(_, within)| *within), "{mistakes:#?}");
+        checks::model(text.as_bytes());
     }
 }
 

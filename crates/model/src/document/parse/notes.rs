@@ -109,6 +109,11 @@ impl Parser<'_> {
         tail
     }
 
+    /// Leaves the comments of a tail to the line that holds the block.
+    pub(super) fn leave_comments(&mut self, tail: &[String]) {
+        self.comment_at -= tail.iter().filter(|text| *text != EMPTY_LINE).count();
+    }
+
     /// Takes the comments that begin before `end`.
     fn comments_until(&mut self, end: usize) -> Vec<Comment> {
         let rest = &self.comments[self.comment_at..];

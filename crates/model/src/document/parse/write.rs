@@ -138,13 +138,12 @@ impl Parser<'_> {
         Ok(Action { verb, item, changes, presence, conditions, outcome })
     }
 
-    /// The changes in braces. Comments before the closing brace go to the step.
+    /// The changes in braces. Comments before the closing brace go to the last change, or to the step if there is none.
     fn changes(&mut self) -> Parsed<Vec<Line<Change>>> {
         let Block { mut lines, tail } = self.block("the step", Self::change)?;
-        if let Some(last) = lines.last_mut() {
-            last.notes.comments.extend(tail);
-        } else if self.header_comment.is_none() && !tail.is_empty() {
-            self.header_comment = Some(tail.join(" ").replace('\n', " "));
+        match lines.last_mut() {
+            Some(last) => last.notes.comments.extend(tail),
+            None => self.leave_comments(&tail),
         }
         Ok(lines)
     }
