@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 when all went well, 1 when a model has errors, 2 when something cannot be read.
 
+mod check;
 mod convert;
 mod cost;
 mod doc;
@@ -18,12 +19,21 @@ use crate::failure::Failure;
 
 /// The commands, in the order in which help names them.
 pub(crate) fn commands() -> Vec<Command> {
-    vec![format::command(), explain::command(), doc::command(), cost::command(), import::command(), convert::command()]
+    vec![
+        check::command(),
+        format::command(),
+        explain::command(),
+        doc::command(),
+        cost::command(),
+        import::command(),
+        convert::command(),
+    ]
 }
 
 /// Runs a command, if it is one of these.
 pub(crate) fn run(name: &str, arguments: &ArgMatches) -> Option<Result<ExitCode, Failure>> {
     Some(match name {
+        "check" => check::run(arguments),
         "cost" => cost::run(arguments),
         "doc" => doc::run(arguments),
         "explain" => explain::run(arguments),

@@ -1,6 +1,7 @@
 //! The text of a model: from a file, or from standard input; and what is wrong with it, for people.
 
 use std::io::{IsTerminal as _, Read as _};
+use std::path::Path;
 
 use keyform::model::Diagnostic;
 use keyform::model::diagnostic::render;
@@ -27,4 +28,31 @@ pub(super) fn read(path: &str) -> Result<String, Failure> {
 pub(super) fn show(text: &str, name: &str, findings: &[Diagnostic]) {
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     output::note(render::text(text, name, findings, colours).trim_end());
+}
+
+/// Every model below `./systems` or, if there is no such folder, below the current directory, in the order of their names.
+pub(super) fn all() -> Result<Vec<String>, Failure> {
+    let systems = Path::new("systems");
+    let mut found = Vec::new();
+    below(if systems.is_dir() { systems } else { Path::new(".") }, &mut found)?;
+    found.sort();
+    Ok(found)
+}
+
+/// Adds the models below a folder. Hidden folders and what builds leave behind are not looked at.
+fn below(folder: &Path, found: &mut Vec<String>) -> Result<(), Failure> {
+    let entries = std::fs::read_dir(folder);
+    for entry in entries.map_err(|error| Failure::new(format!("cannot read {}: {error}", folder.display())))? {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name());
+        let name = name.to_string_lossy();
+        if entry.file_type()?.is_dir() {
+            if !name.starts_with('.') && !["target", "node_modules"].contains(&name.as_ref()) {
+                below(&path, found)?;
+            }
+        } else if name.ends_with(".kf") {
+            found.push(path.strip_prefix(".").unwrap_or(&path).to_string_lossy().into_owned());
+        }
+    }
+    Ok(())
 }

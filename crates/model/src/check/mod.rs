@@ -4,6 +4,7 @@
 //! only repeat another, the rule that comes later in the pipeline stays silent because the part it needs is missing.
 
 pub mod allow;
+pub mod catalogue;
 pub mod rules;
 
 use std::collections::BTreeSet;

@@ -1,0 +1,64 @@
+//! Every public code with what it means: the rules, each with a page of its own, and the codes of text, names and allows, which share a
+//! page and have a section of it.
+
+use crate::diagnostic::Severity;
+use crate::diagnostic::sarif::RuleInfo;
+
+use super::rules;
+
+/// The pages whose sections are codes, with how bad what they find usually is.
+const SHARED: [&str; 3] = [
+    include_str!("../../../../docs/rules/S.md"),
+    include_str!("../../../../docs/rules/N.md"),
+    include_str!("../../../../docs/rules/L.md"),
+];
+
+/// The codes of shared pages that are no errors.
+const WARNINGS: [&str; 2] = ["N24", "L02"];
+
+/// Every code.
+#[must_use]
+pub fn all() -> Vec<RuleInfo<'static>> {
+    let own = rules::all().map(|rule| RuleInfo {
+        code: rule.code.0,
+        title: rule.title,
+        severity: rule.severity,
+        page: rule.page,
+    });
+    SHARED.iter().flat_map(|page| sections(page)).chain(own).collect()
+}
+
+/// What a code means, in any case of letters.
+#[must_use]
+pub fn by_code(code: &str) -> Option<RuleInfo<'static>> {
+    all().into_iter().find(|info| info.code.eq_ignore_ascii_case(code))
+}
+
+fn sections(page: &'static str) -> Vec<RuleInfo<'static>> {
+    let starts: Vec<usize> = page.match_indices("\n## ").map(|(at, _)| at + 1).collect();
+    let ends = starts.iter().skip(1).copied().chain([page.len()]);
+    starts.iter().zip(ends).filter_map(|(start, end)| section(&page[*start..end])).collect()
+}
+
+fn section(text: &'static str) -> Option<RuleInfo<'static>> {
+    let (code, title) = text.lines().next()?.strip_prefix("## ")?.split_once(": ")?;
+    let severity = if WARNINGS.contains(&code) { Severity::Warning } else { Severity::Error };
+    Some(RuleInfo { code, title, severity, page: text.trim_end() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_of_all_kinds_are_explained() {
+        let title = |code| by_code(code).map(|info| info.title);
+        assert_eq!(title("n04"), Some("no such table"));
+        assert!(title("S15").is_some() && title("L02").is_some());
+        assert_eq!(title("A01"), rules::by_code("A01").map(|rule| rule.title));
+        assert_eq!(title("X99"), None);
+        let mut codes: Vec<&str> = all().iter().map(|info| info.code).collect();
+        codes.sort_unstable();
+        assert!(codes.windows(2).all(|pair| pair[0] != pair[1]), "{codes:?}");
+    }
+}
