@@ -182,7 +182,7 @@ impl World {
             let items: Vec<Item> = page.items.unwrap_or_default();
             found.extend(items.iter().filter(|item| bound.keeps(item)).map(Item::to_attributes));
             match page.last_key {
-                Some(last) if !(plan.page == Some(1)) => inputs.start = Some(last.to_attributes()),
+                Some(last) if plan.page != Some(1) => inputs.start = Some(last.to_attributes()),
                 _ => return (found, count),
             }
         }

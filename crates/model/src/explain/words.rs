@@ -82,7 +82,7 @@ fn format_name(format: Format) -> String {
 }
 
 fn order(plan: &ReadPlan) -> Option<String> {
-    let pages = plan.page.map(|page| format!("{page} items a page"));
+    let pages = plan.page.map(|page| if page == 1 { "one item".to_owned() } else { format!("{page} items a page") });
     let backwards = plan.backwards.then(|| "from the largest sort key to the smallest".to_owned());
     let parts: Vec<String> = backwards.into_iter().chain(pages).collect();
     (!parts.is_empty()).then(|| parts.join(", "))

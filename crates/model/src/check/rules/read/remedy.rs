@@ -1,8 +1,9 @@
 //! What would answer a read that cannot be answered as it stands.
 
 use crate::check::Context;
+use crate::document::ast::KeyType;
 use crate::plan::Blocked;
-use crate::schema::{Entity, EntityId, Index, IndexId, Model, Read, Test};
+use crate::schema::{Entity, EntityId, Index, IndexId, KeyAttribute, Model, Read, Test};
 
 use super::words;
 
@@ -29,7 +30,7 @@ fn new_entry(model: &Model, read: &Read, id: EntityId) -> Option<String> {
         return None;
     }
     let ranged = given(read, entity, |test| !matches!(test, Test::Equal | Test::In));
-    let free = table.indexes.iter().enumerate().find(|(number, index)| is_free(entity, index, IndexId(*number)));
+    let free = table.indexes.iter().enumerate().find(|(number, index)| is_free(model, entity, index, IndexId(*number)));
     Some(match free {
         Some((_, index)) if ranged.len() <= 1 => {
             format!(
@@ -59,14 +60,16 @@ fn given<'a>(read: &'a Read, entity: &Entity, how: impl Fn(Test) -> bool) -> Vec
     names
 }
 
-/// Whether the entity is not in the index yet, and its attributes are made for templates.
-fn is_free(entity: &Entity, index: &Index, id: IndexId) -> bool {
-    let is_field = |name: &str| entity.field_named(name).is_some();
+/// Whether the entity is not in the index yet, and its attributes are made for templates: text, and no field of any entity.
+fn is_free(model: &Model, entity: &Entity, index: &Index, id: IndexId) -> bool {
+    let of_table = || model.entities.iter().filter(|other| other.table == entity.table);
+    let is_field = |name: &str| of_table().any(|other| other.field_named(name).is_some());
+    let is_open = |key: &KeyAttribute| key.kind == KeyType::String && !is_field(&key.name);
     !index.local
         && entity.key_of(Some(id)).is_none()
         && index.partition.len() == 1
         && index.sort.len() == 1
-        && !index.partition.iter().chain(&index.sort).any(|attribute| is_field(&attribute.name) || attribute.declared)
+        && index.partition.iter().chain(&index.sort).all(is_open)
 }
 
 /// A template line that holds what is given, and tells items apart by the entity's id.
