@@ -18,7 +18,10 @@ pub(super) static RULE: Rule = Rule {
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for keyed in all_keys(context.model) {
         for piece in keyed.parts().flat_map(|part| &part.template.parts) {
-            if let Part::Unknown { name, span } = piece {
+            // A piece without a name could not be read, and that has been reported.
+            if let Part::Unknown { name, span } = piece
+                && !name.is_empty()
+            {
                 findings.push(finding(keyed, name, *span));
             }
         }
