@@ -24,6 +24,7 @@ pub mod editor;
 pub mod explain;
 pub mod import;
 pub mod plan;
+pub mod run;
 pub mod samples;
 pub mod schema;
 pub mod span;

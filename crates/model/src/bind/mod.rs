@@ -9,6 +9,7 @@
 mod condition;
 mod evaluate;
 mod item;
+mod permit;
 mod read;
 mod request;
 mod sentinel;
@@ -25,6 +26,7 @@ use keyform_core::{AttributeValue, Attributes};
 use crate::schema::Table;
 
 pub use item::item;
+pub use permit::{arguments, guard, holds, value as evaluate};
 pub use read::{BoundRead, read};
 pub use table::{create_table, time_to_live};
 pub(crate) use write::taken_name;
@@ -54,7 +56,7 @@ pub struct Inputs<'a> {
 }
 
 /// A source of fresh ids.
-pub trait Fresh {
+pub trait Fresh: Sync {
     /// A ULID.
     fn ulid(&self) -> String;
     /// A random UUID.

@@ -1,7 +1,7 @@
 //! Sample calls: arguments, a caller and items that are the same for the same model.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use keyform_core::{AttributeValue, Attributes, Number};
 
@@ -19,13 +19,12 @@ pub struct Sample<'a> {
 /// Ids that differ from call to call, and are the same in each run.
 #[derive(Default)]
 struct Numbered {
-    count: Cell<usize>,
+    count: AtomicUsize,
 }
 
 impl Numbered {
     fn next(&self, kind: &Type, word: &str) -> String {
-        let number = self.count.get();
-        self.count.set(number + 1);
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
         sample::of_type(kind, word, number)
     }
 }

@@ -1,0 +1,184 @@
+//! The discord model at work on the embedded engine: its flows as people use them, refusals by name, guards, pages and cursors.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use keyform::model::Checked;
+use keyform::model::bind::Fresh;
+use keyform::model::run::{Answer, Call, Caller, Found, RunError, Runner, Settings, Surroundings};
+use keyform::{AttributeValue, Attributes, Database};
+
+/// A clock that goes a millisecond further each time it is looked at, and ids that count.
+#[derive(Default)]
+struct Counted {
+    count: AtomicU64,
+}
+
+impl Counted {
+    fn next(&self) -> u64 {
+        self.count.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+impl Fresh for Counted {
+    fn ulid(&self) -> String {
+        format!("01KKP2T8SN{:016}", self.next())
+    }
+
+    fn uuid(&self) -> String {
+        format!("00000000-0000-4000-a000-{:012x}", self.next())
+    }
+
+    fn code(&self, length: usize) -> String {
+        format!("{:0>length$}", self.next())
+    }
+
+    fn token(&self, bytes: usize) -> String {
+        format!("{:0>bytes$}", self.next())
+    }
+}
+
+impl Surroundings for Counted {
+    fn now_millis(&self) -> i64 {
+        1_773_480_413_000 + i64::try_from(self.next()).unwrap()
+    }
+
+    fn fresh(&self) -> &dyn Fresh {
+        self
+    }
+
+    fn jitter(&self) -> f64 {
+        0.5
+    }
+
+    fn sleep(&self, _: Duration) -> keyform::model::run::Waiting<'_> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+struct Chat {
+    runner: Runner,
+}
+
+fn attributes(pairs: &[(&str, &str)]) -> Attributes {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), AttributeValue::from(*value))).collect()
+}
+
+fn text(found: &Found, field: &str) -> String {
+    match found.fields.get(field) {
+        Some(AttributeValue::S(text)) => text.clone(),
+        other => panic!("{field} is {other:?}"),
+    }
+}
+
+impl Chat {
+    async fn open() -> Self {
+        let source = include_str!("../../../systems/discord/discord.kf");
+        let settings = Settings {
+            variables: [("stage".to_owned(), "test".to_owned())].into(),
+            cursor_key: [7; 32],
+            without_transactions: false,
+        };
+        let store = Arc::new(Database::in_memory());
+        let runner =
+            Runner::new(Arc::new(Checked::read(source)), store, Arc::new(Counted::default()), settings).unwrap();
+        assert_eq!(runner.create_tables().await.unwrap(), ["discord-clone-test-DiscordTable"]);
+        assert!(runner.create_tables().await.unwrap().is_empty(), "what is there stays");
+        Self { runner }
+    }
+
+    fn call(user: Option<&str>, arguments: &[(&str, &str)]) -> Call {
+        let caller = user.map_or(Caller::System, |user| Caller::Claims(attributes(&[("userId", user)])));
+        Call { arguments: attributes(arguments), caller, ..Call::default() }
+    }
+
+    async fn write(
+        &self,
+        user: Option<&str>,
+        name: &str,
+        arguments: &[(&str, &str)],
+    ) -> Result<Option<Found>, RunError> {
+        self.runner.write(name, &Self::call(user, arguments)).await
+    }
+
+    async fn read(&self, user: Option<&str>, name: &str, arguments: &[(&str, &str)]) -> Result<Answer, RunError> {
+        self.runner.read(name, &Self::call(user, arguments)).await
+    }
+
+    async fn page(&self, user: Option<&str>, name: &str, arguments: &[(&str, &str)]) -> Vec<Found> {
+        match self.read(user, name, arguments).await.unwrap() {
+            Answer::Page { items, .. } => items,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn sign_up(&self, email: &str, username: &str) -> Result<String, RunError> {
+        let arguments = [("email", email), ("username", username), ("passwordHash", "hash")];
+        Ok(text(&self.write(None, "signUp", &arguments).await?.unwrap(), "userId"))
+    }
+}
+
+fn refusal(result: Result<impl std::fmt::Debug, RunError>) -> String {
+    match result.unwrap_err() {
+        RunError::Refused { outcome, .. } => outcome,
+        other => panic!("{other}"),
+    }
+}
+
+#[tokio::test]
+async fn people_sign_up_meet_in_a_server_and_talk() {
+    let chat = Chat::open().await;
+    let ada = chat.sign_up("Ada@Example.com ", "ada").await.unwrap();
+    let grace = chat.sign_up("grace@example.com", "grace").await.unwrap();
+    assert_eq!(refusal(chat.sign_up("ada@example.com", "impostor").await), "EmailTaken");
+
+    let server = chat.write(Some(&ada), "createServer", &[("name", "Engines")]).await.unwrap().unwrap();
+    let server = text(&server, "serverId");
+    assert_eq!(chat.read(Some(&grace), "channelsOfServer", &[("serverId", &server)]).await, Err(RunError::Forbidden));
+    let channels = chat.page(Some(&ada), "channelsOfServer", &[("serverId", &server)]).await;
+    let channel = text(&channels[0], "channelId");
+
+    for number in 0..120 {
+        let content = format!("message {number}");
+        chat.write(Some(&ada), "postMessage", &[("channelId", &channel), ("content", &content)]).await.unwrap();
+    }
+    assert_eq!(
+        chat.write(Some(&grace), "postMessage", &[("channelId", &channel), ("content", "let me in")]).await,
+        Err(RunError::Forbidden)
+    );
+
+    let mut call = Chat::call(Some(&ada), &[("channelId", &channel)]);
+    let mut seen = Vec::new();
+    loop {
+        let Answer::Page { items, cursor } = chat.runner.read("messages", &call).await.unwrap() else {
+            panic!("a page")
+        };
+        seen.extend(items.iter().map(|item| text(item, "content")));
+        let Some(cursor) = cursor else { break };
+        call.cursor = Some(cursor);
+    }
+    let expected: Vec<String> = (0..120).rev().map(|number| format!("message {number}")).collect();
+    assert_eq!(seen, expected);
+
+    call.cursor = Some("forged".to_owned());
+    assert_eq!(chat.runner.read("messages", &call).await, Err(RunError::Cursor));
+}
+
+#[tokio::test]
+async fn what_the_model_returns_has_no_keys_and_tags() {
+    let chat = Chat::open().await;
+    let ada = chat.sign_up("ada@example.com", "ada").await.unwrap();
+    let Answer::One(Some(user)) = chat.read(Some(&ada), "userById", &[("userId", &ada)]).await.unwrap() else {
+        panic!("a user")
+    };
+    assert_eq!(text(&user, "email"), "ada@example.com");
+    assert!(
+        !user.fields.keys().any(|name| ["pk", "sk", "gsi1pk", "gsi1sk", "entityType"].contains(&name.as_str())),
+        "{user:?}"
+    );
+    let nobody = chat.read(None, "userById", &[("userId", "01KKP2T8SNZZZZZZZZZZZZZZZZ")]).await;
+    assert_eq!(nobody, Ok(Answer::One(None)));
+    assert!(matches!(chat.read(None, "userById", &[]).await, Err(RunError::Arguments(_))));
+    assert_eq!(chat.read(None, "nothing", &[]).await, Err(RunError::UnknownPattern("nothing".to_owned())));
+}

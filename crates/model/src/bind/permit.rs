@@ -1,0 +1,101 @@
+//! What is asked before a pattern runs: whether the caller may, and what the reads of a write are called with.
+
+use keyform_core::expression::Condition;
+use keyform_core::operation::GetItem;
+use keyform_core::{AttributeValue, Attributes};
+
+use crate::schema::{Expr, FieldId, Guard, Model, Parameter, Type, Write};
+
+use super::condition::Logic;
+use super::evaluate::Scope;
+use super::item;
+use super::{BindError, Inputs};
+
+/// Whether a condition holds of which everything is known.
+///
+/// # Errors
+///
+/// If it looks at an item, or a value is missing.
+pub fn holds(
+    model: &Model,
+    condition: &Expr,
+    parameters: &[Parameter],
+    inputs: &Inputs<'_>,
+) -> Result<bool, BindError> {
+    match scope(model, parameters, inputs).condition(condition, "")? {
+        Logic::Known(holds) => Ok(holds),
+        Logic::Test(_) => Err(BindError::Inexpressible("a condition on an item in `allow`".to_owned())),
+    }
+}
+
+/// The value of an expression of which everything is known; `None` for nothing.
+///
+/// # Errors
+///
+/// If it cannot be computed.
+pub fn value(
+    model: &Model,
+    expr: &Expr,
+    parameters: &[Parameter],
+    inputs: &Inputs<'_>,
+) -> Result<Option<AttributeValue>, BindError> {
+    scope(model, parameters, inputs).typed(expr, &Type::Unknown)
+}
+
+fn scope<'a>(model: &'a Model, parameters: &'a [Parameter], inputs: &'a Inputs<'a>) -> Scope<'a> {
+    Scope { model, inputs, parameters, lets: inputs.lets.clone(), elements: Vec::new(), item: Attributes::new() }
+}
+
+/// The arguments of a `let`'s read; the lets before it are in `inputs`.
+///
+/// # Errors
+///
+/// If one cannot be computed.
+pub fn arguments(
+    model: &Model,
+    write: &Write,
+    arguments: &[Expr],
+    inputs: &Inputs<'_>,
+) -> Result<Vec<Option<AttributeValue>>, BindError> {
+    let scope = Scope::new(model, inputs, &write.parameters, &write.lets[..inputs.lets.len()])?;
+    arguments.iter().map(|argument| scope.typed(argument, &Type::Unknown)).collect()
+}
+
+/// The one consistent GetItem of a guard, and what must hold of the item; `None` if a part of its key is nothing.
+///
+/// # Errors
+///
+/// If a part of the key cannot be computed.
+pub fn guard(
+    model: &Model,
+    guard: &Guard,
+    inputs: &Inputs<'_>,
+) -> Result<Option<(GetItem, Option<Condition>)>, BindError> {
+    let Some(entity) = guard.entity.map(|id| model.entity(id)) else { return Ok(None) };
+    let Some(table) = entity.table.map(|table| model.table(table)) else { return Ok(None) };
+    let scope = scope(model, &guard.parameters, inputs);
+    let mut keys: Vec<(FieldId, AttributeValue)> = Vec::new();
+    for (field, expr) in &guard.keys {
+        match scope.typed(expr, &entity.field(*field).kind)? {
+            Some(value) => keys.push((*field, value)),
+            None => return Ok(None),
+        }
+    }
+    let keys = keys.into_iter().collect();
+    let get = GetItem {
+        table: inputs.table_name(table),
+        key: item::key(table, entity, &keys)?,
+        projection: None,
+        consistent: true,
+        return_capacity: Default::default(),
+    };
+    let condition = match &guard.condition {
+        None => None,
+        Some(condition) => match scope.condition(condition, "")? {
+            Logic::Known(true) => None,
+            Logic::Known(false) => return Ok(None),
+            Logic::Test(test) => Some(test),
+        },
+    };
+    Ok(Some((get, condition)))
+}

@@ -1,0 +1,78 @@
+//! Items as entities: the fields, without keys and tags.
+
+use keyform_core::{Attributes, Item};
+
+use crate::schema::{EntityId, Model};
+use crate::template::language::Language;
+use crate::template::overlap::share;
+use crate::template::shape::{Piece, Shape};
+
+/// An item of an entity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The entity.
+    pub entity: EntityId,
+    /// Its fields.
+    pub fields: Attributes,
+}
+
+/// What a read returns.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// One item, or none.
+    One(Option<Found>),
+    /// A page, and where it ended if more may follow.
+    Page {
+        /// The items.
+        items: Vec<Found>,
+        /// For the next page.
+        cursor: Option<String>,
+    },
+    /// How many.
+    Count(u64),
+    /// The items of a collection, in the order of the result's parts.
+    Collection(Vec<(EntityId, Vec<Found>)>),
+}
+
+/// An item of one of these entities; `None` if it is of none of them.
+pub(super) fn found(model: &Model, candidates: &[EntityId], item: &Item) -> Option<Found> {
+    let entity = *candidates.iter().find(|&&id| is_of(model, id, item, candidates.len() == 1))?;
+    Some(of(model, entity, item))
+}
+
+/// An item that is known to be of an entity.
+pub(super) fn of(model: &Model, entity: EntityId, item: &Item) -> Found {
+    let is_field = |name: &str| model.entity(entity).field_named(name).is_some();
+    Found { entity, fields: item.filtered(is_field).to_attributes() }
+}
+
+/// By its tag, if the table has one and the item too; else by the texts of its key.
+fn is_of(model: &Model, id: EntityId, item: &Item, only: bool) -> bool {
+    let entity = model.entity(id);
+    let tag = entity.table.and_then(|table| model.table(table).tag.as_ref());
+    let tagged = tag.and_then(|(tag, _)| item.get(tag)).and_then(|value| text(&value));
+    match tagged {
+        Some(tagged) => tagged == entity.tag,
+        None => only || has_key(model, id, item),
+    }
+}
+
+fn has_key(model: &Model, id: EntityId, item: &Item) -> bool {
+    let entity = model.entity(id);
+    entity.key.iter().flat_map(|key| key.parts()).all(|part| {
+        let value = item.get(&part.attribute).and_then(|value| text(&value));
+        let shape = Shape::of(&part.template, &entity.fields);
+        value.zip(shape).is_some_and(|(value, shape)| {
+            let literal = Shape { pieces: vec![Piece { field: None, language: Language::text(&value) }] };
+            share(&shape, &literal)
+        })
+    })
+}
+
+fn text(value: &keyform_core::ValueRef<'_>) -> Option<String> {
+    match value.to_tree() {
+        keyform_core::AttributeValue::S(text) => Some(text),
+        keyform_core::AttributeValue::N(number) => Some(number.to_string()),
+        _ => None,
+    }
+}

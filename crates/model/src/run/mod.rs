@@ -1,0 +1,168 @@
+//! A model at work: its patterns called on a store.
+//!
+//! The life of a call:
+//!
+//! 1. [`Runner::read`] or [`Runner::write`] finds the pattern and its plan.
+//! 2. `permit` asks the guards whether the caller may: each is one consistent GetItem.
+//! 3. `read` binds the arguments, sends the one request, follows pages until the page is full, and signs a [`cursor`].
+//! 4. `write` reads what its `let`s say, binds, sends the one atomic request, and tries again under the same token when others were in the way;
+//!    `outcome` turns what the store refused into the name the author gave it.
+//! 5. `found` gives items back as entities: fields without keys and tags.
+//!
+//! [`tables`] says how the store's tables must look. Clock, randomness and waiting come from [`Surroundings`], so that tests own them.
+
+pub mod cursor;
+mod error;
+mod found;
+mod outcome;
+mod permit;
+mod read;
+mod surroundings;
+pub mod tables;
+mod write;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use keyform_core::{Attributes, Error, Execute, Operation, Output};
+
+use crate::Checked;
+use crate::bind::Inputs;
+use crate::schema::{Read, ReadId, Write, WriteId};
+
+pub use error::RunError;
+pub use found::{Answer, Found};
+pub use surroundings::{Surroundings, Waiting};
+
+/// Runs the patterns of a model on a store.
+#[derive(Clone)]
+pub struct Runner {
+    checked: Arc<Checked>,
+    store: Arc<dyn Execute>,
+    surroundings: Arc<dyn Surroundings>,
+    settings: Arc<Settings>,
+}
+
+/// What a runner needs to know of its place.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// What the variables in the names of tables stand for: `stage`, for one.
+    pub variables: BTreeMap<String, String>,
+    /// What cursors are signed with.
+    pub cursor_key: [u8; 32],
+    /// The store has no transactions.
+    pub without_transactions: bool,
+}
+
+/// A call of a pattern.
+#[derive(Clone, Debug, Default)]
+pub struct Call {
+    /// The arguments by name.
+    pub arguments: Attributes,
+    /// Who calls.
+    pub caller: Caller,
+    /// Where the last page ended.
+    pub cursor: Option<String>,
+    /// The caller's token: a write that is repeated under it applies once.
+    pub token: Option<String>,
+}
+
+/// Who calls a pattern.
+#[derive(Clone, Debug, Default)]
+pub enum Caller {
+    /// Code, which may everything.
+    #[default]
+    System,
+    /// Someone whose token proves these claims.
+    Claims(Attributes),
+}
+
+impl Runner {
+    /// A runner of a model without errors.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::NotChecked`] if the model has errors.
+    pub fn new(
+        checked: Arc<Checked>,
+        store: Arc<dyn Execute>,
+        surroundings: Arc<dyn Surroundings>,
+        settings: Settings,
+    ) -> Result<Self, RunError> {
+        if checked.has_errors() {
+            return Err(RunError::NotChecked);
+        }
+        Ok(Self { checked, store, surroundings, settings: Arc::new(settings) })
+    }
+
+    /// The model it runs.
+    #[must_use]
+    pub fn checked(&self) -> &Checked {
+        &self.checked
+    }
+
+    /// Calls a read.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`]: the read is unknown, not allowed, wrongly called, or the store failed.
+    pub async fn read(&self, name: &str, call: &Call) -> Result<Answer, RunError> {
+        let (id, read) = self.find_read(name)?;
+        self.permit(read.allow.as_ref(), &read.parameters, call, &[]).await?;
+        self.run_read(id, read, call).await
+    }
+
+    /// Calls a write, and returns the item it says it returns.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`]; a refusal the author has named is [`RunError::Refused`].
+    pub async fn write(&self, name: &str, call: &Call) -> Result<Option<Found>, RunError> {
+        let (id, write) = self.find_write(name)?;
+        self.run_write(id, write, call).await
+    }
+
+    fn find_read(&self, name: &str) -> Result<(ReadId, &Read), RunError> {
+        let reads = &self.checked.model.reads;
+        let number =
+            reads.iter().position(|read| read.name == name).ok_or_else(|| RunError::UnknownPattern(name.to_owned()))?;
+        Ok((ReadId(number), &reads[number]))
+    }
+
+    fn find_write(&self, name: &str) -> Result<(WriteId, &Write), RunError> {
+        let writes = &self.checked.model.writes;
+        let number = writes
+            .iter()
+            .position(|write| write.name == name)
+            .ok_or_else(|| RunError::UnknownPattern(name.to_owned()))?;
+        Ok((WriteId(number), &writes[number]))
+    }
+
+    async fn send(&self, operation: Operation) -> Result<Output, Error> {
+        self.store.execute(operation).await
+    }
+
+    /// What a call knows, before anything was read.
+    fn inputs<'a>(&'a self, call: &Call) -> Inputs<'a> {
+        Inputs {
+            arguments: call.arguments.clone(),
+            caller: match &call.caller {
+                Caller::System => Attributes::new(),
+                Caller::Claims(claims) => claims.clone(),
+            },
+            lets: Vec::new(),
+            current: Vec::new(),
+            variables: self.settings.variables.clone(),
+            start: None,
+            token: call.token.clone(),
+            now_millis: self.surroundings.now_millis(),
+            fresh: self.surroundings.fresh(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Runner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Runner").field("model", &self.checked.model.name).finish_non_exhaustive()
+    }
+}

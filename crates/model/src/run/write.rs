@@ -1,0 +1,256 @@
+//! A write: what it reads first, then one atomic request, tried again under one token while others are in the way.
+
+use std::time::Duration;
+
+use keyform_core::operation::{BatchWriteItem, ReturnValues, TransactAction};
+use keyform_core::{AttributeValue, Attributes, ErrorCode, Item, Operation, Output};
+
+use crate::bind::{self, BoundWrite, Inputs};
+use crate::plan::{WriteKind, WritePlan};
+use crate::schema::{LetSource, Write, WriteId};
+
+use super::found::{self, Answer, Found};
+use super::surroundings::Remembered;
+use super::{Call, RunError, Runner, outcome};
+
+const TRIES_MAX: u32 = 8;
+const PAUSE_FIRST: Duration = Duration::from_millis(20);
+const PAUSE_MAX: Duration = Duration::from_secs(2);
+/// Items that one BatchWriteItem takes.
+const BATCH_ITEMS_MAX: usize = 25;
+
+impl Runner {
+    pub(super) async fn run_write(&self, id: WriteId, write: &Write, call: &Call) -> Result<Option<Found>, RunError> {
+        let Some(plan) = &self.checked.plans.writes[id.0] else {
+            return Err(RunError::NotRunnable(format!("`{}` has no plan: see `keyform check`", write.name)));
+        };
+        if plan.request == WriteKind::Transaction && self.settings.without_transactions {
+            return Err(RunError::NotRunnable(format!("`{}` is a transaction, and this store has none", write.name)));
+        }
+        let fresh = Remembered::new(self.surroundings.fresh());
+        let now_millis = self.surroundings.now_millis();
+        let token = call.token.clone().unwrap_or_else(|| self.surroundings.fresh().uuid());
+        let mut tries = 0;
+        loop {
+            fresh.rewind();
+            let inputs = Inputs { fresh: &fresh, now_millis, token: Some(token.clone()), ..self.inputs(call) };
+            match self.try_write(write, plan, call, inputs).await {
+                Err(RunError::Busy) if tries + 1 < TRIES_MAX => {
+                    tries += 1;
+                    self.pause(tries).await?;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// Waits before another try: longer each time, and never as long as the others.
+    pub(super) async fn pause(&self, tries: u32) -> Result<(), RunError> {
+        if tries >= TRIES_MAX {
+            return Err(RunError::Busy);
+        }
+        let longest = PAUSE_FIRST.saturating_mul(1 << tries.min(10)).min(PAUSE_MAX);
+        self.surroundings.sleep(longest.mul_f64(self.surroundings.jitter())).await;
+        Ok(())
+    }
+
+    /// One try: reads, binds, sends.
+    async fn try_write(
+        &self,
+        write: &Write,
+        plan: &WritePlan,
+        call: &Call,
+        mut inputs: Inputs<'_>,
+    ) -> Result<Option<Found>, RunError> {
+        self.read_lets(write, call, &mut inputs).await?;
+        self.permit(write.allow.as_ref(), &write.parameters, call, &inputs.lets).await?;
+        for get in bind::read_first(&self.checked.model, write, &inputs)? {
+            let (table, key) = (get.table.clone(), get.key.clone());
+            if let Output::GetItem(output) = self.send(Operation::GetItem(get)).await? {
+                inputs.current.push((table, key, output.item.map(|item| item.to_attributes())));
+            }
+        }
+        let bound = bind::write(&self.checked.model, write, plan, &inputs)?;
+        if let Some(refused) = &bound.refused {
+            return outcome::refused(&refused.outcome, None);
+        }
+        self.apply(write, plan, bound).await
+    }
+
+    async fn read_lets(&self, write: &Write, call: &Call, inputs: &mut Inputs<'_>) -> Result<(), RunError> {
+        let model = &self.checked.model;
+        for binding in &write.lets {
+            let LetSource::Read { read, arguments } = &binding.source else {
+                inputs.lets.push(None);
+                continue;
+            };
+            let values = bind::arguments(model, write, arguments, inputs)?;
+            let read_pattern = model.read(*read);
+            let names = read_pattern.parameters.iter().flat_map(|parameter| parameter.arguments.iter().cloned());
+            let arguments: Attributes = names.zip(values).filter_map(|(name, value)| Some((name, value?))).collect();
+            let inner = Call { arguments, caller: call.caller.clone(), cursor: None, token: None };
+            let answer = match self.run_read(*read, read_pattern, &inner).await {
+                Ok(answer) => let_value(answer),
+                Err(RunError::NotFound(_)) => None,
+                Err(error) => return Err(error),
+            };
+            if answer.is_none() && binding.outcome.is_none() && is_one(read_pattern) {
+                return Err(RunError::NotFound(binding.name.clone()));
+            }
+            inputs.lets.push(answer);
+        }
+        Ok(())
+    }
+
+    async fn apply(&self, write: &Write, plan: &WritePlan, bound: BoundWrite) -> Result<Option<Found>, RunError> {
+        let Some(operation) = bound.operation.clone() else { return Ok(None) };
+        if let Operation::BatchWriteItem(batch) = operation {
+            return self.apply_batch(batch).await.map(|()| None);
+        }
+        let told = with_images(operation);
+        let answer = self.send(told.clone()).await;
+        match answer {
+            Ok(Output::WriteItem(output)) => Ok(self.returned(write, put_item(&told).or(output.attributes))),
+            Ok(Output::TransactWriteItems(_)) => self.returned_after(write, &told).await,
+            Ok(_) => Ok(None),
+            Err(error) => match error.code() {
+                ErrorCode::TransactionConflict | ErrorCode::TransactionInProgress | ErrorCode::Throttling => {
+                    Err(RunError::Busy)
+                }
+                _ => outcome::of(&self.checked.model, plan, &bound, error),
+            },
+        }
+    }
+
+    /// The item a write returns, of what the request has made of it.
+    fn returned(&self, write: &Write, item: Option<Item>) -> Option<Found> {
+        let entity = write.result.and_then(|(entity, _)| entity)?;
+        item.and_then(|item| found::found(&self.checked.model, &[entity], &item))
+    }
+
+    /// After a transaction: a put item is known, an updated one is read again.
+    async fn returned_after(&self, write: &Write, operation: &Operation) -> Result<Option<Found>, RunError> {
+        let Some(entity) = write.result.and_then(|(entity, _)| entity) else { return Ok(None) };
+        let Operation::TransactWriteItems(transaction) = operation else { return Ok(None) };
+        for action in &transaction.actions {
+            let item = match action {
+                TransactAction::Put { item, .. } => Some(Item::from(item)),
+                TransactAction::Update { table, key, .. } => self.current(table, key).await?,
+                _ => None,
+            };
+            let found = item.and_then(|item| found::found(&self.checked.model, &[entity], &item));
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    async fn current(&self, table: &str, key: &Attributes) -> Result<Option<Item>, RunError> {
+        let get = keyform_core::operation::GetItem {
+            table: table.to_owned(),
+            key: key.clone(),
+            projection: None,
+            consistent: true,
+            return_capacity: Default::default(),
+        };
+        match self.send(Operation::GetItem(get)).await? {
+            Output::GetItem(output) => Ok(output.item),
+            _ => Ok(None),
+        }
+    }
+
+    /// A batch, in pieces the service takes, and again for what it did not get to.
+    async fn apply_batch(&self, batch: BatchWriteItem) -> Result<(), RunError> {
+        let requests = batch
+            .tables
+            .into_iter()
+            .flat_map(|(table, requests)| requests.into_iter().map(move |request| (table.clone(), request)));
+        let mut left: Vec<_> = requests.collect();
+        let mut tries = 0;
+        while !left.is_empty() {
+            let rest = left.split_off(left.len().min(BATCH_ITEMS_MAX));
+            let mut tables: Vec<(String, Vec<_>)> = Vec::new();
+            for (table, request) in left {
+                match tables.iter_mut().find(|(name, _)| *name == table) {
+                    Some((_, requests)) => requests.push(request),
+                    None => tables.push((table, vec![request])),
+                }
+            }
+            let piece =
+                BatchWriteItem { tables, return_capacity: Default::default(), return_metrics: Default::default() };
+            left = rest;
+            if let Output::BatchWriteItem(output) = self.send(Operation::BatchWriteItem(piece)).await? {
+                let undone = output
+                    .unprocessed
+                    .into_iter()
+                    .flat_map(|(table, requests)| requests.into_iter().map(move |request| (table.clone(), request)));
+                let undone: Vec<_> = undone.collect();
+                if !undone.is_empty() {
+                    tries += 1;
+                    self.pause(tries).await?;
+                    left.extend(undone);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_one(read: &crate::schema::Read) -> bool {
+    use crate::document::ast::Number;
+    matches!(&read.result, crate::schema::Result::Parts(parts) if matches!(parts.as_slice(), [(_, Number::One, _)]))
+}
+
+/// What a `let` stands for: an item as a map, items as a list.
+fn let_value(answer: Answer) -> Option<AttributeValue> {
+    match answer {
+        Answer::One(found) => found.map(|found| AttributeValue::M(found.fields)),
+        Answer::Page { items, .. } => {
+            Some(AttributeValue::L(items.into_iter().map(|item| AttributeValue::M(item.fields)).collect()))
+        }
+        Answer::Count(count) => Some(AttributeValue::N(i64::try_from(count).unwrap_or(i64::MAX).into())),
+        Answer::Collection(parts) => {
+            let first = parts.into_iter().next().and_then(|(_, items)| items.into_iter().next());
+            first.map(|found| AttributeValue::M(found.fields))
+        }
+    }
+}
+
+/// The request with the images that outcomes are told by, and with the item it makes in the answer.
+fn with_images(operation: Operation) -> Operation {
+    match operation {
+        Operation::PutItem(mut put) => {
+            put.return_item_on_failure = true;
+            Operation::PutItem(put)
+        }
+        Operation::UpdateItem(mut update) => {
+            update.return_item_on_failure = true;
+            update.return_values = ReturnValues::AllNew;
+            Operation::UpdateItem(update)
+        }
+        Operation::DeleteItem(mut delete) => {
+            delete.return_item_on_failure = true;
+            Operation::DeleteItem(delete)
+        }
+        Operation::TransactWriteItems(mut transaction) => {
+            for action in &mut transaction.actions {
+                match action {
+                    TransactAction::Put { return_item_on_failure, .. }
+                    | TransactAction::Update { return_item_on_failure, .. }
+                    | TransactAction::Delete { return_item_on_failure, .. }
+                    | TransactAction::Check { return_item_on_failure, .. } => *return_item_on_failure = true,
+                }
+            }
+            Operation::TransactWriteItems(transaction)
+        }
+        other => other,
+    }
+}
+
+fn put_item(operation: &Operation) -> Option<Item> {
+    match operation {
+        Operation::PutItem(put) => Some(Item::from(&put.item)),
+        _ => None,
+    }
+}
