@@ -1,5 +1,7 @@
 //! The discord model at work on the embedded engine: its flows as people use them, refusals by name, guards, pages and cursors.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

@@ -2,6 +2,8 @@
 //!
 //! `KEYFORM_BLESS=1` writes the models.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use std::fs;
 use std::path::PathBuf;
 

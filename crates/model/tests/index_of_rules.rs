@@ -1,5 +1,7 @@
 //! The list of all rules in `docs/rules/README.md` is made of the rules. `KEYFORM_BLESS=1` writes it.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;

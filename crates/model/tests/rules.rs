@@ -4,6 +4,8 @@
 //! On a page, a `kf` block that is followed by a `text` block breaks the rule, one that is not is repaired. A `kf before` block is the model
 //! as it was before the next one, a `json samples` block holds real items it is checked with; `kf alternator` is checked for that store. `KEYFORM_BLESS=1` writes the `text` blocks.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use std::fs;
 use std::path::PathBuf;
 

@@ -2,7 +2,8 @@
 
 use keyform_core::operation::{CreateTable, TimeToLive, UpdateTimeToLive};
 use keyform_core::table::{
-    BillingMode, GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, StreamView, TableClass, Throughput,
+    BillingMode, GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, SseSpecification, StreamView, TableClass,
+    Throughput,
 };
 
 use crate::document::ast::{self, KeyType};
@@ -32,9 +33,20 @@ pub fn create_table(table: &Table, inputs: &Inputs<'_>) -> CreateTable {
     }
     if let ast::Billing::Provisioned { reads, writes } = table.billing {
         request.billing = BillingMode::Provisioned;
-        request.throughput = Some(Throughput { read: reads, write: writes });
+        let throughput = Some(Throughput { read: reads, write: writes });
+        request.throughput = throughput;
+        request.global_indexes.iter_mut().for_each(|index| index.throughput = throughput);
     }
+    request.sse = encryption(&table.encryption);
     request
+}
+
+fn encryption(encryption: &ast::Encryption) -> Option<SseSpecification> {
+    match encryption {
+        ast::Encryption::Owned => None,
+        ast::Encryption::Managed => Some(SseSpecification { enabled: true, kms_key: None }),
+        ast::Encryption::Kms(key) => Some(SseSpecification { enabled: true, kms_key: Some(key.text.clone()) }),
+    }
 }
 
 /// The request that makes items expire, if the table has such an attribute.

@@ -9,7 +9,7 @@
 //!    `outcome` turns what the store refused into the name the author gave it.
 //! 5. `found` gives items back as entities: fields without keys and tags.
 //!
-//! [`tables`] says how the store's tables must look. Clock, randomness and waiting come from [`Surroundings`], so that tests own them.
+//! `tables` makes the store's tables. Clock, randomness and waiting come from [`Surroundings`], so that tests own them.
 
 pub mod cursor;
 mod error;
@@ -18,7 +18,7 @@ mod outcome;
 mod permit;
 mod read;
 mod surroundings;
-pub mod tables;
+mod tables;
 mod write;
 
 use std::collections::BTreeMap;
