@@ -51,7 +51,7 @@ fn blocks(page: &str) -> Vec<Block> {
 fn checked(block: &Block, before: Option<&Block>, samples: Option<&Block>) -> Checked {
     let target = if block.info == "kf alternator" { Target::Alternator } else { Target::DynamoDb };
     let before = before.map(|before| Checked::read(&before.text).model);
-    let samples = samples.map(|samples| Samples::read(&samples.text).unwrap());
+    let samples = samples.map(|samples| Samples::read(&samples.text).expect("the samples of a page are JSON lines"));
     Checked::read_with(&block.text, Options { target, before: before.as_ref(), samples: samples.as_ref() })
 }
 
