@@ -2,6 +2,10 @@
 
 use crate::Checked;
 use crate::check::rules;
+use crate::document::parse::declaration::DECLARATIONS;
+use crate::document::parse::field::{FLAGS, TYPES};
+use crate::document::parse::write::STEPS;
+use crate::document::parse::{entity, table};
 use crate::schema::{Entity, Model, Parameter, expression::FUNCTIONS, words};
 
 use super::definition::read_by;
@@ -35,62 +39,6 @@ pub enum CompletionKind {
     Variable,
 }
 
-const DECLARATIONS: [&str; 11] =
-    ["model", "caller", "table", "shape", "entity", "guard", "read", "write", "on", "evolve", "allow"];
-const TABLE_ENTRIES: [&str; 12] = [
-    "key",
-    "index",
-    "local index",
-    "tag",
-    "ttl",
-    "stream",
-    "encryption",
-    "billing",
-    "class",
-    "recovery",
-    "protected",
-    "allow",
-];
-const ENTITY_ENTRIES: [&str; 4] = ["key", "tag", "volume", "allow"];
-const TYPES: [&str; 21] = [
-    "string",
-    "slug",
-    "int",
-    "number",
-    "bool",
-    "binary",
-    "ulid",
-    "uuid",
-    "email",
-    "url",
-    "timestamp",
-    "datetime",
-    "epoch",
-    "epoch_ms",
-    "date",
-    "money",
-    "list",
-    "map",
-    "set",
-    "json",
-    "ref",
-];
-const FLAGS: [&str; 14] = [
-    "unique",
-    "version",
-    "created",
-    "updated",
-    "immutable",
-    "secret",
-    "encrypted",
-    "personal",
-    "id",
-    "cascade",
-    "restrict",
-    "keep",
-    "snapshot",
-    "refresh",
-];
 const FORMATS: [&str; 9] = ["ms", "s", "day", "hour", "month", "pad", "upper", "lower", "hash"];
 const READ_CLAUSES: [&str; 13] = [
     "via",
@@ -107,7 +55,6 @@ const READ_CLAUSES: [&str; 13] = [
     "key",
     "allow",
 ];
-const STEPS: [&str; 10] = ["let", "allow", "require", "create", "put", "update", "upsert", "delete", "check", "for"];
 const STREAMS: [&str; 4] = ["new_and_old", "new", "old", "keys"];
 
 /// What could stand at an offset.
@@ -223,11 +170,11 @@ fn anywhere(checked: &Checked, around: Around<'_>, lead: &str) -> Vec<Completion
     let model = &checked.model;
     match around {
         Around::Nothing => keywords(&DECLARATIONS),
-        Around::Table(_) if lead.is_empty() => keywords(&TABLE_ENTRIES),
+        Around::Table(_) if lead.is_empty() => keywords(&table::ENTRIES),
         Around::Entity(entity) if lead.is_empty() => {
             let table = entity.table.map(|table| model.table(table));
             let indexes = table.into_iter().flat_map(|table| &table.indexes);
-            let mut found = keywords(&ENTITY_ENTRIES);
+            let mut found = keywords(&entity::ENTRIES);
             found.extend(indexes.map(|index| completion(&index.name, "index", CompletionKind::Index)));
             found
         }

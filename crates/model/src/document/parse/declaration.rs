@@ -10,7 +10,7 @@ use super::report::NO_MODEL;
 use super::{Parsed, Parser};
 
 /// The words that begin a declaration.
-pub(super) const DECLARATIONS: [&str; 11] =
+pub(crate) const DECLARATIONS: [&str; 11] =
     ["model", "caller", "table", "shape", "entity", "guard", "read", "write", "on", "evolve", "allow"];
 
 impl Parser<'_> {

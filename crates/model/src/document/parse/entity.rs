@@ -10,7 +10,7 @@ use super::number::Figure;
 use super::{Parsed, Parser};
 
 /// The words that begin a line of an entity, beside the names of fields and indexes.
-const ENTRIES: [&str; 4] = ["tag", "key", "volume", "allow"];
+pub(crate) const ENTRIES: [&str; 4] = ["tag", "key", "volume", "allow"];
 
 impl Parser<'_> {
     /// What follows `shape`.

@@ -9,7 +9,7 @@ use super::report::{BAD_BOUNDS, UNEXPECTED};
 use super::{Parsed, Parser};
 
 /// The words that begin a type.
-pub(super) const TYPES: [&str; 22] = [
+pub(crate) const TYPES: [&str; 22] = [
     "string",
     "slug",
     "int",
@@ -35,7 +35,7 @@ pub(super) const TYPES: [&str; 22] = [
 ];
 
 /// The flags.
-const FLAGS: [&str; 14] = [
+pub(crate) const FLAGS: [&str; 14] = [
     "unique",
     "version",
     "created",

@@ -14,17 +14,17 @@
 mod block;
 mod change;
 mod cursor;
-mod declaration;
-mod entity;
+pub(crate) mod declaration;
+pub(crate) mod entity;
 mod expression;
-mod field;
+pub(crate) mod field;
 mod notes;
 mod number;
 mod pattern;
 mod read;
 mod report;
-mod table;
-mod write;
+pub(crate) mod table;
+pub(crate) mod write;
 
 pub(super) use expression::RESERVED;
 

@@ -13,7 +13,7 @@ use super::report::UNEXPECTED;
 use super::{Parsed, Parser};
 
 /// The words that begin a line of a table.
-const ENTRIES: [&str; 12] = [
+pub(crate) const ENTRIES: [&str; 12] = [
     "key",
     "index",
     "local",

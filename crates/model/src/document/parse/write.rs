@@ -15,7 +15,8 @@ use super::{Parsed, Parser};
 /// The words that begin a clause of a write.
 const CLAUSES: [&str; 3] = ["idempotent", "batch", "allow"];
 /// The words that begin a step.
-const STEPS: [&str; 10] = ["let", "allow", "require", "create", "put", "update", "upsert", "delete", "check", "for"];
+pub(crate) const STEPS: [&str; 10] =
+    ["let", "allow", "require", "create", "put", "update", "upsert", "delete", "check", "for"];
 
 /// A clause before the brace, or a permission that the author gave there instead of within the braces.
 enum Clause {
