@@ -3,6 +3,8 @@
 //! An attribute of an index may also be one of the table's own key, which the entity's key template fills, or the table's tag, which
 //! is the same in all its items.
 
+use std::collections::BTreeSet;
+
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, EntityEntry, KeySource, KeyType, Name};
 use crate::schema::field::Type;
@@ -28,6 +30,26 @@ pub(super) fn resolve(entity: &mut Entity, written: &ast::Entity, table: &Table,
         };
         entity.indexes.extend(key.map(|key| EntityKey { index: id, ..key }));
     }
+}
+
+/// Forgets the index keys of which an entity fills half, because a field happens to have the partition key's name, while another entity is
+/// really in the index: its items are not there. Where no entity is, the half is what the author must hear of.
+pub(super) fn forget_halves(model: &mut Model) {
+    let is_whole = |table: TableId, key: &EntityKey| {
+        key.index.is_none_or(|index| key.sort.len() == model.tables[table.0].index_at(index).sort.len())
+    };
+    let places = model.entities.iter().filter_map(|entity| Some((entity.table?, &entity.indexes)));
+    let filled: BTreeSet<(TableId, Option<IndexId>)> = places
+        .flat_map(|(table, keys)| keys.iter().map(move |key| (table, key)))
+        .filter(|(table, key)| is_whole(*table, key))
+        .map(|(table, key)| (table, key.index))
+        .collect();
+    let mut entities = std::mem::take(&mut model.entities);
+    for entity in &mut entities {
+        let Some(table) = entity.table else { continue };
+        entity.indexes.retain(|key| key.written || is_whole(table, key) || !filled.contains(&(table, key.index)));
+    }
+    model.entities = entities;
 }
 
 /// How an entity fills an index if what it says of it has been reported: nobody can tell.

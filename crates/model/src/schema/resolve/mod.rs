@@ -55,6 +55,7 @@ pub fn resolve(document: &Document) -> (Model, Vec<Diagnostic>) {
     model.tables = table::resolve(&names, &mut found);
     let (entities, written) = entity::outlines(&names, &model.tables, &mut found);
     model.entities = entities;
+    key::forget_halves(&mut model);
     entity::types(&names, &mut model, &written, &mut found);
     entity::defaults(&names, &mut model, &written, &mut found);
     key::check_formats(&model, &mut found);
