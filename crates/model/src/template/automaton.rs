@@ -10,8 +10,9 @@
 //! ```
 //!
 //! A run of more than [`REPEAT_MAX`] symbols counts as one without end: the walk may then find a text that is too long, and never misses one.
+//! The rough automaton goes further: it does not count at all, so that it has few states and settles most questions at once.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::class::Symbol;
 use super::language::{Language, Run};
@@ -24,6 +25,8 @@ const REPEAT_MAX: usize = 64;
 pub(super) struct Automaton {
     states: Vec<Vec<Edge>>,
     last: usize,
+    /// Runs are not counted.
+    rough: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +49,16 @@ pub(super) struct Shared {
 impl Automaton {
     /// The automaton of these, one after the other.
     pub(super) fn new<'a>(pieces: impl IntoIterator<Item = &'a Language>) -> Self {
-        let mut automaton = Self { states: vec![Vec::new()], last: 0 };
+        let mut automaton = Self { states: vec![Vec::new()], last: 0, rough: false };
+        for (piece, language) in pieces.into_iter().enumerate() {
+            automaton.append(piece, language);
+        }
+        automaton
+    }
+
+    /// The same without counting: a run of several is one of any length.
+    pub(super) fn rough<'a>(pieces: impl IntoIterator<Item = &'a Language>) -> Self {
+        let mut automaton = Self { states: vec![Vec::new()], last: 0, rough: true };
         for (piece, language) in pieces.into_iter().enumerate() {
             automaton.append(piece, language);
         }
@@ -73,6 +85,10 @@ impl Automaton {
     /// Adds a run after a state, and gives the state behind it.
     fn run(&mut self, piece: usize, from: usize, run: &Run) -> usize {
         let mut at = from;
+        if self.rough && run.max != Some(1) {
+            let first = if run.min > 0 { self.step(piece, at, run.symbol) } else { at };
+            return self.any_number(piece, first, run.symbol);
+        }
         let min = run.min.min(REPEAT_MAX);
         for _ in 0..min {
             at = self.step(piece, at, run.symbol);
@@ -138,73 +154,100 @@ type Place = (usize, usize, bool);
 /// A character and the pieces it belongs to.
 type Read = (char, usize, usize);
 
+/// A place that was reached, from where, and what was read on the way.
+struct Step {
+    place: Place,
+    from: usize,
+    read: Option<Read>,
+}
+
 struct Walk<'a> {
     left: &'a Automaton,
     right: &'a Automaton,
     /// The readings must part somewhere.
     parting: bool,
-    /// How each place was reached.
-    from: HashMap<Place, Option<(Place, Option<Read>)>>,
-    queue: VecDeque<Place>,
+    /// The places that were reached, by [`Walk::number`].
+    seen: Vec<bool>,
+    steps: Vec<Step>,
+    queue: VecDeque<usize>,
 }
 
 impl<'a> Walk<'a> {
     fn new(left: &'a Automaton, right: &'a Automaton, parting: bool) -> Self {
-        let start = (0, 0, false);
-        Self { left, right, parting, from: HashMap::from([(start, None)]), queue: VecDeque::from([start]) }
+        let places = left.states.len() * right.states.len() * if parting { 2 } else { 1 };
+        let steps = vec![Step { place: (0, 0, false), from: 0, read: None }];
+        let mut walk = Self { left, right, parting, seen: vec![false; places], steps, queue: VecDeque::from([0]) };
+        let start = walk.number((0, 0, false));
+        walk.seen[start] = true;
+        walk
+    }
+
+    fn number(&self, (left, right, parted): Place) -> usize {
+        let pair = left * self.right.states.len() + right;
+        if self.parting { pair * 2 + usize::from(parted) } else { pair }
     }
 
     fn find(mut self) -> Option<Shared> {
-        while let Some(place) = self.queue.pop_front() {
-            if place == (self.left.last, self.right.last, self.parting) {
-                return Some(self.trace(place));
+        while let Some(step) = self.queue.pop_front() {
+            if self.steps[step].place == (self.left.last, self.right.last, self.parting) {
+                return Some(self.trace(step));
             }
-            self.leave(place);
+            self.leave(step);
         }
         None
     }
 
-    fn leave(&mut self, place: Place) {
+    fn leave(&mut self, step: usize) {
         let (left, right) = (self.left, self.right);
+        let place = self.steps[step].place;
         let (left_edges, right_edges) = (&left.states[place.0], &right.states[place.1]);
         for edge in left_edges.iter().filter(|edge| edge.symbol.is_none()) {
-            self.reach((edge.to, place.1, place.2), place, None, true);
+            self.reach((edge.to, place.1, place.2), step, None);
         }
         for edge in right_edges.iter().filter(|edge| edge.symbol.is_none()) {
-            self.reach((place.0, edge.to, place.2), place, None, true);
+            self.reach((place.0, edge.to, place.2), step, None);
         }
         for one in left_edges {
             for two in right_edges {
-                self.read(place, one, two);
+                self.read(step, one, two);
             }
         }
     }
 
-    fn read(&mut self, place: Place, one: &Edge, two: &Edge) {
+    fn read(&mut self, step: usize, one: &Edge, two: &Edge) {
         let (Some(left), Some(right)) = (one.symbol, two.symbol) else { return };
-        let Some(character) = left.and(right).and_then(Symbol::example) else { return };
-        let parted = self.parting && (place.2 || one.piece != two.piece);
-        self.reach((one.to, two.to, parted), place, Some((character, one.piece, two.piece)), false);
-    }
-
-    fn reach(&mut self, to: Place, from: Place, read: Option<Read>, soon: bool) {
-        if self.from.contains_key(&to) {
+        let Some(both) = left.and(right) else { return };
+        let parted = self.parting && (self.steps[step].place.2 || one.piece != two.piece);
+        let to = (one.to, two.to, parted);
+        if self.seen[self.number(to)] {
             return;
         }
-        self.from.insert(to, Some((from, read)));
-        if soon {
-            self.queue.push_front(to);
-        } else {
-            self.queue.push_back(to);
+        if let Some(character) = both.example() {
+            self.reach(to, step, Some((character, one.piece, two.piece)));
         }
     }
 
-    fn trace(&self, end: Place) -> Shared {
+    /// Steps that read nothing are taken first, so that short texts are found first.
+    fn reach(&mut self, to: Place, from: usize, read: Option<Read>) {
+        let number = self.number(to);
+        if std::mem::replace(&mut self.seen[number], true) {
+            return;
+        }
+        self.steps.push(Step { place: to, from, read });
+        let step = self.steps.len() - 1;
+        if read.is_none() {
+            self.queue.push_front(step);
+        } else {
+            self.queue.push_back(step);
+        }
+    }
+
+    fn trace(&self, end: usize) -> Shared {
         let mut reads = Vec::new();
-        let mut place = end;
-        while let Some(Some((before, read))) = self.from.get(&place) {
-            reads.extend(*read);
-            place = *before;
+        let mut step = end;
+        while step != 0 {
+            reads.extend(self.steps[step].read);
+            step = self.steps[step].from;
         }
         let mut shared = Shared { left: Vec::new(), right: Vec::new() };
         for (character, one, two) in reads.into_iter().rev() {

@@ -1,6 +1,7 @@
 //! The decimal texts of a range of whole numbers.
 //!
-//! A range is cut where all digits behind a place are free: 17 to 342 is `1[7-9]`, `[2-9]d`, `[12]dd`, `3[0-3]d`, `34[0-2]`.
+//! A range is cut where all digits behind a place are free: 17 to 342 is `1[7-9]`, `[2-9]d`, `[12]dd`, `3[0-3]d`, `34[0-2]`. Lengths of
+//! which it has all numbers are taken together: 10 to 99,999 is `[1-9]d{1..4}`.
 
 use super::class::{Class, Symbol};
 use super::language::{Run, Words};
@@ -27,14 +28,41 @@ fn magnitudes(low: u128, high: u128, width: usize) -> Vec<Words> {
     let mut from = low;
     while from <= high {
         let digits = digits_of(from).max(width.max(1));
-        let end = 10_u128.checked_pow(digits as u32).map_or(u128::MAX, |power| power - 1).min(high);
-        same_length(&padded(from, digits), &padded(end, digits), Vec::new(), &mut words);
+        let whole = whole_lengths(from, high, digits);
+        let end = match whole {
+            Some(most) => {
+                words.push(all_of_lengths(digits, most));
+                last_of(most)
+            }
+            None => {
+                let end = last_of(digits).min(high);
+                same_length(&padded(from, digits), &padded(end, digits), Vec::new(), &mut words);
+                end
+            }
+        };
         match end.checked_add(1) {
             Some(next) => from = next,
             None => break,
         }
     }
     words
+}
+
+/// The largest number of so many digits.
+fn last_of(digits: usize) -> u128 {
+    10_u128.checked_pow(digits as u32).map_or(u128::MAX, |power| power - 1)
+}
+
+/// If all numbers of that many digits follow: up to how many digits that goes on.
+fn whole_lengths(from: u128, high: u128, digits: usize) -> Option<usize> {
+    let first = digits > 1 && from == last_of(digits - 1) + 1;
+    let most = (digits..=38).take_while(|&count| last_of(count) <= high).last();
+    most.filter(|_| first)
+}
+
+fn all_of_lengths(least: usize, most: usize) -> Words {
+    let first = Run::one(Symbol::Class(Class::range('1', '9')));
+    vec![first, Run { symbol: Symbol::Class(Class::DIGITS), min: least - 1, max: Some(most - 1) }]
 }
 
 fn digits_of(number: u128) -> usize {
@@ -92,7 +120,9 @@ mod tests {
 
     #[test]
     fn a_range_holds_exactly_its_numbers() {
-        for (low, high) in [(17, 342), (0, 0), (0, 9), (-12, 5), (-120, -7), (100, 999), (99, 101), (5, 1000)] {
+        for (low, high) in
+            [(17, 342), (0, 0), (0, 9), (-12, 5), (-120, -7), (100, 999), (99, 101), (5, 1000), (0, 1200), (-1250, 99)]
+        {
             let language = Language::new(decimals(low, high, 0));
             for number in -1300..=1300_i128 {
                 assert_eq!(

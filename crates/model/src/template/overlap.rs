@@ -57,7 +57,7 @@ pub fn share(left: &Shape<'_>, right: &Shape<'_>) -> bool {
     if left.prefix().chars().zip(right.prefix().chars()).any(apart) {
         return false;
     }
-    shared(&left.automaton(), &right.automaton()).is_some()
+    shared(&left.rough(), &right.rough()).is_some() && shared(&left.automaton(), &right.automaton()).is_some()
 }
 
 /// Sample values for the fields whose texts nobody would invent: ids, times, addresses, hashes.

@@ -144,6 +144,11 @@ impl<'a> Shape<'a> {
         self.pieces.iter().map_while(Piece::text).collect()
     }
 
+    /// Its automaton without counting.
+    pub(super) fn rough(&self) -> Automaton {
+        Automaton::rough(self.pieces.iter().map(|piece| &piece.language))
+    }
+
     pub(super) fn automaton(&self) -> Automaton {
         Automaton::new(self.pieces.iter().map(|piece| &piece.language))
     }
