@@ -6,7 +6,7 @@ use keyform_core::{AttributeValue, Attributes, Item, Operation};
 
 use crate::document::ast::KeyType;
 use crate::plan::{BoundKey, BoundPart, Filter, ReadPlan, RequestKind, SortRange};
-use crate::schema::{EntityId, KeyAttribute, Model, Parameter, Read, Table, Test};
+use crate::schema::{EntityId, FieldId, KeyAttribute, Model, Parameter, Read, Table, Test};
 
 use super::condition::{Logic, and};
 use super::evaluate::Scope;
@@ -43,8 +43,8 @@ pub fn read(model: &Model, read: &Read, plan: &ReadPlan, inputs: &Inputs<'_>) ->
     let Some(after) = after else { return Ok(BoundRead { operation: None, after: None }) };
     let (filter, after) = (test(filter), test(after));
     let operation = match plan.request {
-        RequestKind::Get => Some(pass.get()?),
-        RequestKind::BatchGet => pass.batch()?,
+        RequestKind::Get => Some(pass.get(after.as_ref())?),
+        RequestKind::BatchGet => pass.batch(after.as_ref())?,
         RequestKind::Query => pass.query(filter, after.as_ref())?,
         RequestKind::Scan => Some(pass.scan(filter, after.as_ref())),
     };
@@ -129,18 +129,18 @@ impl Pass<'_> {
         keys.map(|bound| Ok((bound.attribute.clone(), self.key(bound, element)?))).collect()
     }
 
-    fn get(&self) -> Result<Operation, BindError> {
+    fn get(&self, after: Option<&Condition>) -> Result<Operation, BindError> {
         Ok(Operation::GetItem(GetItem {
             table: self.name(),
             key: self.whole_key(0)?,
-            projection: self.projection(None),
+            projection: self.projection(after),
             consistent: self.plan.strong,
             ..GetItem::default()
         }))
     }
 
     /// One key for each different element of the list; nothing to ask for if there is none.
-    fn batch(&self) -> Result<Option<Operation>, BindError> {
+    fn batch(&self, after: Option<&Condition>) -> Result<Option<Operation>, BindError> {
         let list = self.read.parameters.iter().position(|parameter| parameter.test == Test::In);
         let count = match list.map(|list| self.given(list, 0)).transpose()? {
             Some(AttributeValue::L(parts)) => parts.len(),
@@ -153,7 +153,7 @@ impl Pass<'_> {
                 keys.push(key);
             }
         }
-        let request = BatchGetRequest { keys, projection: self.projection(None), consistent: self.plan.strong };
+        let request = BatchGetRequest { keys, projection: self.projection(after), consistent: self.plan.strong };
         let is_empty = request.keys.is_empty();
         let operation =
             Operation::BatchGetItem(BatchGetItem { tables: vec![(self.name(), request)], ..BatchGetItem::default() });
@@ -264,10 +264,6 @@ impl Pass<'_> {
         }
     }
 
-    fn entity(&self) -> &crate::schema::Entity {
-        self.model.entity(self.plan.returns[0])
-    }
-
     /// A parameter as a test of the attribute of its name.
     fn limited(&self, number: usize) -> Result<Logic, BindError> {
         let parameter = &self.read.parameters[number];
@@ -328,13 +324,14 @@ impl Pass<'_> {
         ])
     }
 
-    /// The fields that are selected, and what is needed to leave items out.
+    /// The fields that are selected, and what is needed to leave items out and to tell entities apart.
     fn projection(&self, after: Option<&Condition>) -> Option<Projection> {
         let selected = self.read.select.as_ref()?;
-        let entity = self.entity();
-        let mut names: Vec<&str> = selected.iter().map(|(field, _)| entity.field(*field).name.as_str()).collect();
+        let name = |(entity, field): &(EntityId, FieldId)| self.model.entity(*entity).field(*field).name.as_str();
+        let mut names: Vec<&str> = selected.iter().map(|(field, _)| name(field)).collect();
         let needed = after.map(Condition::roots).unwrap_or_default();
-        names.extend(needed);
+        let tag = self.table.tag.as_ref().filter(|_| self.plan.returns.len() > 1).map(|(tag, _)| tag.as_str());
+        names.extend(needed.into_iter().chain(tag));
         let mut paths: Vec<Path> = Vec::new();
         for name in names {
             let path = Path::attribute(name);

@@ -1,6 +1,6 @@
 //! In which order the items of a read come, and whether that is the order asked for.
 
-use crate::schema::{Entity, FieldId, Format, Read, Type};
+use crate::schema::{Entity, EntityId, FieldId, Format, Read, Type};
 
 use super::bound::Given;
 use super::read::{Pass, attributes};
@@ -70,10 +70,10 @@ fn check_entity(pass: &Pass<'_>, entity: &Entity) -> Result<(), Obstacle> {
     if right { Ok(()) } else { Err(Obstacle::WrongOrder { span, actual: words(entity, order) }) }
 }
 
-/// Whether the order is that of a field. It is given for the first entity of the read; others have it by name.
-fn follows(pass: &Pass<'_>, entity: &Entity, field: FieldId, order: Order) -> bool {
-    let first = pass.model.entity(pass.entities[0]);
-    let Some(field) = entity.field_named(&first.field(field).name) else { return false };
+/// Whether the order is that of a field. It is given for one entity of the read; others have it by name.
+fn follows(pass: &Pass<'_>, entity: &Entity, (of, field): (EntityId, FieldId), order: Order) -> bool {
+    let name = &pass.model.entity(of).field(field).name;
+    let Some(field) = entity.field_named(name) else { return false };
     let given = Given { read: pass.read, entity, lists: false };
     let kept = !matches!(order.format, Format::Hash | Format::Upper | Format::Lower);
     given.equal(field).is_some()

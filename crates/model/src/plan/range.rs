@@ -90,7 +90,10 @@ pub(super) fn of(
 fn beginning(place: &Place<'_>, parameter: usize, kind: &Type) -> Result<KeyRange, Obstacle> {
     let text = kind.is_text() || matches!(kind.resolved(), Type::Binary(_));
     if !text || !matches!(place.format, Format::Plain | Format::Upper | Format::Lower) {
-        return Err(Obstacle::WrongType { parameter, wanted: "a whole value, which has no beginning".to_owned() });
+        return Err(Obstacle::WrongType {
+            parameter,
+            wanted: format!("{}, which has no beginning", super::read::in_words(kind)),
+        });
     }
     let mut parts = place.prefix.clone();
     parts.push(bound::argument(parameter, 0, place.format));

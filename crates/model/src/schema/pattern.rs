@@ -120,8 +120,8 @@ pub struct Read {
     pub via: Option<(String, Span, Option<IndexId>)>,
     /// `newest first` (true) or `oldest first` (false).
     pub newest_first: Option<(bool, Span)>,
-    /// `ordered by FIELD`, and whether descending.
-    pub ordered: Option<(FieldId, bool, Span)>,
+    /// `ordered by FIELD`, of the first entity that has it, and whether descending.
+    pub ordered: Option<((EntityId, FieldId), bool, Span)>,
     /// `page 50`
     pub page: Option<(u64, Span)>,
     /// `all`
@@ -130,8 +130,8 @@ pub struct Read {
     pub strong: Option<Span>,
     /// `where …`
     pub filter: Option<Expr>,
-    /// `select (a, b)`
-    pub select: Option<Vec<(FieldId, Span)>>,
+    /// `select (a, b)`, each of the first entity that has it.
+    pub select: Option<Vec<((EntityId, FieldId), Span)>>,
     /// `scan`
     pub scan: Option<Span>,
     /// `with expired`

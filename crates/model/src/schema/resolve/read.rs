@@ -154,9 +154,11 @@ impl Reading<'_> {
     }
 
     /// A field of the first entity that has it.
-    fn field(&self, read: &Read, name: &ast::Name, found: &mut Found) -> Option<FieldId> {
+    fn field(&self, read: &Read, name: &ast::Name, found: &mut Found) -> Option<(EntityId, FieldId)> {
         let entities = || self.entities.iter().map(|id| self.model.entity(*id));
-        let field = |name: &str| entities().find_map(|entity| entity.field_named(name));
+        let field = |name: &str| {
+            self.entities.iter().find_map(|id| self.model.entity(*id).field_named(name).map(|field| (*id, field)))
+        };
         if read.result.is_broken() {
             return field(&name.text);
         }

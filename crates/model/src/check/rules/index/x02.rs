@@ -59,6 +59,10 @@ fn broken_promise<'a>(context: &Context<'a>, keyed: Keyed<'_>, index: IndexId, f
             }
             Result::Count(..) => true,
         };
-        read.scan.is_some() || (lists && !in_partition && !asks && read.ordered.is_none_or(|(by, _, _)| by != field))
+        read.scan.is_some()
+            || (lists
+                && !in_partition
+                && !asks
+                && read.ordered.is_none_or(|((of, by), _, _)| (of, by) != (keyed.id, field)))
     })
 }

@@ -3,7 +3,7 @@
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::plan::{Filter, ReadPlan};
-use crate::schema::{Entity, Expr, FieldId, Format, Index, Part, Read, Table};
+use crate::schema::{Entity, EntityId, Expr, FieldId, Format, Index, Model, Part, Read, Table};
 
 use crate::check::rules::key::show;
 
@@ -24,7 +24,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         let held = |name: &str| projection.iter().any(|(own, _)| own == name) || is_key(table, index, name);
         findings.extend(missing_for_filter(context, read, plan, index, &held));
         for &entity in &plan.returns {
-            findings.extend(missing_in_answer(read, plan, index, context.model.entity(entity), &held));
+            findings.extend(missing_in_answer(context.model, (read, plan), index, context.model.entity(entity), &held));
         }
     }
 }
@@ -36,13 +36,13 @@ fn is_key(table: &Table, index: &Index, name: &str) -> bool {
 
 /// Fields of the answer that are neither projected nor part of a key, from which they can be told.
 fn missing_in_answer(
-    read: &Read,
-    plan: &ReadPlan,
+    model: &Model,
+    (read, plan): (&Read, &ReadPlan),
     index: &Index,
     entity: &Entity,
     held: &dyn Fn(&str) -> bool,
 ) -> Option<Diagnostic> {
-    let wanted = wanted(read, plan, entity);
+    let wanted = wanted(model, read, plan, entity);
     let told = told_by_keys(plan, entity);
     let missing: Vec<&str> = wanted
         .into_iter()
@@ -71,12 +71,15 @@ fn finding(read: &Read, index: &Index, severity: Severity, message: String, miss
         .help(format!("project them: `project ({})`, or ask for less: `select (…)`", all.join(", ")))
 }
 
-fn wanted(read: &Read, plan: &ReadPlan, entity: &Entity) -> Vec<FieldId> {
+fn wanted(model: &Model, read: &Read, plan: &ReadPlan, entity: &Entity) -> Vec<FieldId> {
     if plan.count {
         return Vec::new();
     }
     match &read.select {
-        Some(fields) => fields.iter().map(|(field, _)| *field).collect(),
+        Some(fields) => {
+            let name = |(of, field): &(EntityId, FieldId)| model.entity(*of).field(*field).name.as_str();
+            fields.iter().filter_map(|(field, _)| entity.field_named(name(field))).collect()
+        }
         None => (0..entity.fields.len()).map(FieldId).collect(),
     }
 }

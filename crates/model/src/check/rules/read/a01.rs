@@ -4,6 +4,7 @@ use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::plan::{Blocked, Obstacle};
 use crate::schema::{EntityId, FieldId, Read};
+use crate::span::Span;
 
 use super::{obstacles, remedy, words};
 
@@ -17,10 +18,38 @@ pub(super) static RULE: Rule = Rule {
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for (read, blocked, obstacle) in obstacles(context) {
-        if let Obstacle::PartitionOpen { entity, missing } = obstacle {
-            findings.extend(finding(context, read, blocked, *entity, missing));
+        match obstacle {
+            Obstacle::PartitionOpen { entity, missing } => {
+                findings.extend(finding(context, read, blocked, *entity, missing));
+            }
+            Obstacle::DifferentPartitions { first, second, span } => {
+                findings.push(apart(context, read, blocked, (*first, *second), *span));
+            }
+            _ => {}
         }
     }
+}
+
+/// Several entities in one Query must lie in one partition, in one part of it.
+fn apart(
+    context: &Context<'_>,
+    read: &Read,
+    blocked: &Blocked,
+    (first, second): (EntityId, EntityId),
+    span: Span,
+) -> Diagnostic {
+    let entities = [context.model.entity(first), context.model.entity(second)];
+    let [one, other] = entities.map(|entity| entity.name.as_str());
+    let mut finding = Diagnostic::error(
+        RULE.code,
+        span,
+        format!("`{}` returns {one} and {other}, which no one key condition meets", read.name),
+    )
+    .label("a Query reads one range of one partition");
+    for key in entities.iter().filter_map(|entity| entity.key_of(blocked.index)) {
+        finding = finding.also(key.span, "");
+    }
+    finding.help("give both the same partition key, or make it two reads")
 }
 
 fn finding(
@@ -39,7 +68,8 @@ fn finding(
     };
     let names = words::fields(entity, missing);
     let message = format!("`{}` does not give {names}, of which {whose} is made", read.name);
-    let mut finding = Diagnostic::error(RULE.code, read.name_span, message).label(format!("no parameter is {names}"));
+    let mut finding = Diagnostic::error(RULE.code, read.name_span, message)
+        .label(format!("no parameter is {}", words::any_of(entity, missing)));
     for &field in missing {
         finding = finding.also(words::place_in_key(key, field), "needed here");
     }

@@ -53,7 +53,7 @@ fn parameter(context: &Context<'_>, read: &Read, blocked: &Blocked, number: usiz
 fn list(context: &Context<'_>, read: &Read, blocked: &Blocked, number: usize, missing: &[FieldId]) -> Diagnostic {
     let parameter = &read.parameters[number];
     let why = match read.result.entities().first() {
-        Some(&entity) if !missing.is_empty() => {
+        Some(&entity) if !missing.is_empty() && blocked.index.is_none() => {
             let names = words::fields(context.model.entity(entity), missing);
             format!("a BatchGetItem needs whole keys, and nothing gives {names}")
         }

@@ -28,7 +28,7 @@ fn finding(context: &Context<'_>, read: &Read, blocked: &Blocked, entity: Entity
     let name = &entity.name;
     let (names, gives) = match missing {
         [] => ("the sort key".to_owned(), "the sort key is not given".to_owned()),
-        _ => (words::fields(entity, missing), format!("no parameter is {}", words::fields(entity, missing))),
+        _ => (words::fields(entity, missing), format!("no parameter is {}", words::any_of(entity, missing))),
     };
     let mut finding = Diagnostic::error(
         RULE.code,

@@ -13,6 +13,15 @@ pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
+/// `a`, `b` or `c`.
+pub(super) fn any_of(entity: &Entity, of: &[FieldId]) -> String {
+    let all = fields(entity, of);
+    match all.rsplit_once(" and ") {
+        Some((rest, last)) => format!("{rest} or {last}"),
+        None => all,
+    }
+}
+
 /// The names of fields in a sentence.
 pub(super) fn fields(entity: &Entity, fields: &[FieldId]) -> String {
     list(fields.iter().map(|&field| entity.field(field).name.as_str()))
