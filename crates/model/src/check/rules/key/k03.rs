@@ -86,11 +86,12 @@ fn why_unfit(field: &Field, format: Format, alone: bool, is_attribute: bool) -> 
     }
 }
 
-/// A number that is itself the attribute, where the attribute is text.
+/// A number that is itself the attribute, or bytes, where the attribute is text.
 fn plain_attribute(keyed: Keyed<'_>, part: &KeyPart) -> Option<Diagnostic> {
     let (field, span) = alone(keyed, part)?;
     let is_text = field.kind.is_text() || matches!(field.kind.resolved(), Type::Unknown);
-    if field.name != part.attribute || is_text {
+    let is_bytes = matches!(field.kind.resolved(), Type::Binary(_));
+    if is_text || (field.name != part.attribute && !is_bytes) {
         return None;
     }
     Some(other_type(keyed, part, field, span, KeyType::String))

@@ -58,8 +58,8 @@ fn finding(keyed: Keyed<'_>, part: &KeyPart) -> Diagnostic {
 
 fn repair(field: &Field) -> String {
     let max = match field.kind.resolved() {
-        Type::String(bounds) => bounds.max.unwrap_or(256),
-        _ => 256,
+        Type::String(bounds) => bounds.max.unwrap_or(128),
+        _ => 128,
     };
     format!("ask for a character at least: `{}: string(1..{max})`, or put a text before it", field.name)
 }
