@@ -30,6 +30,7 @@
 //! [`Database::execute`] is the same for async code, on any runtime. [`serve`] lets any AWS SDK talk to a database.
 
 mod serve;
+pub mod surroundings;
 
 /// The README's example compiles.
 #[cfg(doctest)]

@@ -9,6 +9,7 @@ mod doc;
 mod explain;
 mod format;
 mod import;
+mod run;
 mod source;
 
 use std::process::ExitCode;
@@ -25,6 +26,7 @@ pub(crate) fn commands() -> Vec<Command> {
         explain::command(),
         doc::command(),
         cost::command(),
+        run::command(),
         import::command(),
         convert::command(),
     ]
@@ -40,6 +42,7 @@ pub(crate) fn run(name: &str, arguments: &ArgMatches) -> Option<Result<ExitCode,
         "fmt" => format::run(arguments),
         "model" => convert::run(arguments),
         "import" => import::run(arguments),
+        "run" => run::run(arguments),
         _ => return None,
     })
 }

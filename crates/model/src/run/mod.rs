@@ -14,6 +14,7 @@
 pub mod cursor;
 mod error;
 mod found;
+pub mod json;
 mod outcome;
 mod permit;
 mod read;

@@ -1,0 +1,83 @@
+//! The world as a model's patterns see it: the system's clock and randomness, and waiting by tokio's timer.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use keyform_model::bind::Fresh;
+use keyform_model::run::{Surroundings, Waiting};
+
+/// The system's clock and randomness.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct System;
+
+const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/// Letters and digits that are not taken for each other.
+const LEGIBLE: &[u8; 32] = b"23456789abcdefghjkmnpqrstuvwxyzA";
+
+fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).expect("the operating system has randomness");
+    bytes
+}
+
+fn letters(alphabet: &[u8; 32], length: usize) -> String {
+    (0..length).map(|_| char::from(alphabet[usize::from(random::<1>()[0] % 32)])).collect()
+}
+
+impl Fresh for System {
+    fn ulid(&self) -> String {
+        let millis = u64::try_from(self.now_millis()).unwrap_or(0);
+        let time = (0..10).rev().map(|place| char::from(CROCKFORD[(millis >> (5 * place) & 31) as usize]));
+        time.chain(letters(CROCKFORD, 16).chars()).collect()
+    }
+
+    fn uuid(&self) -> String {
+        let mut bytes = random::<16>();
+        bytes[6] = bytes[6] & 0x0f | 0x40;
+        bytes[8] = bytes[8] & 0x3f | 0x80;
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+    }
+
+    fn code(&self, length: usize) -> String {
+        letters(LEGIBLE, length)
+    }
+
+    fn token(&self, bytes: usize) -> String {
+        (0..bytes).map(|_| format!("{:02x}", random::<1>()[0])).collect()
+    }
+}
+
+impl Surroundings for System {
+    fn now_millis(&self) -> i64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    }
+
+    fn fresh(&self) -> &dyn Fresh {
+        self
+    }
+
+    fn jitter(&self) -> f64 {
+        f64::from(u32::from_le_bytes(random())) / f64::from(u32::MAX)
+    }
+
+    fn sleep(&self, time: Duration) -> Waiting<'_> {
+        Box::pin(tokio::time::sleep(time))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_look_as_they_should_and_differ() {
+        let (one, other) = (System.ulid(), System.ulid());
+        assert_eq!((one.len(), &one[..8]), (26, &other[..8]));
+        assert_ne!(one, other);
+        assert!(one.bytes().all(|byte| CROCKFORD.contains(&byte)));
+        assert_eq!(System.uuid().len(), 36);
+        assert_eq!(System.uuid().as_bytes()[14], b'4');
+        assert_eq!((System.code(10).len(), System.token(32).len()), (10, 64));
+    }
+}
