@@ -1,4 +1,4 @@
-//! Write patterns: W01 to W15.
+//! Write patterns: W01 to W16.
 
 mod w01;
 mod w02;
@@ -15,6 +15,7 @@ mod w12;
 mod w13;
 mod w14;
 mod w15;
+mod w16;
 
 use crate::check::{Context, Rule};
 use crate::schema::{Action, Entity, FieldId, Write};
@@ -36,6 +37,7 @@ pub(super) const RULES: &[&Rule] = &[
     &w13::RULE,
     &w14::RULE,
     &w15::RULE,
+    &w16::RULE,
 ];
 
 /// Every action of every write whose entity and its key are known.
