@@ -61,8 +61,8 @@ impl Parameters {
         match name {
             "TableName" => self.table = reader.opt_string()?,
             "IndexName" => self.index = reader.opt_string()?,
-            "Key" => self.key = attributes(reader)?,
-            "Item" => self.item = attributes(reader)?,
+            "Key" => self.key = unambiguous(reader)?,
+            "Item" => self.item = unambiguous(reader)?,
             "ExclusiveStartKey" => self.start = attributes(reader)?,
             "ConditionExpression" => self.condition = reader.opt_string()?,
             "FilterExpression" => self.filter = reader.opt_string()?,
@@ -94,6 +94,14 @@ fn names(reader: &mut Reader<'_>) -> Result<Option<Names>, Error> {
         Ok(())
     })?;
     Ok(present.then_some(names))
+}
+
+/// Attributes, of which one that has several types is refused before anything else is looked at.
+fn unambiguous(reader: &mut Reader<'_>) -> Result<Option<Checked<Attributes>>, Error> {
+    match attributes(reader)? {
+        Some(Err(problem)) if problem == request::ambiguous_attribute_value() => Err(problem),
+        checked => Ok(checked),
+    }
 }
 
 /// Values by placeholder; the first that is none spoils all.
