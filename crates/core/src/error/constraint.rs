@@ -95,6 +95,11 @@ impl Violations {
         }
     }
 
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
     fn add(&mut self, violation: &str) {
         self.count += 1;
         if self.text.len() > TEXT_BYTES_MAX {

@@ -23,19 +23,33 @@ pub(crate) fn check_write(violations: &mut Violations, parameters: &Parameters) 
         violations.bare_enumeration(RETURN_VALUES_LISTED);
     }
     check_return_metrics(violations, parameters);
-    let on_failure = parameters.return_on_failure.as_deref();
-    check(violations, on_failure, "returnValuesOnConditionCheckFailure", &["ALL_OLD", "NONE"]);
-    if has_unknown_conditional_operator(parameters) {
-        violations.bare_enumeration(CONDITIONAL_OPERATORS_LISTED);
-    }
+    check_return_on_failure(violations, parameters);
+    check_written_operator(violations, parameters);
 }
 
-/// Checks the choices of an update: what it returns comes first, and is told alone.
+/// Checks the choices of an update: what it returns comes first, and only the first flaw is told.
 pub(crate) fn check_update(violations: &mut Violations, parameters: &Parameters) {
     if has_unknown_return_values(parameters) {
         return violations.bare_enumeration(RETURN_VALUES_LISTED);
     }
-    check_write(violations, parameters);
+    for check in [check_return_capacity, check_return_metrics, check_return_on_failure, check_written_operator] {
+        let known = violations.count();
+        check(violations, parameters);
+        if violations.count() > known {
+            return;
+        }
+    }
+}
+
+fn check_return_on_failure(violations: &mut Violations, parameters: &Parameters) {
+    let on_failure = parameters.return_on_failure.as_deref();
+    check(violations, on_failure, "returnValuesOnConditionCheckFailure", &["ALL_OLD", "NONE"]);
+}
+
+fn check_written_operator(violations: &mut Violations, parameters: &Parameters) {
+    if has_unknown_conditional_operator(parameters) {
+        violations.bare_enumeration(CONDITIONAL_OPERATORS_LISTED);
+    }
 }
 
 fn has_unknown_conditional_operator(parameters: &Parameters) -> bool {

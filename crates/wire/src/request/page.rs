@@ -57,6 +57,7 @@ pub(super) fn query(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "QueryInput", QUERY))?;
     check_query_constraints(&parameters)?;
     mixture::check_with(&parameters, &["FilterExpression", "KeyConditionExpression"])?;
+    let mut expressions = Expressions::of(&mut parameters)?;
     check_select(&parameters)?;
     let start = start_key(&mut parameters)?;
     legacy::check_conditional_operator(&parameters.legacy)?;
@@ -66,7 +67,6 @@ pub(super) fn query(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     if parameters.key_condition.is_none() && legacy_key.is_none() {
         return Err(request::key_condition_missing());
     }
-    let mut expressions = Expressions::of(&mut parameters)?;
     let filter = expressions.filter(parameters.filter.as_deref())?;
     let key = expressions.key_condition(parameters.key_condition.as_deref())?;
     let projection = expressions.projection(parameters.projection.as_deref())?;
@@ -92,13 +92,13 @@ pub(super) fn scan(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "ScanInput", SCAN))?;
     check_scan_constraints(&parameters)?;
     mixture::check_with(&parameters, &["FilterExpression"])?;
+    let mut expressions = Expressions::of(&mut parameters)?;
     check_select(&parameters)?;
     let start = start_key(&mut parameters)?;
     let segment = segment(&parameters)?;
     legacy::check_conditional_operator(&parameters.legacy)?;
     let legacy_projection = legacy::projection(parameters.legacy.attributes_to_get.take())?;
     let legacy_filter = legacy::scan_filter(&mut parameters.legacy)?;
-    let mut expressions = Expressions::of(&mut parameters)?;
     let filter = expressions.filter(parameters.filter.as_deref())?;
     let projection = expressions.projection(parameters.projection.as_deref())?;
     expressions.finish()?;

@@ -21,6 +21,7 @@ pub(super) fn check_create(raw: &RawTable) -> Result<(), Error> {
     check_local_indexes(local.unwrap_or_default(), key, &definitions)?;
     check_global_indexes(global.unwrap_or_default(), &definitions)?;
     check_index_names(local.unwrap_or_default().iter().chain(global.unwrap_or_default()))?;
+    check_reserved(raw)?;
     global.unwrap_or_default().iter().try_for_each(|index| check_index_throughput(index, raw))?;
     check_definitions_used(raw, &definitions)?;
     check_projected(raw)?;
@@ -98,9 +99,14 @@ fn check_billing(raw: &RawTable) -> Result<(), Error> {
     match (raw.billing.as_deref(), &raw.throughput) {
         (Some("PAY_PER_REQUEST"), Some(_)) => Err(schema::throughput_on_demand()),
         (Some("PROVISIONED"), None) => Err(schema::throughput_missing()),
-        (None, None) => Err(schema::throughput_unspecified()),
         (_, throughput) => check_units(throughput.as_ref()),
     }
+}
+
+/// Without a word about billing, a table reserves units.
+fn check_reserved(raw: &RawTable) -> Result<(), Error> {
+    let unspecified = raw.billing.is_none() && raw.throughput.is_none();
+    if unspecified { Err(schema::throughput_unspecified()) } else { Ok(()) }
 }
 
 fn check_units(throughput: Option<&RawThroughput>) -> Result<(), Error> {
