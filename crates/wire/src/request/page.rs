@@ -95,8 +95,8 @@ pub(super) fn scan(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let mut expressions = Expressions::of(&mut parameters)?;
     check_select(&parameters)?;
     let start = start_key(&mut parameters)?;
-    let segment = segment(&parameters)?;
     legacy::check_conditional_operator(&parameters.legacy)?;
+    let segment = segment(&parameters)?;
     let legacy_projection = legacy::projection(parameters.legacy.attributes_to_get.take())?;
     let legacy_filter = legacy::scan_filter(&mut parameters.legacy)?;
     let filter = expressions.filter(parameters.filter.as_deref())?;
