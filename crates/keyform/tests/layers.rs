@@ -5,13 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate with the crates of ours that it may use.
-const MAY_USE: [(&str, &[&str]); 6] = [
+const MAY_USE: [(&str, &[&str]); 7] = [
     ("core", &[]),
     ("wire", &["core"]),
     ("engine", &["core"]),
+    ("model", &["core"]),
     ("server", &["core", "wire", "engine"]),
-    ("keyform", &["core", "wire", "engine", "server"]),
-    ("cli", &["core", "wire", "engine", "server", "keyform"]),
+    ("keyform", &["core", "wire", "engine", "model", "server"]),
+    ("cli", &["core", "wire", "engine", "model", "server", "keyform"]),
 ];
 
 fn crates_folder() -> PathBuf {

@@ -6,17 +6,19 @@
 //! ```text
 //! pk = UNIQUE#User.email#ada@example.com   sk = UNIQUE
 //! ```
+//!
+//! The values of fields that it is unique within come before it, with `#` and `%` in them written as `%23` and `%25`.
 
 use keyform_core::expression::{Condition, Path};
 use keyform_core::operation::TransactAction;
 use keyform_core::{AttributeValue, Attributes};
 
 use crate::document::ast::KeyType;
-use crate::schema::{Entity, Field, FieldId, Format, KeyAttribute, Table};
+use crate::schema::{Entity, Field, FieldId, KeyAttribute, Table};
 
 use super::BindError;
 use super::item::Fields;
-use super::value::{self, Piece};
+use super::value;
 
 /// The text that begins the keys of all sentinels, and is the sort key of each.
 const MARK: &str = "UNIQUE";
@@ -29,18 +31,28 @@ pub(super) fn key(
     fields: &Fields,
 ) -> Result<Option<Attributes>, BindError> {
     let unique = entity.field(field).flags.unique.as_ref();
-    let mut pieces = vec![Piece::Text(format!("{MARK}#{}.{}", entity.name, entity.field(field).name))];
-    for part in unique.iter().flat_map(|unique| &unique.per).chain([&field]) {
+    let mut text = format!("{MARK}#{}.{}", entity.name, entity.field(field).name);
+    for part in unique.iter().flat_map(|unique| &unique.per) {
         let Some(value) = fields.get(part) else { return Ok(None) };
-        pieces.push(Piece::Text("#".to_owned()));
-        pieces.push(Piece::Value(value.clone(), entity.field(*part).kind.clone(), Format::Plain));
+        text.push_str(&format!("#{}", without_delimiter(&plain(value)?)));
     }
+    let Some(value) = fields.get(&field) else { return Ok(None) };
+    text.push_str(&format!("#{}", plain(value)?));
     let mut key = Attributes::new();
-    key.insert(name(table.partition.as_ref())?, value::key(&pieces, KeyType::String)?);
+    key.insert(name(table.partition.as_ref())?, text.into());
     if table.sort.is_some() {
         key.insert(name(table.sort.as_ref())?, MARK.into());
     }
     Ok(Some(key))
+}
+
+fn plain(value: &AttributeValue) -> Result<String, BindError> {
+    value::plain(value).ok_or_else(|| BindError::WrongValue(format!("{value:?}")))
+}
+
+/// A value that others follow, written so that two rows of values never give one text.
+fn without_delimiter(text: &str) -> String {
+    text.replace('%', "%25").replace('#', "%23")
 }
 
 fn name(attribute: Option<&KeyAttribute>) -> Result<String, BindError> {

@@ -128,7 +128,7 @@ fn text(pieces: &[Piece]) -> Result<String, BindError> {
 }
 
 /// A value as text.
-fn plain(value: &AttributeValue) -> Option<String> {
+pub(super) fn plain(value: &AttributeValue) -> Option<String> {
     match value {
         AttributeValue::S(text) => Some(text.clone()),
         AttributeValue::N(number) => Some(number.to_string()),
