@@ -302,7 +302,8 @@ impl Pass<'_> {
 
     fn tagged(&self, entities: &[EntityId]) -> Condition {
         let attribute = self.table.tag.as_ref().map_or("", |(tag, _)| tag.as_str());
-        let tag = |entity: &EntityId| Operand::Value(self.model.entity(*entity).tag.as_str().into_value());
+        let tag =
+            |entity: &EntityId| Operand::Value(AttributeValue::from(self.model.entity(*entity).tag.as_str()).into());
         let operand = Operand::Path(Path::attribute(attribute));
         match entities {
             [entity] => Condition::Compare { left: operand, comparator: Comparator::Equal, right: tag(entity) },
@@ -340,17 +341,6 @@ impl Pass<'_> {
             }
         }
         Some(Projection { paths })
-    }
-}
-
-/// Text as a value of an expression.
-trait IntoValue {
-    fn into_value(self) -> keyform_core::Value;
-}
-
-impl IntoValue for &str {
-    fn into_value(self) -> keyform_core::Value {
-        AttributeValue::from(self).into()
     }
 }
 

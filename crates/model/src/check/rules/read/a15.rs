@@ -3,7 +3,7 @@
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::Verb;
-use crate::schema::{Action, EntityId, Model, Step};
+use crate::schema::{Action, EntityId, Model, Write};
 
 pub(super) static RULE: Rule = Rule {
     code: Code("A15"),
@@ -46,18 +46,5 @@ fn written(model: &Model) -> Vec<EntityId> {
 }
 
 fn actions(model: &Model) -> Vec<&Action> {
-    let mut actions = Vec::new();
-    for write in &model.writes {
-        collect(&write.steps, &mut actions);
-    }
-    actions
-}
-
-fn collect<'a>(steps: &'a [Step], actions: &mut Vec<&'a Action>) {
-    for step in steps {
-        match step {
-            Step::Action(action) => actions.push(action),
-            Step::For(each) => collect(&each.steps, actions),
-        }
-    }
+    model.writes.iter().flat_map(Write::actions).collect()
 }

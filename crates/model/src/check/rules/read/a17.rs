@@ -4,7 +4,7 @@ use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::Number;
 use crate::plan::{self, ReadPlan, RequestKind};
-use crate::schema::{Action, ChangeKind, Entity, EntityId, Model, Read, Result as ReadResult, Step, Test, Type};
+use crate::schema::{Action, ChangeKind, Entity, EntityId, Model, Read, Result as ReadResult, Test, Type};
 
 pub(super) static RULE: Rule = Rule {
     code: Code("A17"),
@@ -67,8 +67,7 @@ fn plans_vary(entity: &Entity, plan: &ReadPlan, refers: &dyn Fn(&crate::schema::
 /// Whether some write that makes or removes a counted item changes a number of its parent.
 fn has_counter(model: &Model, parent: EntityId, counted: EntityId) -> bool {
     model.writes.iter().any(|write| {
-        let mut actions = Vec::new();
-        collect(&write.steps, &mut actions);
+        let actions = write.actions();
         let about = |entity: EntityId| actions.iter().any(|action| action.entity == Some(entity));
         let counts = actions.iter().any(|action| action.entity == Some(parent) && changes_number(action));
         about(counted) && counts
@@ -77,15 +76,6 @@ fn has_counter(model: &Model, parent: EntityId, counted: EntityId) -> bool {
 
 fn changes_number(action: &Action) -> bool {
     action.changes.iter().any(|change| matches!(change.kind, ChangeKind::Increase(_) | ChangeKind::Decrease(_)))
-}
-
-fn collect<'a>(steps: &'a [Step], actions: &mut Vec<&'a Action>) {
-    for step in steps {
-        match step {
-            Step::Action(action) => actions.push(action),
-            Step::For(each) => collect(&each.steps, actions),
-        }
-    }
 }
 
 fn finding(model: &Model, read: &Read, counted: &Entity, parent: EntityId, list: &Read) -> Diagnostic {
