@@ -7,14 +7,16 @@
 //! pk = UNIQUE#User.email#ada@example.com   sk = UNIQUE
 //! ```
 //!
-//! The values of fields that it is unique within come before it, with `#` and `%` in them written as `%23` and `%25`.
+//! The values of fields that it is unique within come before it, with `#` and `%` in them written as `%23` and `%25`. A key that
+//! would be too long ends in the hash of its text.
 
 use keyform_core::expression::{Condition, Path};
 use keyform_core::operation::TransactAction;
 use keyform_core::{AttributeValue, Attributes};
 
 use crate::document::ast::KeyType;
-use crate::schema::{Entity, Field, FieldId, KeyAttribute, Table};
+use crate::schema::{Entity, Field, FieldId, Format, KeyAttribute, Table, Type};
+use crate::template::render;
 
 use super::BindError;
 use super::item::Fields;
@@ -22,6 +24,8 @@ use super::value;
 
 /// The text that begins the keys of all sentinels, and is the sort key of each.
 const MARK: &str = "UNIQUE";
+/// What a partition key may have is twice as much; short keys are cheaper.
+const KEY_BYTES_MAX: usize = 1024;
 
 /// The key of the sentinel of a field's value; `None` if the item has no value there.
 pub(super) fn key(
@@ -39,7 +43,7 @@ pub(super) fn key(
     let Some(value) = fields.get(&field) else { return Ok(None) };
     text.push_str(&format!("#{}", plain(value)?));
     let mut key = Attributes::new();
-    key.insert(name(table.partition.as_ref())?, text.into());
+    key.insert(name(table.partition.as_ref())?, short(text).into());
     if table.sort.is_some() {
         key.insert(name(table.sort.as_ref())?, MARK.into());
     }
@@ -53,6 +57,16 @@ fn plain(value: &AttributeValue) -> Result<String, BindError> {
 /// A value that others follow, written so that two rows of values never give one text.
 fn without_delimiter(text: &str) -> String {
     text.replace('%', "%25").replace('#', "%23")
+}
+
+/// The text itself, or as much of it as fits with the hash of all of it.
+fn short(text: String) -> String {
+    if text.len() <= KEY_BYTES_MAX {
+        return text;
+    }
+    let hash = render::written(&Type::Json, Format::Hash, &text).unwrap_or_default();
+    let end = (0..=KEY_BYTES_MAX / 2).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    format!("{}%{hash}", &text[..end])
 }
 
 fn name(attribute: Option<&KeyAttribute>) -> Result<String, BindError> {
@@ -87,4 +101,17 @@ pub(super) fn release(name: String, key: Attributes) -> TransactAction {
 pub(super) fn is_guarded(entity: &Entity, field: FieldId) -> bool {
     let is_unique = |field: &Field| field.flags.unique.is_some();
     is_unique(entity.field(field)) && crate::plan::guarded_fields(entity).any(|guarded| guarded == field)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_keys_are_cut_and_stay_different() {
+        let long = |end: &str| short(format!("{}{end}", "é".repeat(2000)));
+        assert!(long("1").len() <= KEY_BYTES_MAX);
+        assert_ne!(long("1"), long("2"));
+        assert_eq!(short("short".to_owned()), "short");
+    }
 }

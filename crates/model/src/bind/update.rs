@@ -143,13 +143,13 @@ impl Changing<'_> {
         Ok(())
     }
 
-    /// What stands at a path, or a value if nothing may.
+    /// What stands at a path, or a value if nothing may: the field's default, and of a version, which a new item has as 1, zero.
     fn or_else(&self, field: &Field, path: &Path, otherwise: AttributeValue) -> UpdateOperand {
         let may_be_absent = field.optional || self.action.verb == Verb::Upsert || path.elements.len() > 1;
         if !may_be_absent {
             return UpdateOperand::Path(path.clone());
         }
-        let default = field.default.as_ref().filter(|_| path.elements.len() == 1);
+        let default = field.default.as_ref().filter(|_| path.elements.len() == 1 && field.flags.version.is_none());
         let default = default.and_then(|expr| self.scope.typed(expr, &field.kind).ok().flatten());
         let otherwise = UpdateOperand::Value(default.unwrap_or(otherwise).into());
         UpdateOperand::IfNotExists(path.clone(), Box::new(otherwise))

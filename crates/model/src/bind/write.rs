@@ -455,5 +455,13 @@ fn unchanged(entity: &Entity, guarded: &[FieldId], before: &Fields) -> Vec<Condi
             None => Condition::AttributeNotExists(path),
         }
     };
-    guarded.iter().map(test).collect()
+    let keys = entity.key_fields();
+    let mut fields: Vec<FieldId> = Vec::new();
+    for &field in guarded {
+        let per = entity.field(field).flags.unique.iter().flat_map(|unique| unique.per.iter().copied());
+        fields.extend(per.filter(|part| !keys.contains(part)).chain([field]));
+    }
+    fields.sort_unstable();
+    fields.dedup();
+    fields.iter().map(test).collect()
 }
