@@ -1,4 +1,4 @@
-//! Write patterns: W01 to W16.
+//! Write patterns: W01 to W18.
 
 mod w01;
 mod w02;
@@ -16,6 +16,8 @@ mod w13;
 mod w14;
 mod w15;
 mod w16;
+mod w17;
+mod w18;
 
 use crate::check::{Context, Rule};
 use crate::schema::{Action, Entity, FieldId, Write};
@@ -38,6 +40,8 @@ pub(super) const RULES: &[&Rule] = &[
     &w14::RULE,
     &w15::RULE,
     &w16::RULE,
+    &w17::RULE,
+    &w18::RULE,
 ];
 
 /// Every action of every write whose entity and its key are known.
