@@ -3,7 +3,7 @@
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::plan::{Filter, ReadPlan};
-use crate::schema::{Entity, EntityId, Expr, FieldId, Format, Index, Model, Part, Read, Table};
+use crate::schema::{Entity, EntityId, Expr, FieldId, Index, Model, Read, Table};
 
 use crate::check::rules::key::show;
 
@@ -34,7 +34,8 @@ fn is_key(table: &Table, index: &Index, name: &str) -> bool {
     table.key_names().chain(of_index).any(|own| own == name)
 }
 
-/// Fields of the answer that are neither projected nor part of a key, from which they can be told.
+/// Fields of the answer that are neither projected nor key attributes. One that only stands in a key's template is not there by its name:
+/// a request for it is refused.
 fn missing_in_answer(
     model: &Model,
     (read, plan): (&Read, &ReadPlan),
@@ -43,13 +44,8 @@ fn missing_in_answer(
     held: &dyn Fn(&str) -> bool,
 ) -> Option<Diagnostic> {
     let wanted = wanted(model, read, plan, entity);
-    let told = told_by_keys(plan, entity);
-    let missing: Vec<&str> = wanted
-        .into_iter()
-        .filter(|field| !told.contains(field))
-        .map(|field| entity.field(field).name.as_str())
-        .filter(|name| !held(name))
-        .collect();
+    let missing: Vec<&str> =
+        wanted.into_iter().map(|field| entity.field(field).name.as_str()).filter(|name| !held(name)).collect();
     if missing.is_empty() {
         return None;
     }
@@ -82,21 +78,6 @@ fn wanted(model: &Model, read: &Read, plan: &ReadPlan, entity: &Entity) -> Vec<F
         }
         None => (0..entity.fields.len()).map(FieldId).collect(),
     }
-}
-
-/// The fields that the keys tell: they are in a template as they are.
-fn told_by_keys(plan: &ReadPlan, entity: &Entity) -> Vec<FieldId> {
-    let keys = [entity.key.as_ref(), entity.key_of(plan.index)];
-    let parts = keys.into_iter().flatten().flat_map(|key| key.partition.iter().chain(&key.sort));
-    let fields = parts.flat_map(|part| &part.template.parts).filter_map(|piece| match piece {
-        Part::Field { field, format, .. } if is_whole(*format) => Some(*field),
-        _ => None,
-    });
-    fields.collect()
-}
-
-fn is_whole(format: Format) -> bool {
-    matches!(format, Format::Plain | Format::Milliseconds | Format::Pad(_))
 }
 
 /// An attribute that a filter looks at and that is not there.
