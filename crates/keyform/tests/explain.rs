@@ -1,4 +1,4 @@
-//! What `keyform explain` shows is what the service takes: every request of the systems' models is read by the wire as the request it was
+//! What `keyform explain` shows is what the service takes: every request of the systems' models and of others is read by the wire as the request it was
 //! printed from, and a database with the model's tables accepts it.
 
 use std::fs;
@@ -16,6 +16,10 @@ fn models() -> Vec<PathBuf> {
     let name = |system: &str| systems.join(system).join(format!("{system}.kf"));
     let mut models: Vec<PathBuf> = ["agencies", "discord", "helpmaton", "t3nets", "workspaces"].map(name).into();
     models.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reads/shapes.kf"));
+    let unseen = Path::new(env!("CARGO_MANIFEST_DIR")).join("../model/tests/unseen");
+    models.extend(
+        ["booking", "catalogue", "ledger", "saas", "sensors", "shop"].map(|name| unseen.join(format!("{name}.kf"))),
+    );
     models
 }
 

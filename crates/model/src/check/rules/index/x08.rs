@@ -25,7 +25,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         }
     }
     for (keyed, id, index) in index_keys(model) {
-        if gives_nothing_new(model, keyed, id) {
+        if gives_nothing_new(model, keyed, id) && !is_turned_round(keyed, index) {
             findings.push(same_as_table(keyed, index));
         }
     }
@@ -93,6 +93,12 @@ pub(super) fn gives_nothing_new(model: &Model, keyed: Keyed<'_>, index: IndexId)
     let no_order = own_sort.iter().all(|field| own_partition.contains(field)) || own_sort == sort;
     let local = keyed.table.index_at(index).local;
     !local && known && as_narrow && no_order && !is_read_with_others(model, keyed.id, index)
+}
+
+/// Whether the index is of the table's own key attributes, which every item has: no entity can be left out of it.
+fn is_turned_round(keyed: Keyed<'_>, index: &Index) -> bool {
+    let mut attributes = index.partition.iter().chain(&index.sort);
+    attributes.all(|attribute| keyed.table.key_names().any(|name| name == attribute.name))
 }
 
 /// Whether a read of the index returns the entity together with others, which the table's key would not.

@@ -8,7 +8,7 @@ use crate::schema::{Action, Change, ChangeKind, FieldId, Write};
 use crate::span::Span;
 
 use super::index_keys;
-use crate::check::rules::key::Keyed;
+use crate::check::rules::key::{Keyed, show};
 
 /// From so many changes a second an index key changes often.
 const OFTEN_PER_SECOND: f64 = 10.0;
@@ -23,17 +23,26 @@ pub(super) static RULE: Rule = Rule {
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for (keyed, _, index) in index_keys(context.model) {
-        let mut seen = Vec::new();
+        let mut causes: Vec<Cause<'_>> = Vec::new();
         for (field, span) in keyed.places() {
-            if seen.contains(&field) {
-                continue;
-            }
-            seen.push(field);
-            if let Some((write, why)) = changing(context, keyed, field) {
-                findings.push(finding(keyed, &index.name, (field, span), write, why));
+            let Some((write, why)) = changing(context, keyed, field) else { continue };
+            match causes.iter_mut().find(|cause| std::ptr::eq(cause.write, write) && cause.why == why) {
+                Some(cause) if cause.fields.contains(&field) => {}
+                Some(cause) => cause.fields.push(field),
+                None => causes.push(Cause { write, why, fields: vec![field], span }),
             }
         }
+        findings.extend(causes.iter().map(|cause| finding(keyed, &index.name, cause)));
     }
+}
+
+/// A write that moves items in an index, and the fields by which it does.
+struct Cause<'a> {
+    write: &'a Write,
+    why: &'static str,
+    fields: Vec<FieldId>,
+    /// Where the first of them stands.
+    span: Span,
 }
 
 /// A write that often changes the field, and how.
@@ -71,11 +80,12 @@ fn counts(change: &Change, field: FieldId) -> bool {
     change.field == Some(field) && matches!(change.kind, ChangeKind::Increase(_) | ChangeKind::Decrease(_))
 }
 
-fn finding(keyed: Keyed<'_>, index: &str, place: (FieldId, Span), write: &Write, why: &str) -> Diagnostic {
-    let field = keyed.entity.field(place.0);
-    let message = format!("`{}` moves items of {} in `{index}` with every change", field.name, keyed.entity.name);
-    Diagnostic::warning(RULE.code, keyed.place_of(place.1), message)
+fn finding(keyed: Keyed<'_>, index: &str, cause: &Cause<'_>) -> Diagnostic {
+    let names = show::listed(cause.fields.iter().map(|field| keyed.entity.field(*field).name.as_str()));
+    let verb = if cause.fields.len() == 1 { "moves" } else { "move" };
+    let message = format!("{names} {verb} items of {} in `{index}` with every change", keyed.entity.name);
+    Diagnostic::warning(RULE.code, keyed.place_of(cause.span), message)
         .label("a changed key is a delete and a put in the index")
-        .also(write.name_span, why)
+        .also(cause.write.name_span, cause.why)
         .help("key the index by what seldom changes, or accept the cost: `allow X10` with the reason")
 }

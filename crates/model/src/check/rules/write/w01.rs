@@ -3,7 +3,7 @@
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::Verb;
-use crate::schema::{Action, Entity};
+use crate::schema::{Action, Entity, Write};
 
 use super::actions;
 
@@ -16,9 +16,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
-    for (_, action, entity) in actions(context) {
+    for (write, action, entity) in actions(context) {
         if action.verb == Verb::Put && action.conditions.is_empty() && !has_fresh_key(action, entity) {
-            findings.push(finding(action, entity));
+            findings.push(finding(write, action, entity));
         }
     }
 }
@@ -28,12 +28,23 @@ fn has_fresh_key(action: &Action, entity: &Entity) -> bool {
     entity.key_fields().into_iter().any(|field| action.value_of(field).is_some_and(crate::schema::Expr::is_fresh))
 }
 
-fn finding(action: &Action, entity: &Entity) -> Diagnostic {
+fn finding(write: &Write, action: &Action, entity: &Entity) -> Diagnostic {
     let name = &entity.name;
-    Diagnostic::warning(RULE.code, action.entity_span, format!("`put {name}` replaces the item that has this key, whatever it holds"))
-        .label("no condition")
-        .note("Two callers that put at once both succeed, and what the first one wrote is gone.")
-        .help(format!(
+    let help = if write.batch.is_some() {
+        format!(
+            "a batch takes no conditions: leave `batch` out and write `create {name}`, or say that a repeated put does no harm: `allow W01 \"…\"`"
+        )
+    } else {
+        format!(
             "write `create {name}` if it must be new, `update {name}(…)` if it must be there, or give the put a condition (`if absent or …`)"
-        ))
+        )
+    };
+    Diagnostic::warning(
+        RULE.code,
+        action.entity_span,
+        format!("`put {name}` replaces the item that has this key, whatever it holds"),
+    )
+    .label("no condition")
+    .note("Two callers that put at once both succeed, and what the first one wrote is gone.")
+    .help(help)
 }
