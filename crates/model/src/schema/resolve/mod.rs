@@ -32,6 +32,7 @@ mod table;
 mod template;
 mod types;
 mod value;
+mod version;
 mod write;
 
 use crate::diagnostic::{Diagnostic, Label};

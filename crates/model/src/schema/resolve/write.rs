@@ -16,7 +16,7 @@ use super::names::{Declared, Names, twice};
 use super::parameter::{self, Hints};
 use super::scope::{Content, Known};
 use super::types::Types;
-use super::{action, code, mention, place, read};
+use super::{action, code, mention, place, read, version};
 
 /// A write.
 pub(super) fn resolve(
@@ -44,6 +44,7 @@ pub(super) fn resolve(
         action::refill(model, &mut write);
     }
     action::from_parameters(model, &mut write);
+    version::expect(model, &mut write);
     if model.caller.is_some() && write.allow.is_none() {
         read::no_allow(&it.name, found);
     }

@@ -3,7 +3,7 @@
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::Verb;
-use crate::schema::{Action, Change, ChangeKind, Entity, EntityId, ExprKind, FieldId, Model, Origin, Write};
+use crate::schema::{Action, Change, ChangeKind, Entity, ExprKind, FieldId, Origin, Write};
 
 use super::version_of;
 
@@ -18,25 +18,20 @@ pub(super) static RULE: Rule = Rule {
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for write in &context.model.writes {
         for action in write.actions() {
-            let Some(id) = action.entity else { continue };
-            let entity = context.model.entity(id);
-            if let Some(version) =
-                version_of(entity).filter(|&version| goes_past(context.model, write, action, id, version))
-            {
+            let Some(entity) = action.entity.map(|id| context.model.entity(id)) else { continue };
+            if let Some(version) = version_of(entity).filter(|_| goes_past(write, action)) {
                 findings.push(finding(write, action, entity, version));
             }
         }
     }
 }
 
-fn goes_past(model: &Model, write: &Write, action: &Action, entity: EntityId, version: FieldId) -> bool {
+/// A version that is expected, by a parameter or because the item was read, is a condition of the action already.
+fn goes_past(write: &Write, action: &Action) -> bool {
     match action.verb {
         Verb::Create | Verb::Check => false,
         Verb::Put | Verb::Upsert | Verb::Delete | Verb::Update if write.batch.is_some() => true,
-        Verb::Put | Verb::Upsert => action.conditions.is_empty() && !only_counts(action),
-        Verb::Update | Verb::Delete => {
-            action.conditions.is_empty() && !only_counts(action) && !knows_version(model, write, entity, version)
-        }
+        Verb::Put | Verb::Upsert | Verb::Update | Verb::Delete => action.conditions.is_empty() && !only_counts(action),
     }
 }
 
@@ -58,18 +53,6 @@ fn is_stamp(change: &Change) -> bool {
         ExprKind::Call { function, .. } => function == "now" || function == "today",
         _ => false,
     }
-}
-
-/// Whether the write has a version to expect: the caller's, or that of the item it has read.
-fn knows_version(model: &Model, write: &Write, entity: EntityId, version: FieldId) -> bool {
-    let name = &model.entity(entity).field(version).name;
-    let given = write.parameters.iter().any(|parameter| &parameter.field_name == name);
-    let reads = write
-        .lets
-        .iter()
-        .filter_map(|read| read.read())
-        .any(|read| model.read(read).result.entities().contains(&entity));
-    given || reads
 }
 
 fn finding(write: &Write, action: &Action, entity: &Entity, version: FieldId) -> Diagnostic {

@@ -1,0 +1,106 @@
+//! The optimistic lock: what a write expects the version of an item to be becomes a condition of the request.
+//!
+//! It is known where a parameter has the name of the version field, or where a `let` has read the very item. A change that only counts, or
+//! has conditions of its own, is left alone unless the caller says what to expect.
+
+use crate::document::ast::{BinaryOp, Verb};
+use crate::schema::expression::{Expr, ExprKind, Origin, Place};
+use crate::schema::pattern::{Action, ChangeKind, Condition, Let, LetSource, Step, Write};
+use crate::schema::{EntityId, FieldId, Model};
+use crate::span::Span;
+
+/// Adds the conditions.
+pub(super) fn expect(model: &Model, write: &mut Write) {
+    let expectations = Expectations {
+        model,
+        parameters: write.parameters.iter().map(|parameter| parameter.field_name.clone()).collect(),
+        lets: write.lets.clone(),
+    };
+    if write.batch.is_none() {
+        expectations.add(&mut write.steps);
+    }
+}
+
+struct Expectations<'a> {
+    model: &'a Model,
+    parameters: Vec<String>,
+    lets: Vec<Let>,
+}
+
+impl Expectations<'_> {
+    fn add(&self, steps: &mut [Step]) {
+        for step in steps {
+            match step {
+                Step::For(each) => self.add(&mut each.steps),
+                Step::Action(action) => {
+                    if let Some(condition) = self.condition(action) {
+                        action.conditions.push(condition);
+                    }
+                }
+            }
+        }
+    }
+
+    fn condition(&self, action: &Action) -> Option<Condition> {
+        let id = action.entity.filter(|_| matches!(action.verb, Verb::Update | Verb::Delete | Verb::Check))?;
+        let entity = self.model.entity(id);
+        let version = entity.fields.iter().position(|field| field.flags.version.is_some()).map(FieldId)?;
+        if action.tests(version) {
+            return None;
+        }
+        let given = self.parameters.iter().position(|name| *name == entity.field(version).name);
+        let expected = match given {
+            Some(number) => Origin::Parameter(number),
+            None if action.verb == Verb::Check || !action.conditions.is_empty() || only_counts(action) => return None,
+            None => {
+                let number = self.lets.iter().position(|read| self.has_read(read, id, action))?;
+                Origin::Let { number, entity: Some(id), field: Some(version) }
+            }
+        };
+        Some(Condition { condition: equal(id, version, expected, action.entity_span), outcome: None })
+    }
+
+    /// Whether a `let` has read the item of an action: by the same key, or because the action's key is what it has read.
+    fn has_read(&self, read: &Let, id: EntityId, action: &Action) -> bool {
+        let LetSource::Read { read: pattern, arguments } = &read.source else { return false };
+        let pattern = self.model.read(*pattern);
+        let number = self.lets.iter().position(|other| other.name_span == read.name_span);
+        let keys = self.model.entity(id).key_fields();
+        pattern.result.entities() == [id]
+            && keys.iter().all(|&key| {
+                let value = action.keys.iter().find(|(field, _)| *field == key).map(|(_, value)| value);
+                value.is_some_and(|value| {
+                    is_field_of(value, number, key) || is_argument(self.model, pattern, arguments, id, key, value)
+                })
+            })
+    }
+}
+
+fn is_field_of(value: &Expr, number: Option<usize>, key: FieldId) -> bool {
+    matches!(&value.kind, ExprKind::Place(Place { origin: Origin::Let { number: of, field: Some(field), .. }, path })
+        if Some(*of) == number && *field == key && path.is_empty())
+}
+
+fn is_argument(
+    model: &Model,
+    pattern: &crate::schema::Read,
+    arguments: &[Expr],
+    id: EntityId,
+    key: FieldId,
+    value: &Expr,
+) -> bool {
+    let name = &model.entity(id).field(key).name;
+    let names = pattern.parameters.iter().flat_map(|parameter| &parameter.arguments);
+    names.zip(arguments).any(|(argument, given)| argument == name && given.same(value))
+}
+
+/// Changes that mean the same whatever was there before.
+fn only_counts(action: &Action) -> bool {
+    let mut written = action.changes.iter().filter(|change| change.written).peekable();
+    written.peek().is_some() && written.all(|change| !matches!(change.kind, ChangeKind::Set(_) | ChangeKind::Remove))
+}
+
+fn equal(entity: EntityId, version: FieldId, expected: Origin, span: Span) -> Expr {
+    let place = |origin| Box::new(Expr { kind: ExprKind::Place(Place { origin, path: Vec::new() }), span });
+    Expr { kind: ExprKind::Binary(BinaryOp::Equal, place(Origin::Field(entity, version)), place(expected)), span }
+}
