@@ -82,9 +82,9 @@ async fn versions_rise_and_are_checked_where_one_is_expected() {
     let late = runner.write("edit", &call(&[id.clone(), text("c"), expected(1)])).await.unwrap_err();
     let RunError::Conflict(Some(now)) = late else { panic!("{late}") };
     assert_eq!((version(&now), now.fields.get("text").cloned()), (2, Some("b".into())));
-    let viewed = runner.write("view", &call(&[id.clone()])).await.unwrap().unwrap();
+    let viewed = runner.write("view", &call(std::slice::from_ref(&id))).await.unwrap().unwrap();
     assert_eq!(version(&viewed), 3, "a count raises it and expects nothing");
-    let doubled = runner.write("double", &call(&[id.clone()])).await.unwrap().unwrap();
+    let doubled = runner.write("double", &call(std::slice::from_ref(&id))).await.unwrap().unwrap();
     assert_eq!((version(&doubled), doubled.fields.get("text").cloned()), (4, Some("bb".into())));
     assert!(matches!(runner.write("remove", &call(&[id.clone(), expected(3)])).await, Err(RunError::Conflict(_))));
     runner.write("remove", &call(&[id, expected(4)])).await.unwrap();
