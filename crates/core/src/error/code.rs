@@ -14,6 +14,11 @@ macro_rules! codes {
                 match self { $(Self::$variant => $name,)* }
             }
 
+            /// The code of that name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name { $($name => Some(Self::$variant),)* _ => None }
+            }
+
             /// The name with its namespace, as `__type` carries it.
             pub fn qualified_name(self) -> &'static str {
                 match self { $(Self::$variant => concat!($space!(), "#", $name),)* }
@@ -66,6 +71,10 @@ codes! {
     RequestTimeout = "RequestTimeoutException", service, 408;
     /// Too many requests.
     Throttling = "ThrottlingException", service, 400;
+    /// The table's or an index's throughput is used up.
+    ProvisionedThroughputExceeded = "ProvisionedThroughputExceededException", dynamo, 400;
+    /// The account's throughput is used up.
+    RequestLimitExceeded = "RequestLimitExceeded", dynamo, 400;
     /// The fault is the server's.
     InternalServer = "InternalServerError", dynamo, 500;
     /// A condition did not hold.

@@ -13,6 +13,7 @@ pub mod item;
 pub mod legacy;
 pub mod partiql;
 pub mod read;
+pub mod remote;
 pub mod request;
 pub mod schema;
 pub mod stream;

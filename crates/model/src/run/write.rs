@@ -114,9 +114,11 @@ impl Runner {
             Ok(Output::TransactWriteItems(_)) => self.returned_after(write, &told).await,
             Ok(_) => Ok(None),
             Err(error) => match error.code() {
-                ErrorCode::TransactionConflict | ErrorCode::TransactionInProgress | ErrorCode::Throttling => {
-                    Err(RunError::Busy)
-                }
+                ErrorCode::TransactionConflict
+                | ErrorCode::TransactionInProgress
+                | ErrorCode::Throttling
+                | ErrorCode::ProvisionedThroughputExceeded
+                | ErrorCode::RequestLimitExceeded => Err(RunError::Busy),
                 _ => outcome::of(&self.checked.model, plan, &bound, error),
             },
         }

@@ -1,0 +1,75 @@
+//! Errors of a store that is somewhere else: what it reported, or why nothing came of asking it.
+
+use super::{CancellationCause, CancellationReason, Detail, Error, ErrorCode};
+use crate::value::Item;
+
+/// The reasons of a cancelled transaction that the service knows.
+const CAUSES: [&str; 8] = [
+    "ConditionalCheckFailed",
+    "TransactionConflict",
+    "ItemCollectionSizeLimitExceeded",
+    "ProvisionedThroughputExceeded",
+    "ThrottlingError",
+    "ValidationError",
+    "DuplicateItem",
+    "AccessDenied",
+];
+
+/// The error that a store reported under that code, with its text and what it carries. A code that the service does not have
+/// becomes an internal error which names it.
+pub fn reported(code: &str, message: &str, detail: Detail) -> Error {
+    match ErrorCode::from_name(code) {
+        Some(code) => Error::with_detail(code, message, detail),
+        None => Error::internal(format!("the store answered {code}: {message}")),
+    }
+}
+
+/// The reason that a store reported for one action of a cancelled transaction; `None` is the code of an action that was not the
+/// cause.
+pub fn reason(code: &str, message: &str, item: Option<Item>) -> CancellationReason {
+    let known = CAUSES.into_iter().find(|cause| *cause == code);
+    let cause = match (code, known) {
+        ("None" | "", _) => None,
+        (_, Some(code)) => Some(CancellationCause { code, message: message.to_owned() }),
+        (_, None) => Some(CancellationCause { code: "ValidationError", message: format!("{code}: {message}") }),
+    };
+    CancellationReason { cause, item }
+}
+
+/// No answer came: the address, the network, the credentials or the region may be wrong.
+pub fn no_answer(reason: &str) -> Error {
+    Error::internal(format!("the store did not answer: {reason}"))
+}
+
+/// The answer has something that it cannot have.
+pub fn malformed(what: &str) -> Error {
+    Error::internal(format!("the store's answer cannot be read: {what}"))
+}
+
+/// The operation is not sent to stores elsewhere.
+pub fn unsupported(operation: &str) -> Error {
+    Error::new(
+        ErrorCode::UnknownOperation,
+        format!("{operation} is not sent to a store elsewhere; an AWS SDK or the AWS command line can do it"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reported_code_is_the_service_s_or_named_in_the_text() {
+        let known = reported("ProvisionedThroughputExceededException", "slow down", Detail::None);
+        assert_eq!((known.code(), known.message()), (ErrorCode::ProvisionedThroughputExceeded, "slow down"));
+        let unknown = reported("TeapotException", "short and stout", Detail::None);
+        assert_eq!(unknown.code(), ErrorCode::InternalServer);
+        assert_eq!(unknown.message(), "the store answered TeapotException: short and stout");
+    }
+
+    #[test]
+    fn an_action_that_was_not_the_cause_has_no_cause() {
+        assert_eq!(reason("None", "", None), CancellationReason::default());
+        assert_eq!(reason("ThrottlingError", "later", None).cause.map(|cause| cause.code), Some("ThrottlingError"));
+    }
+}
