@@ -29,6 +29,9 @@
 //! [`Database::open`] does the same on a directory, where an acknowledged write survives a power cut.
 //! [`Database::execute`] is the same for async code, on any runtime. [`serve`] lets any AWS SDK talk to a database.
 
+#[cfg(feature = "aws")]
+pub use keyform_aws as aws;
+
 mod serve;
 pub mod surroundings;
 

@@ -5,14 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate with the crates of ours that it may use.
-const MAY_USE: [(&str, &[&str]); 7] = [
+const MAY_USE: [(&str, &[&str]); 8] = [
     ("core", &[]),
     ("wire", &["core"]),
     ("engine", &["core"]),
     ("model", &["core"]),
+    ("aws", &["core"]),
     ("server", &["core", "wire", "engine"]),
-    ("keyform", &["core", "wire", "engine", "model", "server"]),
-    ("cli", &["core", "wire", "engine", "model", "server", "keyform"]),
+    ("keyform", &["core", "wire", "engine", "model", "aws", "server"]),
+    ("cli", &["core", "wire", "engine", "model", "aws", "server", "keyform"]),
 ];
 
 fn crates_folder() -> PathBuf {

@@ -1,4 +1,7 @@
-//! The discord model at work on the embedded engine: its flows as people use them, refusals by name, guards, pages and cursors.
+//! The discord model at work: its flows as people use them, refusals by name, guards, pages and cursors.
+//!
+//! One suite of behaviours, on each store: the embedded engine in process, our own server through the AWS SDK, and the endpoint of
+//! `KEYFORM_EXTENDDB_URL` through the AWS SDK, if there is one.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -9,12 +12,15 @@ use std::time::Duration;
 use keyform::model::Checked;
 use keyform::model::bind::Fresh;
 use keyform::model::run::{Answer, Call, Caller, Found, RunError, Runner, Settings, Surroundings};
-use keyform::{AttributeValue, Attributes, Database};
+use keyform::server::{self, Running, Server};
+use keyform::{AttributeValue, Attributes, Database, Execute};
+use keyform_aws::{Credentials, Options, Remote};
 
-/// A clock that goes a millisecond further each time it is looked at, and ids that count.
-#[derive(Default)]
+/// A clock that goes a millisecond further each time it is looked at, and ids that count. Those that are tokens differ between
+/// chats, which may have one endpoint.
 struct Counted {
     count: AtomicU64,
+    chat: String,
 }
 
 impl Counted {
@@ -29,7 +35,7 @@ impl Fresh for Counted {
     }
 
     fn uuid(&self) -> String {
-        format!("00000000-0000-4000-a000-{:012x}", self.next())
+        format!("{:0>21}-{:012x}", self.chat, self.next())
     }
 
     fn code(&self, length: usize) -> String {
@@ -54,13 +60,23 @@ impl Surroundings for Counted {
         0.5
     }
 
-    fn sleep(&self, _: Duration) -> keyform::model::run::Waiting<'_> {
-        Box::pin(std::future::ready(()))
+    fn sleep(&self, pause: Duration) -> keyform::model::run::Waiting<'_> {
+        Box::pin(tokio::time::sleep(pause))
     }
 }
 
+/// A chat on one store, in a table of its own.
 struct Chat {
     runner: Runner,
+    server: Option<Running>,
+}
+
+impl Drop for Chat {
+    fn drop(&mut self) {
+        if let Some(server) = self.server.take() {
+            server.stop();
+        }
+    }
 }
 
 fn attributes(pairs: &[(&str, &str)]) -> Attributes {
@@ -75,19 +91,36 @@ fn text(found: &Found, field: &str) -> String {
 }
 
 impl Chat {
-    async fn open() -> Self {
+    async fn embedded() -> Self {
+        Self::open(Arc::new(Database::in_memory()), None).await
+    }
+
+    async fn served() -> Self {
+        let server = Server::bind(server::Settings { port: 0, ..server::Settings::default() }).unwrap();
+        let running = keyform::serve(server, &Database::in_memory()).unwrap();
+        let remote = remote(&running.url()).await;
+        Self::open(Arc::new(remote), Some(running)).await
+    }
+
+    async fn elsewhere() -> Option<Self> {
+        let url = std::env::var("KEYFORM_EXTENDDB_URL").ok()?;
+        Some(Self::open(Arc::new(remote(&url).await), None).await)
+    }
+
+    async fn open(store: Arc<dyn Execute>, server: Option<Running>) -> Self {
+        static CHATS: AtomicU64 = AtomicU64::new(0);
         let source = include_str!("../../../systems/discord/discord.kf");
+        let stage = format!("{}-{}", std::process::id(), CHATS.fetch_add(1, Ordering::Relaxed));
         let settings = Settings {
-            variables: [("stage".to_owned(), "test".to_owned())].into(),
+            variables: [("stage".to_owned(), stage.clone())].into(),
             cursor_key: [7; 32],
             without_transactions: false,
         };
-        let store = Arc::new(Database::in_memory());
-        let runner =
-            Runner::new(Arc::new(Checked::read(source)), store, Arc::new(Counted::default()), settings).unwrap();
-        assert_eq!(runner.create_tables().await.unwrap(), ["discord-clone-test-DiscordTable"]);
+        let counted = Counted { count: AtomicU64::new(0), chat: stage.clone() };
+        let runner = Runner::new(Arc::new(Checked::read(source)), store, Arc::new(counted), settings).unwrap();
+        assert_eq!(runner.create_tables().await.unwrap(), [format!("discord-clone-{stage}-DiscordTable")]);
         assert!(runner.create_tables().await.unwrap().is_empty(), "what is there stays");
-        Self { runner }
+        Self { runner, server }
     }
 
     fn call(user: Option<&str>, arguments: &[(&str, &str)]) -> Call {
@@ -115,10 +148,70 @@ impl Chat {
         }
     }
 
+    /// Waits until an index has an item, which on some stores is a while after the table has it.
+    async fn wait_for(&self, name: &str, arguments: &[(&str, &str)]) {
+        for _ in 0..500 {
+            if !matches!(self.read(None, name, arguments).await.unwrap(), Answer::One(None)) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("{name} did not find what was written");
+    }
+
     async fn sign_up(&self, email: &str, username: &str) -> Result<String, RunError> {
         let arguments = [("email", email), ("username", username), ("passwordHash", "hash")];
         Ok(text(&self.write(None, "signUp", &arguments).await?.unwrap(), "userId"))
     }
+}
+
+/// The AWS SDK on an endpoint, with the credentials of the environment or the example pair of the documentation of AWS.
+async fn remote(url: &str) -> Remote {
+    let variable = |name: &str, otherwise: &str| std::env::var(name).unwrap_or_else(|_| otherwise.to_owned());
+    let credentials = Credentials {
+        access_key_id: variable("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE"),
+        secret_access_key: variable("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+    };
+    Remote::connect(Options {
+        endpoint_url: Some(url.to_owned()),
+        region: Some("us-east-1".to_owned()),
+        credentials: Some(credentials),
+        ..Options::default()
+    })
+    .await
+}
+
+/// Each behaviour as a test on each store.
+macro_rules! on_every_store {
+    ($($behaviour:ident),* $(,)?) => {
+        mod embedded {
+            $(#[tokio::test]
+            async fn $behaviour() {
+                super::$behaviour(&super::Chat::embedded().await).await;
+            })*
+        }
+
+        mod served {
+            $(#[tokio::test]
+            async fn $behaviour() {
+                super::$behaviour(&super::Chat::served().await).await;
+            })*
+        }
+
+        mod elsewhere {
+            $(#[tokio::test]
+            async fn $behaviour() {
+                if let Some(chat) = super::Chat::elsewhere().await {
+                    super::$behaviour(&chat).await;
+                }
+            })*
+        }
+    };
+}
+
+on_every_store! {
+    people_sign_up_meet_in_a_server_and_talk,
+    what_the_model_returns_has_no_keys_and_tags,
 }
 
 fn refusal(result: Result<impl std::fmt::Debug, RunError>) -> String {
@@ -128,9 +221,7 @@ fn refusal(result: Result<impl std::fmt::Debug, RunError>) -> String {
     }
 }
 
-#[tokio::test]
-async fn people_sign_up_meet_in_a_server_and_talk() {
-    let chat = Chat::open().await;
+async fn people_sign_up_meet_in_a_server_and_talk(chat: &Chat) {
     let ada = chat.sign_up("Ada@Example.com ", "ada").await.unwrap();
     let grace = chat.sign_up("grace@example.com", "grace").await.unwrap();
     assert_eq!(refusal(chat.sign_up("ada@example.com", "impostor").await), "EmailTaken");
@@ -141,6 +232,7 @@ async fn people_sign_up_meet_in_a_server_and_talk() {
     let channels = chat.page(Some(&ada), "channelsOfServer", &[("serverId", &server)]).await;
     let channel = text(&channels[0], "channelId");
 
+    chat.wait_for("channelById", &[("channelId", &channel)]).await;
     for number in 0..120 {
         let content = format!("message {number}");
         chat.write(Some(&ada), "postMessage", &[("channelId", &channel), ("content", &content)]).await.unwrap();
@@ -167,9 +259,7 @@ async fn people_sign_up_meet_in_a_server_and_talk() {
     assert_eq!(chat.runner.read("messages", &call).await, Err(RunError::Cursor));
 }
 
-#[tokio::test]
-async fn what_the_model_returns_has_no_keys_and_tags() {
-    let chat = Chat::open().await;
+async fn what_the_model_returns_has_no_keys_and_tags(chat: &Chat) {
     let ada = chat.sign_up("ada@example.com", "ada").await.unwrap();
     let Answer::One(Some(user)) = chat.read(Some(&ada), "userById", &[("userId", &ada)]).await.unwrap() else {
         panic!("a user")

@@ -1,0 +1,93 @@
+//! The connection: where the store is, and who asks.
+
+use std::fmt;
+use std::time::Duration;
+
+use aws_config::{BehaviorVersion, Region};
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::client::Waiters;
+use keyform_core::Error;
+
+use crate::failure;
+
+/// The region when an endpoint is given and nothing else names one: an endpoint of one's own has none.
+const REGION_OF_ENDPOINTS: &str = "us-east-1";
+
+/// A DynamoDB endpoint. Cloning shares the connections.
+#[derive(Clone, Debug)]
+pub struct Remote {
+    pub(crate) client: Client,
+}
+
+/// Where the store is, and who asks. What is not given comes from the AWS environment variables, then from the profile.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The address of a store that is not AWS's own, such as `http://localhost:8000`.
+    pub endpoint_url: Option<String>,
+    /// The region.
+    pub region: Option<String>,
+    /// The profile in AWS's configuration files.
+    pub profile: Option<String>,
+    /// The credentials.
+    pub credentials: Option<Credentials>,
+}
+
+/// An access key.
+#[derive(Clone)]
+pub struct Credentials {
+    /// Its public part.
+    pub access_key_id: String,
+    /// Its secret part.
+    pub secret_access_key: String,
+}
+
+impl fmt::Debug for Credentials {
+    /// Without the secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credentials").field("access_key_id", &self.access_key_id).finish_non_exhaustive()
+    }
+}
+
+impl Remote {
+    /// Reads the configuration. Nothing is sent yet: a wrong address, region or key shows at the first operation.
+    ///
+    /// ```no_run
+    /// use keyform_aws::{Options, Remote};
+    ///
+    /// # async fn example() {
+    /// let remote = Remote::connect(Options { region: Some("eu-central-1".to_owned()), ..Options::default() }).await;
+    /// # }
+    /// ```
+    pub async fn connect(options: Options) -> Self {
+        let mut loader = aws_config::defaults(BehaviorVersion::latest());
+        if let Some(profile) = options.profile {
+            loader = loader.profile_name(profile);
+        }
+        if let Some(region) = options.region {
+            loader = loader.region(Region::new(region));
+        }
+        if let Some(Credentials { access_key_id, secret_access_key }) = options.credentials {
+            let keys =
+                aws_sdk_dynamodb::config::Credentials::new(access_key_id, secret_access_key, None, None, "keyform");
+            loader = loader.credentials_provider(keys);
+        }
+        if let Some(url) = &options.endpoint_url {
+            loader = loader.endpoint_url(url);
+        }
+        let config = loader.load().await;
+        let mut builder = aws_sdk_dynamodb::config::Builder::from(&config);
+        if options.endpoint_url.is_some() && config.region().is_none() {
+            builder = builder.region(Region::from_static(REGION_OF_ENDPOINTS));
+        }
+        Self { client: Client::from_conf(builder.build()) }
+    }
+
+    /// Waits until a table that was made or changed can be used.
+    ///
+    /// # Errors
+    /// When the store fails, or the table is not active after `longest`.
+    pub async fn wait_until_active(&self, table: &str, longest: Duration) -> Result<(), Error> {
+        let waited = self.client.wait_until_table_exists().table_name(table).wait(longest).await;
+        waited.map(|_| ()).map_err(failure::told)
+    }
+}

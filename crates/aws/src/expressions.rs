@@ -1,0 +1,42 @@
+//! The expressions of one request as text, with what their placeholders stand for.
+
+use std::collections::HashMap;
+
+use keyform_core::expression::{Condition, KeyCondition, Printer, Projection, Update};
+
+use crate::value::{SdkAttributes, to_sdk};
+
+/// Prints the expressions of one request. Placeholders are asked for last.
+#[derive(Default)]
+pub(crate) struct Expressions(Printer);
+
+impl Expressions {
+    pub(crate) fn condition(&mut self, condition: Option<&Condition>) -> Option<String> {
+        condition.map(|condition| self.0.condition(condition))
+    }
+
+    pub(crate) fn key_condition(&mut self, condition: &KeyCondition) -> String {
+        self.0.key_condition(condition)
+    }
+
+    pub(crate) fn projection(&mut self, projection: Option<&Projection>) -> Option<String> {
+        projection.map(|projection| self.0.projection(projection))
+    }
+
+    /// An update that changes nothing has no text.
+    pub(crate) fn update(&mut self, update: Option<&Update>) -> Option<String> {
+        update.map(|update| self.0.update(update)).filter(|text| !text.is_empty())
+    }
+
+    /// What the `#` placeholders stand for; the service refuses an empty map.
+    pub(crate) fn names(&self) -> Option<HashMap<String, String>> {
+        let names = self.0.names();
+        (!names.is_empty()).then(|| names.clone().into_iter().collect())
+    }
+
+    /// What the `:` placeholders stand for; the service refuses an empty map.
+    pub(crate) fn values(&self) -> Option<SdkAttributes> {
+        let values = self.0.values();
+        (!values.is_empty()).then(|| values.iter().map(|(name, value)| (name.clone(), to_sdk(value))).collect())
+    }
+}

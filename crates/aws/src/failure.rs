@@ -1,0 +1,44 @@
+//! What the service reported, as an error of ours with its code, text and what it carries.
+
+use aws_sdk_dynamodb::error::{BuildError, DisplayErrorContext, ProvideErrorMetadata};
+use aws_sdk_dynamodb::types::CancellationReason as SdkReason;
+use keyform_core::Error;
+use keyform_core::error::{CancellationReason, Detail, remote};
+
+use crate::value;
+
+/// The error of a request.
+pub(crate) fn told(error: impl Into<aws_sdk_dynamodb::Error>) -> Error {
+    let error = error.into();
+    let Some(code) = error.code() else {
+        return remote::no_answer(&DisplayErrorContext(&error).to_string());
+    };
+    match detail(&error) {
+        Ok(detail) => remote::reported(code, error.message().unwrap_or_default(), detail),
+        Err(malformed) => malformed,
+    }
+}
+
+/// The error of a request that lacks a part.
+pub(crate) fn incomplete(error: BuildError) -> Error {
+    Error::internal(format!("the request is incomplete: {error}"))
+}
+
+fn detail(error: &aws_sdk_dynamodb::Error) -> Result<Detail, Error> {
+    use aws_sdk_dynamodb::Error as Sdk;
+    Ok(match error {
+        Sdk::ConditionalCheckFailedException(failed) => {
+            value::optional_item(failed.item.as_ref())?.map_or(Detail::None, Detail::Item)
+        }
+        Sdk::TransactionCanceledException(cancelled) => {
+            let reasons = cancelled.cancellation_reasons();
+            Detail::Cancellation(reasons.iter().map(reason).collect::<Result<_, _>>()?)
+        }
+        _ => Detail::None,
+    })
+}
+
+fn reason(reason: &SdkReason) -> Result<CancellationReason, Error> {
+    let item = value::optional_item(reason.item.as_ref())?;
+    Ok(remote::reason(reason.code().unwrap_or_default(), reason.message().unwrap_or_default(), item))
+}

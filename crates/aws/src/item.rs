@@ -1,0 +1,111 @@
+//! Requests about one item.
+
+use aws_sdk_dynamodb::types::{self, ReturnValue, ReturnValuesOnConditionCheckFailure};
+use keyform_core::operation::{DeleteItem, GetItem, GetItemOutput, PutItem, ReturnValues, UpdateItem, WriteItemOutput};
+use keyform_core::{Error, Output};
+
+use crate::expressions::Expressions;
+use crate::value::{SdkAttributes, attributes_to_sdk};
+use crate::{Remote, capacity, failure, value};
+
+impl Remote {
+    pub(crate) async fn get_item(&self, get: GetItem) -> Result<Output, Error> {
+        let mut expressions = Expressions::default();
+        let request = self
+            .client
+            .get_item()
+            .table_name(get.table)
+            .set_key(Some(attributes_to_sdk(&get.key)))
+            .set_projection_expression(expressions.projection(get.projection.as_ref()))
+            .set_expression_attribute_names(expressions.names())
+            .consistent_read(get.consistent)
+            .set_return_consumed_capacity(capacity::wanted(get.return_capacity));
+        let output = request.send().await.map_err(failure::told)?;
+        Ok(Output::GetItem(GetItemOutput {
+            item: value::optional_item(output.item.as_ref())?,
+            capacity: output.consumed_capacity.map(capacity::consumed),
+        }))
+    }
+
+    pub(crate) async fn put_item(&self, put: PutItem) -> Result<Output, Error> {
+        let mut expressions = Expressions::default();
+        let request = self
+            .client
+            .put_item()
+            .table_name(put.table)
+            .set_item(Some(attributes_to_sdk(&put.item)))
+            .set_condition_expression(expressions.condition(put.condition.as_ref()))
+            .set_expression_attribute_names(expressions.names())
+            .set_expression_attribute_values(expressions.values())
+            .set_return_values(return_values(put.return_values))
+            .set_return_values_on_condition_check_failure(on_failure(put.return_item_on_failure))
+            .set_return_consumed_capacity(capacity::wanted(put.return_capacity))
+            .set_return_item_collection_metrics(capacity::metrics_wanted(put.return_metrics));
+        let output = request.send().await.map_err(failure::told)?;
+        written(output.attributes, output.consumed_capacity, output.item_collection_metrics)
+    }
+
+    pub(crate) async fn delete_item(&self, delete: DeleteItem) -> Result<Output, Error> {
+        let mut expressions = Expressions::default();
+        let request = self
+            .client
+            .delete_item()
+            .table_name(delete.table)
+            .set_key(Some(attributes_to_sdk(&delete.key)))
+            .set_condition_expression(expressions.condition(delete.condition.as_ref()))
+            .set_expression_attribute_names(expressions.names())
+            .set_expression_attribute_values(expressions.values())
+            .set_return_values(return_values(delete.return_values))
+            .set_return_values_on_condition_check_failure(on_failure(delete.return_item_on_failure))
+            .set_return_consumed_capacity(capacity::wanted(delete.return_capacity))
+            .set_return_item_collection_metrics(capacity::metrics_wanted(delete.return_metrics));
+        let output = request.send().await.map_err(failure::told)?;
+        written(output.attributes, output.consumed_capacity, output.item_collection_metrics)
+    }
+
+    pub(crate) async fn update_item(&self, update: UpdateItem) -> Result<Output, Error> {
+        let mut expressions = Expressions::default();
+        let request = self
+            .client
+            .update_item()
+            .table_name(update.table)
+            .set_key(Some(attributes_to_sdk(&update.key)))
+            .set_update_expression(expressions.update(update.update.as_ref()))
+            .set_condition_expression(expressions.condition(update.condition.as_ref()))
+            .set_expression_attribute_names(expressions.names())
+            .set_expression_attribute_values(expressions.values())
+            .set_return_values(return_values(update.return_values))
+            .set_return_values_on_condition_check_failure(on_failure(update.return_item_on_failure))
+            .set_return_consumed_capacity(capacity::wanted(update.return_capacity))
+            .set_return_item_collection_metrics(capacity::metrics_wanted(update.return_metrics));
+        let output = request.send().await.map_err(failure::told)?;
+        written(output.attributes, output.consumed_capacity, output.item_collection_metrics)
+    }
+}
+
+/// Whether a failed condition carries the item that is there.
+pub(crate) fn on_failure(wanted: bool) -> Option<ReturnValuesOnConditionCheckFailure> {
+    wanted.then_some(ReturnValuesOnConditionCheckFailure::AllOld)
+}
+
+fn return_values(wanted: ReturnValues) -> Option<ReturnValue> {
+    match wanted {
+        ReturnValues::None => None,
+        ReturnValues::AllOld => Some(ReturnValue::AllOld),
+        ReturnValues::UpdatedOld => Some(ReturnValue::UpdatedOld),
+        ReturnValues::AllNew => Some(ReturnValue::AllNew),
+        ReturnValues::UpdatedNew => Some(ReturnValue::UpdatedNew),
+    }
+}
+
+fn written(
+    attributes: Option<SdkAttributes>,
+    consumed: Option<types::ConsumedCapacity>,
+    metrics: Option<types::ItemCollectionMetrics>,
+) -> Result<Output, Error> {
+    Ok(Output::WriteItem(WriteItemOutput {
+        attributes: value::optional_item(attributes.as_ref())?,
+        capacity: consumed.map(capacity::consumed),
+        metrics: metrics.as_ref().map(capacity::metrics).transpose()?,
+    }))
+}
