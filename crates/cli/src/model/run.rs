@@ -1,14 +1,15 @@
-//! `keyform run`: any pattern of a model, called against a data directory.
+//! `keyform run`: any pattern of a model, called against a data directory or a DynamoDB endpoint.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use keyform::aws::{Options, Remote};
 use keyform::model::Checked;
 use keyform::model::run::{Answer, Call, Caller, RunError, Runner, Settings, json};
 use keyform::model::schema::{Parameter, Type};
 use keyform::surroundings::System;
-use keyform::{Attributes, Database};
+use keyform::{Attributes, Database, Execute};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -17,17 +18,19 @@ use crate::output;
 use super::{file, source};
 
 const MORE: &str = "\
-Arguments are given by name: `keyform run chat.kf messages channelId=01KKP2T8SN…`. Tables that are not there yet are made. Exit code 1: the model refused, and the \
+Arguments are given by name: `keyform run chat.kf messages channelId=01KKP2T8SN…`. In a data directory, tables that are not there yet are made; with \
+`--store dynamodb` only if `--create-tables` is given, and the region and the credentials are those of the AWS environment variables and profiles. Exit code 1: the model refused, and the \
 outcome's name is printed.";
 
 pub(super) fn command() -> Command {
     let format = Arg::new("format").long("format").value_name("FORMAT").value_parser(["table", "json", "jsonl"]);
     Command::new("run")
-        .about("Calls a pattern of a model against a data directory")
+        .about("Calls a pattern of a model against a data directory or DynamoDB")
         .arg(file())
         .arg(Arg::new("pattern").value_name("PATTERN").required(true).help("The read or write"))
         .arg(Arg::new("arguments").value_name("NAME=VALUE").num_args(0..).help("Its arguments"))
         .arg(Arg::new("data").long("data").value_name("DIR").default_value("./keyform-data").help("The data directory"))
+        .args(store())
         .arg(
             Arg::new("as")
                 .long("as")
@@ -45,6 +48,27 @@ pub(super) fn command() -> Command {
         )
         .arg(format.default_value("table").help("How to print the answer"))
         .after_help(MORE)
+}
+
+/// Where the tables are, if not in a data directory.
+fn store() -> [Arg; 5] {
+    let only_remote = |name: &'static str| Arg::new(name).long(name).conflicts_with("data");
+    [
+        Arg::new("store")
+            .long("store")
+            .value_name("STORE")
+            .value_parser(["embedded", "dynamodb"])
+            .default_value("embedded")
+            .help("What holds the tables: a data directory, or DynamoDB (or an endpoint that speaks its protocol)"),
+        only_remote("endpoint-url").value_name("URL").help("With --store dynamodb: an endpoint that is not AWS's own"),
+        only_remote("region").value_name("REGION").help("With --store dynamodb: the region"),
+        only_remote("profile")
+            .value_name("PROFILE")
+            .help("With --store dynamodb: the profile of the AWS configuration"),
+        only_remote("create-tables")
+            .action(ArgAction::SetTrue)
+            .help("With --store dynamodb: make the tables that are not there yet"),
+    ]
 }
 
 pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -77,22 +101,45 @@ async fn answer(
     pattern: &str,
     call: &Call,
 ) -> Result<Result<Value, RunError>, Failure> {
+    if text(arguments, "store") == "dynamodb" {
+        let remote = Remote::connect(Options {
+            endpoint_url: arguments.get_one::<String>("endpoint-url").cloned(),
+            region: arguments.get_one::<String>("region").cloned(),
+            profile: arguments.get_one::<String>("profile").cloned(),
+            credentials: None,
+        });
+        let create_tables = arguments.get_flag("create-tables");
+        return answer_on(Arc::new(remote.await), create_tables, checked, arguments, pattern, call).await;
+    }
     let database = Database::open(text(arguments, "data"))?;
+    let answered = answer_on(Arc::new(database.clone()), true, checked, arguments, pattern, call).await?;
+    database.close()?;
+    Ok(answered)
+}
+
+async fn answer_on(
+    store: Arc<dyn Execute>,
+    create_tables: bool,
+    checked: Arc<Checked>,
+    arguments: &ArgMatches,
+    pattern: &str,
+    call: &Call,
+) -> Result<Result<Value, RunError>, Failure> {
     let settings = Settings { variables: pairs(arguments, "variable")?.into_iter().collect(), ..Settings::default() };
-    let runner = Runner::new(Arc::clone(&checked), Arc::new(database.clone()), Arc::new(System), settings)?;
-    for table in runner.create_tables().await? {
-        output::note(&format!("made table {table}"));
+    let runner = Runner::new(Arc::clone(&checked), store, Arc::new(System), settings)?;
+    if create_tables {
+        for table in runner.create_tables().await? {
+            output::note(&format!("made table {table}"));
+        }
     }
     let is_write = checked.model.writes.iter().any(|write| write.name == pattern);
-    let value = if is_write {
+    Ok(if is_write {
         let written = runner.write(pattern, call).await;
         written.map(|found| found.map_or(Value::Null, |found| json::found(&checked.model, &found)))
     } else {
         let read: Result<Answer, RunError> = runner.read(pattern, call).await;
         read.map(|answer| json::answer(&checked.model, &answer))
-    };
-    database.close()?;
-    Ok(value)
+    })
 }
 
 /// `NAME=VALUE`, several of them.
