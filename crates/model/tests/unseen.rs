@@ -46,6 +46,7 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ),
     ("booking", "stream new_and_old", "stream new", "T04"),
     ("booking", "update Slot(roomId, day, hour)", "update Slot(roomId, day)", "N17"),
+    ("booking", "update Slot(roomId, day, hour)", "update Slot(day, roomId, hour)", "N17"),
     ("booking", "[Slot] page 24", "[Slot]", "A11"),
     (
         "catalogue",

@@ -1,7 +1,9 @@
 //! `Entity(keys)`: an item named by its whole key.
 
+use std::mem::discriminant;
+
 use crate::diagnostic::Diagnostic;
-use crate::document::ast::{ItemRef, Name};
+use crate::document::ast::{ExprKind, ItemRef, Name};
 use crate::schema::expression::Expr;
 use crate::schema::{Entity, EntityId, FieldId};
 
@@ -49,7 +51,9 @@ impl Scope<'_> {
                 }
             }
         }
-        if surplus || whole && keys.len() < fields.len() {
+        if let Some(finding) = misplaced(item, entity, &fields) {
+            found.add(finding);
+        } else if surplus || whole && keys.len() < fields.len() {
             wrong_keys(item, entity, &fields, &keys, found);
         }
         keys
@@ -66,12 +70,35 @@ fn key_field(entity: &Entity, fields: &[FieldId], name: &Name, found: &mut Found
     })
 }
 
+/// A field of the key that is given where the key has another one, of another type: the order is wrong. One of the same type may be meant.
+fn misplaced(item: &ItemRef, entity: &Entity, fields: &[FieldId]) -> Option<Diagnostic> {
+    let places = fields.iter().zip(&item.keys).filter(|(_, argument)| argument.name.is_none());
+    let (wanted, given) = places.into_iter().find_map(|(wanted, argument)| {
+        let ExprKind::Name(given) = &*argument.value.kind else { return None };
+        let meant = fields.iter().find(|field| entity.field(**field).name == given.text)?;
+        let kind = |field: &FieldId| discriminant(entity.field(*field).kind.resolved());
+        (kind(meant) != kind(wanted)).then_some((wanted, given))
+    })?;
+    let name = |field: &FieldId| entity.field(*field).name.as_str();
+    let message = format!("`{}` is given where the key of `{}` has `{}`", given.text, entity.name, name(wanted));
+    let finding = Diagnostic::error(code::ITEM, given.span, message);
+    let finding = match &entity.key {
+        Some(key) => finding.also(key.span, "its key"),
+        None => finding,
+    };
+    let whole = fields.iter().map(name).collect::<Vec<_>>().join(", ");
+    Some(finding.help(format!("write `{}({whole})`", entity.name)))
+}
+
 fn wrong_keys(item: &ItemRef, entity: &Entity, fields: &[FieldId], keys: &[(FieldId, Expr)], found: &mut Found) {
     let name = |field: &FieldId| entity.field(*field).name.as_str();
     let given = |field: &&FieldId| keys.iter().any(|(other, _)| other == *field);
     let missing: Vec<String> = fields.iter().filter(|field| !given(field)).map(|f| format!("`{}`", name(f))).collect();
     let message = match missing.as_slice() {
-        [] => format!("the key of `{}` has {} parts, not {}", entity.name, fields.len(), item.keys.len()),
+        [] => {
+            let parts = if fields.len() == 1 { "part" } else { "parts" };
+            format!("the key of `{}` has {} {parts}, not {}", entity.name, fields.len(), item.keys.len())
+        }
         missing => format!("an item of `{}` is named by its whole key: {} is missing", entity.name, missing.join(", ")),
     };
     let whole = fields.iter().map(name).collect::<Vec<_>>().join(", ");
