@@ -32,6 +32,7 @@ impl Remote {
     async fn send_table(&self, operation: Operation) -> Result<Output, Error> {
         match operation {
             Operation::CreateTable(create) => self.create_table(create).await,
+            Operation::UpdateTable(update) => self.update_table(update).await,
             Operation::DescribeTable { table } => self.describe_table(table).await,
             Operation::DeleteTable { table } => self.delete_table(table).await,
             Operation::ListTables(list) => self.list_tables(list).await,
@@ -45,7 +46,6 @@ impl Remote {
 /// The service's name of an operation that is not sent.
 fn name(operation: &Operation) -> &'static str {
     match operation {
-        Operation::UpdateTable(_) => "UpdateTable",
         Operation::DescribeContinuousBackups { .. } => "DescribeContinuousBackups",
         Operation::DescribeLimits => "DescribeLimits",
         Operation::TagResource(_) => "TagResource",

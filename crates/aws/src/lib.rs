@@ -5,7 +5,7 @@
 //!
 //! 1. [`Remote::connect`] has read the usual AWS environment and profile; nothing is sent before the first operation.
 //! 2. `execute` picks the request by the operation's kind.
-//! 3. `item`, `read`, `batch`, `transaction` and `table` fill in the SDK's request: `expressions` prints parsed expressions with
+//! 3. `item`, `read`, `batch`, `transaction`, `table` and `update_table` fill in the SDK's request: `expressions` prints parsed expressions with
 //!    placeholders, `value` turns values into the SDK's.
 //! 4. The SDK signs, sends, and tries again when the service throttles.
 //! 5. The same files turn the answer into a [`keyform_core::Output`], with `capacity` for consumption; `failure` turns what the
@@ -22,6 +22,7 @@ mod item;
 mod read;
 mod table;
 mod transaction;
+mod update_table;
 pub mod value;
 
 pub use connect::{Credentials, Options, Remote};

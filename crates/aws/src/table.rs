@@ -10,8 +10,8 @@ use keyform_core::operation::{
     CreateTable, ListTables, ListTablesOutput, TimeToLive, TimeToLiveStatus, UpdateTimeToLive,
 };
 use keyform_core::table::{
-    GlobalIndex, KeySchema, LocalIndex, OnDemandThroughput, Projection, SseSpecification, StreamView, Tag, Throughput,
-    WarmThroughput,
+    AttributeDefinitions, GlobalIndex, KeySchema, LocalIndex, OnDemandThroughput, Projection, ScalarType,
+    SseSpecification, StreamView, Tag, Throughput, WarmThroughput,
 };
 use keyform_core::{Error, Output};
 
@@ -68,7 +68,7 @@ impl Remote {
     }
 }
 
-fn described(table: Option<types::TableDescription>) -> Result<Output, Error> {
+pub(crate) fn described(table: Option<types::TableDescription>) -> Result<Output, Error> {
     let table = table.ok_or_else(|| remote::malformed("no description of the table"))?;
     Ok(Output::Table(Box::new(description::table(table)?)))
 }
@@ -76,17 +76,13 @@ fn described(table: Option<types::TableDescription>) -> Result<Output, Error> {
 type Creation = aws_sdk_dynamodb::operation::create_table::builders::CreateTableFluentBuilder;
 
 fn creation(client: &aws_sdk_dynamodb::Client, create: CreateTable) -> Result<Creation, BuildError> {
-    let definitions = create.attributes.iter().map(|(name, kind)| {
-        let kind = ScalarAttributeType::from(kind.name());
-        AttributeDefinition::builder().attribute_name(name).attribute_type(kind).build()
-    });
     let global = create.global_indexes.iter().map(global_index).collect::<Result<Vec<_>, _>>()?;
     let local = create.local_indexes.iter().map(local_index).collect::<Result<Vec<_>, _>>()?;
     let tags = create.tags.iter().map(tag).collect::<Result<Vec<_>, _>>()?;
     Ok(client
         .create_table()
         .table_name(create.table)
-        .set_attribute_definitions(Some(definitions.collect::<Result<_, _>>()?))
+        .set_attribute_definitions(Some(definitions(&create.attributes)?))
         .set_key_schema(Some(key_schema(&create.key)?))
         .set_global_secondary_indexes(Some(global).filter(|all| !all.is_empty()))
         .set_local_secondary_indexes(Some(local).filter(|all| !all.is_empty()))
@@ -101,7 +97,15 @@ fn creation(client: &aws_sdk_dynamodb::Client, create: CreateTable) -> Result<Cr
         .set_tags(Some(tags).filter(|all| !all.is_empty())))
 }
 
-fn key_schema(key: &KeySchema) -> Result<Vec<KeySchemaElement>, BuildError> {
+pub(crate) fn definitions(attributes: &AttributeDefinitions) -> Result<Vec<AttributeDefinition>, BuildError> {
+    let definition = |(name, kind): (&String, &ScalarType)| {
+        let kind = ScalarAttributeType::from(kind.name());
+        AttributeDefinition::builder().attribute_name(name).attribute_type(kind).build()
+    };
+    attributes.iter().map(definition).collect()
+}
+
+pub(crate) fn key_schema(key: &KeySchema) -> Result<Vec<KeySchemaElement>, BuildError> {
     let partition = key.partition.iter().map(|name| (name, KeyType::Hash));
     let sort = key.sort.iter().map(|name| (name, KeyType::Range));
     let element =
@@ -109,7 +113,7 @@ fn key_schema(key: &KeySchema) -> Result<Vec<KeySchemaElement>, BuildError> {
     partition.chain(sort).map(element).collect()
 }
 
-fn projection(projection: &Projection) -> types::Projection {
+pub(crate) fn projection(projection: &Projection) -> types::Projection {
     let builder = types::Projection::builder();
     match projection {
         Projection::All => builder.projection_type(types::ProjectionType::All),
@@ -140,7 +144,7 @@ fn local_index(index: &LocalIndex) -> Result<LocalSecondaryIndex, BuildError> {
         .build()
 }
 
-fn throughput(throughput: Throughput) -> Result<ProvisionedThroughput, BuildError> {
+pub(crate) fn throughput(throughput: Throughput) -> Result<ProvisionedThroughput, BuildError> {
     let units = |units: u64| i64::try_from(units).unwrap_or(i64::MAX);
     ProvisionedThroughput::builder()
         .read_capacity_units(units(throughput.read))
@@ -148,22 +152,22 @@ fn throughput(throughput: Throughput) -> Result<ProvisionedThroughput, BuildErro
         .build()
 }
 
-fn on_demand(limits: OnDemandThroughput) -> types::OnDemandThroughput {
+pub(crate) fn on_demand(limits: OnDemandThroughput) -> types::OnDemandThroughput {
     types::OnDemandThroughput::builder()
         .set_max_read_request_units(limits.read_max)
         .set_max_write_request_units(limits.write_max)
         .build()
 }
 
-fn warm(warm: WarmThroughput) -> types::WarmThroughput {
+pub(crate) fn warm(warm: WarmThroughput) -> types::WarmThroughput {
     types::WarmThroughput::builder().set_read_units_per_second(warm.read).set_write_units_per_second(warm.write).build()
 }
 
-fn stream(view: StreamView) -> Result<StreamSpecification, BuildError> {
+pub(crate) fn stream(view: StreamView) -> Result<StreamSpecification, BuildError> {
     StreamSpecification::builder().stream_enabled(true).stream_view_type(StreamViewType::from(view.name())).build()
 }
 
-fn sse(sse: SseSpecification) -> types::SseSpecification {
+pub(crate) fn sse(sse: SseSpecification) -> types::SseSpecification {
     types::SseSpecification::builder().enabled(sse.enabled).set_kms_master_key_id(sse.kms_key).build()
 }
 
