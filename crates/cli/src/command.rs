@@ -20,6 +20,11 @@ const ROTATE: &str = "\
 A server that runs takes the new data key at its next start; --rewrite needs the data directory for itself. The older \
 master key stays in the file, because other data directories and backups may need it.";
 
+const SERVE: &str = "\
+The patterns of a model are at /v1/{model}/{pattern}: GET for reads, POST for writes; /v1/{model}/openapi.json describes \
+them. Callers send a JSON Web Token that --jwt-key-file verifies; without a key, and on loopback only, the header \
+X-Keyform-Caller is believed. A model is read again when its file changes.";
+
 /// The whole command.
 pub(crate) fn command() -> Command {
     Command::new("keyform")
@@ -28,7 +33,7 @@ pub(crate) fn command() -> Command {
         .after_help(MORE)
         .args_conflicts_with_subcommands(true)
         .args(settings(&|_| true))
-        .subcommand(Command::new("serve").about("Serves a data directory (the default)").args(settings(&|_| true)))
+        .subcommand(serve())
         .subcommands(crate::model::commands())
         .subcommand(crate::lsp::command())
         .subcommand(keys())
@@ -39,6 +44,20 @@ pub(crate) fn command() -> Command {
 /// The id that a command is about.
 pub(crate) fn id(arguments: &ArgMatches) -> &str {
     arguments.get_one::<String>("id").map(String::as_str).unwrap_or_default()
+}
+
+fn serve() -> Command {
+    let files = Arg::new("models").value_name("MODELS").num_args(0..).help("Models to serve, .kf files");
+    let variables = Arg::new("variable")
+        .long("set")
+        .value_name("NAME=VALUE")
+        .action(ArgAction::Append)
+        .help("A variable in the names of tables: --set stage=dev");
+    Command::new("serve")
+        .about("Serves a data directory (the default), and models as an HTTP API")
+        .args([files, variables])
+        .args(settings(&|_| true))
+        .after_help(SERVE)
 }
 
 fn keys() -> Command {
@@ -88,6 +107,7 @@ fn settings(wanted: &dyn Fn(&Setting) -> bool) -> Vec<Arg> {
 
 fn flag(setting: &Setting) -> Arg {
     let arg = Arg::new(setting.name).long(setting.flag()).help(setting.help);
+    let arg = if setting.name == "jwt_key_file" { arg.alias("jwt-key") } else { arg };
     match setting.value {
         "" => arg.action(ArgAction::SetTrue),
         value => arg.value_name(value).allow_negative_numbers(true),

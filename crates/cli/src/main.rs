@@ -49,9 +49,9 @@ fn run_store(arguments: &ArgMatches) -> Result<(), Failure> {
     let surroundings = Surroundings::of_process();
     let config = |arguments: &ArgMatches| Config::resolve(arguments, &surroundings);
     match arguments.subcommand() {
-        None => serve::run(&config(arguments)?),
+        None => serve::run(&config(arguments)?, &serve::Request::default()),
         Some(("lsp", _)) => lsp::run(),
-        Some(("serve", arguments)) => serve::run(&config(arguments)?),
+        Some(("serve", arguments)) => serve::run(&config(arguments)?, &serve::Request::of(arguments)?),
         Some(("keys", arguments)) => match arguments.subcommand() {
             Some(("rotate", arguments)) => keys::rotate(&config(arguments)?, arguments.get_flag("rewrite")),
             Some(("forget", arguments)) => keys::forget(&config(arguments)?, command::id(arguments)),

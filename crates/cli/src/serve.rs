@@ -1,10 +1,14 @@
 //! `keyform serve`: opens the database, serves it, and ends well.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
+use std::time::Duration;
 
-use keyform::server::{Credentials, Limits, Running, Server, Settings, Timeouts};
-use keyform::{Database, Encryption, Options};
+use clap::ArgMatches;
+use keyform::server::{Credentials, Limits, Models, Running, Server, Settings, Timeouts, TokenKeys};
+use keyform::{Database, Encryption, ModelFiles, Options, Reload};
 
 use crate::config::Config;
 use crate::failure::Failure;
@@ -19,20 +23,74 @@ enum Event {
 /// The exit code after a second Ctrl-C, as shells expect it.
 const INTERRUPTED: i32 = 130;
 
+/// How often the files of models are looked at.
+const RELOAD_INTERVAL: Duration = Duration::from_secs(1);
+
+/// What is to be served besides the database.
+#[derive(Default)]
+pub(crate) struct Request {
+    models: Vec<PathBuf>,
+    variables: BTreeMap<String, String>,
+}
+
+impl Request {
+    /// What the arguments ask for.
+    pub(crate) fn of(arguments: &ArgMatches) -> Result<Self, Failure> {
+        let texts = |name| arguments.get_many::<String>(name).into_iter().flatten();
+        let pair = |text: &String| match text.split_once('=') {
+            Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
+            None => Err(Failure::new(format!("`{text}` has no value: write {text}=VALUE"))),
+        };
+        let variables = texts("variable").map(pair).collect::<Result<_, _>>()?;
+        Ok(Self { models: texts("models").map(PathBuf::from).collect(), variables })
+    }
+}
+
 /// Serves until a signal comes.
-pub(crate) fn run(config: &Config) -> Result<(), Failure> {
+pub(crate) fn run(config: &Config, request: &Request) -> Result<(), Failure> {
     logging::start(config);
     let (sender, events) = mpsc::channel();
     signals::watch(sender.clone(), || Event::Signal)?;
-    let server = Server::bind(settings(config)?)?;
     let database = open(config)?;
+    let files = ModelFiles::open(&request.models, &database, request.variables.clone())?;
+    let server = Server::bind(settings(config, files.models())?)?;
     let running = keyform::serve(server, &database)?;
     output::line(&ready(config, &running))?;
+    for name in files.models().names() {
+        output::line(&format!("{}/v1/{name}", running.url()))?;
+    }
+    watch(files);
     tracing::info!(url = running.url(), "ready");
     wait(&events, running, move |cut_off| sender.send(Event::Stopped(cut_off)).is_ok());
     database.close()?;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Reads models again when their files change, as long as the process lives.
+fn watch(mut files: ModelFiles) {
+    if files.models().is_empty() {
+        return;
+    }
+    thread::spawn(move || {
+        loop {
+            thread::sleep(RELOAD_INTERVAL);
+            for event in files.reload() {
+                report(&event);
+            }
+        }
+    });
+}
+
+fn report(event: &Reload) {
+    match event {
+        Reload::Changed { file, model, difference } => {
+            tracing::warn!(model, file = %file.display(), "model read again: {difference}");
+        }
+        Reload::Kept { file, error } => {
+            tracing::error!(file = %file.display(), "the older version is still served: {error}");
+        }
+    }
 }
 
 /// Waits for the first signal, then for the server to end; a second signal ends the process at once.
@@ -71,12 +129,15 @@ pub(crate) fn open(config: &Config) -> Result<Database, Failure> {
     Ok(Database::open_with(&config.data, options)?)
 }
 
-fn settings(config: &Config) -> Result<Settings, Failure> {
+fn settings(config: &Config, models: Models) -> Result<Settings, Failure> {
+    let token_keys = config.jwt_key_file.as_deref().map(TokenKeys::load).transpose()?.unwrap_or_default();
     Ok(Settings {
         host: config.host.clone(),
         port: config.port,
         region: config.region.clone(),
         credentials: load_credentials(config)?,
+        models,
+        token_keys,
         workers: config.workers.unwrap_or_else(|| Settings::default().workers),
         limits: Limits {
             body_bytes_max: config.body_bytes_max,

@@ -368,3 +368,49 @@ fn help_and_version_are_printed() {
     }
     assert_eq!(home.answer(&["version"]), format!("keyform {}\n", env!("CARGO_PKG_VERSION")));
 }
+
+const NOTES: &str = "model notes\n\ncaller userId: slug(1..20)\n\ntable Notes { key pk }\n\nentity Note in Notes {\n  key \"NOTE#{noteId}\"\n  noteId: slug(1..20)\n}\n\nread note(noteId) -> Note?  allow public\n";
+
+fn get(server: &Served, path: &str) -> String {
+    let mut stream = server.connect();
+    stream
+        .write_all(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").as_bytes())
+        .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn models_are_served_on_the_same_port() {
+    let home = Home::new();
+    std::fs::write(home.path().join("notes.kf"), NOTES).unwrap();
+    let server = home.serve(&["notes.kf", "--in-memory"]);
+    let answer = get(&server, "/v1/notes/note?noteId=n1");
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("null"), "{answer}");
+    assert!(server.operation("ListTables", "{}").ends_with(r#"{"TableNames":["Notes"]}"#));
+    let url = server.url.clone();
+    let (code, rest) = server.end("-TERM");
+    assert_eq!((code, rest.as_str()), (Some(0), format!("{url}/v1/notes\n").as_str()));
+}
+
+#[test]
+fn models_and_token_keys_that_cannot_be_used_are_refused() {
+    let home = Home::new();
+    let serve =
+        |model: &str, more: &[&str]| home.refusal(&[&["serve", "--port", "0", "--in-memory", model], more].concat());
+    std::fs::write(home.path().join("notes.kf"), NOTES).unwrap();
+    std::fs::write(home.path().join("broken.kf"), NOTES.replace("-> Note?", "-> Nothing?")).unwrap();
+    std::fs::write(home.path().join("staged.kf"), NOTES.replace("table Notes", "table Notes \"notes-{stage}\""))
+        .unwrap();
+    std::fs::write(home.path().join("short.key"), "short").unwrap();
+    let message = serve("broken.kf", &[]);
+    assert!(message.contains("broken.kf has errors") && message.contains("Nothing"), "{message}");
+    assert!(serve("nothing.kf", &[]).contains("cannot read nothing.kf"));
+    assert!(serve("staged.kf", &[]).contains("--set NAME=VALUE"));
+    assert!(serve("notes.kf", &["--jwt-key", "short.key"]).contains("at least 32 bytes"));
+    assert!(serve("notes.kf", &["--jwt-key-file", "nothing.key"]).contains("nothing.key"));
+    let server = home.serve(&["staged.kf", "--set", "stage=dev", "--in-memory"]);
+    assert!(get(&server, "/v1/notes/note?noteId=n1").starts_with("HTTP/1.1 200"));
+    assert!(server.operation("ListTables", "{}").ends_with(r#"{"TableNames":["notes-dev"]}"#));
+}

@@ -27,11 +27,13 @@
 //! ```
 //!
 //! [`Database::open`] does the same on a directory, where an acknowledged write survives a power cut.
-//! [`Database::execute`] is the same for async code, on any runtime. [`serve`] lets any AWS SDK talk to a database.
+//! [`Database::execute`] is the same for async code, on any runtime. [`serve`] lets any AWS SDK talk to a database,
+//! and callers to the patterns of [`ModelFiles`].
 
 #[cfg(feature = "aws")]
 pub use keyform_aws as aws;
 
+mod models;
 mod serve;
 pub mod surroundings;
 
@@ -47,4 +49,5 @@ pub use keyform_core::{
 pub use keyform_engine::{Database, Encryption, OpenError, Options, env, keys, store};
 pub use keyform_model as model;
 pub use keyform_server as server;
+pub use models::{ModelFileError, ModelFiles, Reload};
 pub use serve::serve;

@@ -11,7 +11,7 @@ const MAY_USE: [(&str, &[&str]); 8] = [
     ("engine", &["core"]),
     ("model", &["core"]),
     ("aws", &["core"]),
-    ("server", &["core", "wire", "engine"]),
+    ("server", &["core", "wire", "model"]),
     ("keyform", &["core", "wire", "engine", "model", "aws", "server"]),
     ("cli", &["core", "wire", "engine", "model", "aws", "server", "keyform"]),
 ];

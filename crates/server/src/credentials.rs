@@ -135,7 +135,7 @@ fn write_private(file: &Path, text: &str) -> io::Result<()> {
     writer.sync_all()
 }
 
-fn refuse_exposed(file: &Path) -> Result<(), CredentialsError> {
+pub(crate) fn refuse_exposed(file: &Path) -> Result<(), CredentialsError> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -12,6 +12,11 @@ pub enum StartError {
         /// The address.
         address: SocketAddr,
     },
+    /// The address can be reached by others, models are served, and there is no key to verify the tokens of callers.
+    WithoutTokens {
+        /// The address.
+        address: SocketAddr,
+    },
     /// The port is taken.
     PortInUse {
         /// The address.
@@ -44,6 +49,10 @@ impl fmt::Display for StartError {
             Self::Unprotected { address } => write!(
                 f,
                 "{address} can be reached from other machines and no credentials are configured: run `keyform credentials add` first, or listen on 127.0.0.1"
+            ),
+            Self::WithoutTokens { address } => write!(
+                f,
+                "{address} can be reached from other machines and there is no key to verify the tokens of callers: give --jwt-key, or listen on 127.0.0.1"
             ),
             Self::PortInUse { address } => write!(
                 f,

@@ -1,4 +1,4 @@
-//! The HTTP endpoint that any AWS SDK can talk to. It knows HTTP, signatures and figures; it does not know how a store
+//! The HTTP endpoint that any AWS SDK can talk to, and the API of models. It knows HTTP, signatures, tokens and figures; it does not know how a store
 //! keeps its data.
 //!
 //! The life of a request through this crate:
@@ -8,9 +8,11 @@
 //! 4. `body` reads and unpacks the body, [`Credentials`] and `sigv4` decide whether the caller may go on.
 //! 5. `endpoint` lets the wire read the operation, gives it to the [`Execute`](keyform_core::Execute), and lets the wire
 //!    write the answer; `work` decides on which thread.
-//! 6. `reply` adds the headers that SDKs look at, and `observe` counts and logs what happened.
+//! 6. `api` answers what is below `/v1`: the patterns of [`Models`], for callers with tokens.
+//! 7. `reply` adds the headers that SDKs look at, and `observe` counts and logs what happened.
 
 mod accept;
+mod api;
 mod body;
 mod connection;
 mod credentials;
@@ -29,6 +31,7 @@ mod stall;
 mod work;
 mod worker;
 
+pub use api::{Difference, Models, Served, Tables, TokenKeys, TokenKeysError, openapi};
 pub use credentials::{Credentials, CredentialsError, generate as generate_credentials};
 pub use error::StartError;
 pub use metrics::{Figure, FigureKind};

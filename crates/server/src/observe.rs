@@ -1,6 +1,6 @@
 //! What is kept of each request: figures, and a line in the access log. Neither holds data of items or secrets.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use keyform_core::operation::TransactAction;
 use keyform_core::{Error, ErrorCode, Operation};
@@ -74,6 +74,18 @@ impl Observation {
             request_id = self.id.as_str(),
         );
     }
+}
+
+/// Writes the line of a call of a model. It has names only, and none of what was given or found.
+pub(crate) fn model_call(model: Option<&str>, pattern: Option<&str>, status: u16, took: Duration, id: &RequestId) {
+    tracing::info!(
+        target: ACCESS,
+        model,
+        pattern,
+        status,
+        micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+        request_id = id.as_str(),
+    );
 }
 
 /// The table that an operation is about, or the first one of several.

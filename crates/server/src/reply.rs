@@ -6,7 +6,9 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http_body_util::Full;
-use hyper::header::{ACCEPT_ENCODING, ALLOW, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, SERVER};
+use hyper::header::{
+    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, SERVER,
+};
 use hyper::http::HeaderValue;
 use hyper::{HeaderMap, Response, StatusCode};
 
@@ -22,6 +24,7 @@ static NAME: HeaderValue = HeaderValue::from_static("keyform");
 static JSON_1_0: HeaderValue = HeaderValue::from_static("application/x-amz-json-1.0");
 static JSON_1_1: HeaderValue = HeaderValue::from_static("application/x-amz-json-1.1");
 static PLAIN_JSON: HeaderValue = HeaderValue::from_static("application/json");
+static PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 static TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 static FIGURES: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 
@@ -67,6 +70,29 @@ pub(crate) async fn operation(status: u16, body: Vec<u8>, wish: Wish, gzip_bytes
     headers.insert(CHECKSUM.clone(), HeaderValue::from(checksum));
     if gzip {
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    reply
+}
+
+/// The answer of a model: JSON, or a problem.
+pub(crate) fn model(
+    status: u16,
+    body: Vec<u8>,
+    problem: bool,
+    header: Option<(&'static str, &'static str)>,
+    id: &RequestId,
+) -> Reply {
+    let mut reply = Response::new(Full::new(Bytes::from(body)));
+    *reply.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = reply.headers_mut();
+    headers.insert(SERVER, NAME.clone());
+    if status != 204 {
+        headers.insert(CONTENT_TYPE, if problem { PROBLEM.clone() } else { PLAIN_JSON.clone() });
+    }
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(REQUEST_ID.clone(), HeaderValue::from_str(id.as_str()).expect("the id is ASCII"));
+    if let Some((name, value)) = header {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     reply
 }

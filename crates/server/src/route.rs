@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `/` | POST | a DynamoDB operation |
 //! | `/` | GET | that it works |
+//! | `/v1…` | GET, POST | the patterns of models |
 //! | `/healthz` | GET | that the process works |
 //! | `/readyz` | GET | whether operations should be sent here |
 //! | `/metrics` | GET | figures for Prometheus |
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use hyper::body::Incoming;
 use hyper::{Method, Request, StatusCode};
 
+use crate::api;
 use crate::endpoint;
 use crate::reply::{self, Reply};
 use crate::shared::Shared;
@@ -22,6 +24,7 @@ use crate::shared::Shared;
 pub(crate) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Reply, Infallible> {
     let reply = match (request.method(), request.uri().path()) {
         (&Method::POST, "/") => endpoint::answer(&shared, request).await,
+        (_, path) if path == "/v1" || path.starts_with("/v1/") => api::answer(&shared, request).await,
         _ => other(&shared, &request),
     };
     Ok(if shared.is_stopping() { reply::closing(reply) } else { reply })
@@ -39,7 +42,7 @@ fn other(shared: &Shared, request: &Request<Incoming>) -> Reply {
         "/healthz" | "/readyz" | "/metrics" => reply::method_refusal("This path takes GET only", "GET, HEAD"),
         _ => reply::refusal(
             StatusCode::NOT_FOUND,
-            "There is nothing at this path: operations go to POST /, and there are /healthz, /readyz and /metrics",
+            "There is nothing at this path: operations go to POST /, models are at /v1, and there are /healthz, /readyz and /metrics",
         ),
     }
 }

@@ -43,7 +43,7 @@ impl Server {
     ///
     /// # Errors
     /// A port that is taken, a host that is unknown, and an address that others can reach while no credentials are
-    /// configured.
+    /// configured, or no token keys while models are served.
     pub fn bind(settings: Settings) -> Result<Self, StartError> {
         let listener = bind(&settings)?;
         let address = listener.local_addr().map_err(StartError::io("read the address of the port"))?;
@@ -133,6 +133,9 @@ fn bind(settings: &Settings) -> Result<TcpListener, StartError> {
     let addresses = (bare, settings.port).to_socket_addrs().map_err(|_| unknown())?;
     let mut failure = unknown();
     for address in addresses {
+        if !settings.models.is_empty() && settings.token_keys.is_empty() && !address.ip().is_loopback() {
+            return Err(StartError::WithoutTokens { address });
+        }
         if settings.credentials.is_empty() && !address.ip().is_loopback() {
             return Err(StartError::Unprotected { address });
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use crate::api::{Models, TokenKeys};
 use crate::credentials::Credentials;
 use crate::metrics::Figure;
 
@@ -42,8 +43,12 @@ pub struct Settings {
     pub limits: Limits,
     /// The longest waits.
     pub timeouts: Timeouts,
-    /// Where the time for signatures comes from.
+    /// Where the time for signatures and tokens comes from.
     pub clock: Clock,
+    /// The models that are served. Those put in later are served too.
+    pub models: Models,
+    /// What the tokens of their callers are verified with; without any, callers on loopback are believed on their word.
+    pub token_keys: TokenKeys,
 }
 
 /// How much is accepted.
@@ -85,6 +90,8 @@ impl Default for Settings {
             limits: Limits::default(),
             timeouts: Timeouts::default(),
             clock: Arc::new(SystemTime::now),
+            models: Models::default(),
+            token_keys: TokenKeys::default(),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use keyform_core::Execute;
 use tokio::sync::Semaphore;
 
+use crate::api::{Authentication, Models, Repeats};
 use crate::metrics::Metrics;
 use crate::settings::{Limits, Probe, Settings, Timeouts};
 use crate::sigv4::Verifier;
@@ -19,6 +20,10 @@ pub(crate) struct Shared {
     /// Absent when any signature is accepted.
     pub(crate) verifier: Option<Verifier>,
     pub(crate) probe: Option<Arc<dyn Probe>>,
+    pub(crate) models: Models,
+    pub(crate) authentication: Authentication,
+    /// The answers of writes that may be sent again.
+    pub(crate) repeats: Repeats,
     pub(crate) metrics: Metrics,
     /// One for each large body that may be in memory.
     pub(crate) large_bodies: Arc<Semaphore>,
@@ -28,7 +33,11 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(settings: Settings, execute: Arc<dyn Execute>, probe: Option<Arc<dyn Probe>>) -> Self {
-        let Settings { region, credentials, limits, timeouts, clock, .. } = settings;
+        let Settings { region, credentials, limits, timeouts, clock, models, token_keys, .. } = settings;
+        let authentication = Authentication::new(token_keys, clock.clone());
+        if !models.is_empty() {
+            authentication.announce();
+        }
         let verifier = (!credentials.is_empty()).then(|| Verifier::new(credentials, region.clone(), clock));
         let (stopping, connections) = (AtomicBool::new(false), AtomicUsize::new(0));
         let large_bodies = Arc::new(Semaphore::new(limits.large_bodies_max.clamp(1, Semaphore::MAX_PERMITS)));
@@ -40,6 +49,9 @@ impl Shared {
             timeouts,
             verifier,
             probe,
+            models,
+            authentication,
+            repeats: Repeats::default(),
             metrics: Metrics::new(),
             stopping,
             connections,

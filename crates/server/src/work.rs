@@ -83,6 +83,16 @@ fn item_bytes(output: &Output) -> usize {
     }
 }
 
+/// Runs any work to its end.
+pub(crate) async fn whole<T>(work: impl Future<Output = T>) -> Result<T, Error> {
+    let mut work = Box::pin(work);
+    poll_fn(|cx| match guard(|| work.as_mut().poll(cx)) {
+        Ok(poll) => poll.map(Ok),
+        Err(error) => Poll::Ready(Err(error)),
+    })
+    .await
+}
+
 /// Runs an operation to its end.
 async fn caught(store: &dyn Execute, operation: Operation) -> Result<Output, Error> {
     let mut work = guard(|| store.execute(operation))?;

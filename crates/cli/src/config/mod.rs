@@ -46,6 +46,7 @@ pub(crate) struct Config {
     pub(crate) access_log: AccessLog,
     pub(crate) master_key_file: Option<PathBuf>,
     pub(crate) credentials_file: Option<PathBuf>,
+    pub(crate) jwt_key_file: Option<PathBuf>,
     /// The user's configuration folder, if it can be known.
     folder: Option<PathBuf>,
 }
@@ -160,6 +161,7 @@ impl Config {
             access_log: AccessLog::Auto,
             master_key_file: None,
             credentials_file: None,
+            jwt_key_file: None,
             folder: surroundings.folder(),
         }
     }

@@ -57,7 +57,7 @@ const TEXT: &str = "a text";
 
 /// All settings, in the order of the help.
 #[rustfmt::skip]
-pub(crate) const SETTINGS: [Setting; 21] = settings! {
+pub(crate) const SETTINGS: [Setting; 22] = settings! {
     host, "ADDRESS", "The address or host name to listen on [default: 127.0.0.1]", TEXT, text;
     port, "PORT", "The port to listen on; 0 takes a free one [default: 8000]", "a port: a number from 0 to 65535", number;
     data, "DIRECTORY", "The data directory, made when it is not there [default: ./keyform-data]", "a directory", path;
@@ -67,6 +67,7 @@ pub(crate) const SETTINGS: [Setting; 21] = settings! {
     cache_size, "SIZE", "The most memory for data read from files [default: an eighth of the machine's]", "a size such as 2GB or 512MB", some_size;
     master_key_file, "FILE", "The master key [default: master.key in the configuration folder]", "a file", some_path;
     credentials_file, "FILE", "The access keys [default: credentials in the configuration folder]", "a file", some_path;
+    jwt_key_file, "FILE", "What the tokens of the model API's callers are verified with; also --jwt-key", "a file", some_path;
     region, "REGION", "The region in ARNs and signatures [default: us-east-1]", "a region such as us-east-1", region;
     ttl_sweep_interval, "TIME", "How often expired items are looked for [default: 1s]", DURATION, duration;
     workers, "NUMBER", "How many threads serve connections [default: one for each core, 8 at most]", COUNT, some_count;

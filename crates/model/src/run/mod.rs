@@ -13,6 +13,7 @@
 
 pub mod cursor;
 mod error;
+mod fits;
 mod found;
 pub mod json;
 mod outcome;
@@ -32,6 +33,7 @@ use crate::bind::Inputs;
 use crate::schema::{Read, ReadId, Write, WriteId};
 
 pub use error::RunError;
+pub use fits::fits;
 pub use found::{Answer, Found};
 pub use surroundings::{Surroundings, Waiting};
 

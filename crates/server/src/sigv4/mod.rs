@@ -12,6 +12,7 @@ mod canonical;
 mod date;
 mod signing_key;
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use aws_lc_rs::constant_time;
@@ -22,6 +23,7 @@ use keyform_core::error::access::{self, ScopeFault};
 use crate::credentials::Credentials;
 use crate::settings::Clock;
 use authorization::Authorization;
+use canonical::decode_query;
 use date::Moment;
 use signing_key::SigningKeys;
 
@@ -93,6 +95,11 @@ impl Verifier {
         }
         Ok(())
     }
+}
+
+/// The names and values of a query, without their escapes.
+pub(crate) fn query_pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
+    canonical::query_pairs(query).map(|(name, value)| (decode_query(name), decode_query(value)))
 }
 
 /// What decides where the request goes and what it does must be signed.

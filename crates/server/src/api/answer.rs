@@ -1,0 +1,190 @@
+//! A request below `/v1`, from its path to its answer.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use hyper::body::Incoming;
+use hyper::http::request::Parts;
+use hyper::{Method, Request};
+use keyform_model::run::{Call, Caller, json};
+use serde_json::{Value, json};
+
+use super::arguments;
+use super::models::Models;
+use super::openapi;
+use super::pattern::{Audience, Pattern};
+use super::problem::{self, Problem};
+use super::repeat::{Answered, Scope};
+use super::served::Served;
+use crate::body::{self, BodyError};
+use crate::observe;
+use crate::reply::{self, Reply};
+use crate::request_id::RequestId;
+use crate::shared::Shared;
+use crate::work;
+
+/// The longest `Idempotency-Key`.
+const KEY_BYTES_MAX: usize = 255;
+
+/// Answers a request for the model API.
+pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> Reply {
+    let (begin, id) = (Instant::now(), RequestId::next());
+    let (head, body) = request.into_parts();
+    let answer = route(shared, &head, body).await;
+    let reply = match &answer {
+        Ok((status, body)) => reply::model(*status, body.clone(), false, None, &id),
+        Err(problem) => reply::model(problem.status(), problem.body(), true, problem.header, &id),
+    };
+    let mut names = head.uri.path().split('/').skip(2);
+    observe::model_call(names.next(), names.next(), reply.status().as_u16(), begin.elapsed(), &id);
+    // A body that was not read to its end is still on its way.
+    if answer.is_err() && head.method != Method::GET { reply::closing(reply) } else { reply }
+}
+
+async fn route(shared: &Arc<Shared>, head: &Parts, body: Incoming) -> Result<Answered, Problem> {
+    let path: Vec<&str> = head.uri.path().trim_end_matches('/').split('/').skip(2).collect();
+    match path.as_slice() {
+        [] => {
+            check_method(head, "GET")?;
+            Ok(found(&list(&shared.models)))
+        }
+        [model] => {
+            check_method(head, "GET")?;
+            Ok(found(&describe(&*find(shared, model)?)))
+        }
+        [model, "openapi.json"] => {
+            check_method(head, "GET")?;
+            Ok(found(&openapi::openapi(find(shared, model)?.checked())))
+        }
+        [model, pattern] => call(shared, head, body, &*find(shared, model)?, pattern).await,
+        _ => Err(Problem::new(problem::UNKNOWN_PATH, "a pattern is at /v1/{model}/{pattern}")),
+    }
+}
+
+fn find(shared: &Shared, name: &str) -> Result<Arc<Served>, Problem> {
+    let unknown = || {
+        let names = shared.models.names().join(", ");
+        Problem::new(problem::UNKNOWN_PATH, format!("there is no model of that name here; there are: {names}"))
+    };
+    shared.models.get(name).ok_or_else(unknown)
+}
+
+fn check_method(head: &Parts, wanted: &'static str) -> Result<(), Problem> {
+    if head.method.as_str() == wanted {
+        return Ok(());
+    }
+    Err(Problem::new(problem::METHOD, format!("this path takes {wanted}")).with_header("allow", wanted))
+}
+
+fn found(value: &Value) -> Answered {
+    (200, value.to_string().into_bytes())
+}
+
+fn list(models: &Models) -> Value {
+    let model = |served: &Arc<Served>| {
+        let name = served.name();
+        json!({ "name": name, "url": format!("/v1/{name}"), "openapi": format!("/v1/{name}/openapi.json") })
+    };
+    json!({ "models": models.all().iter().map(model).collect::<Vec<_>>() })
+}
+
+fn describe(served: &Served) -> Value {
+    let model = served.model();
+    let pattern = |pattern: Pattern<'_>| {
+        let arguments: Vec<&str> = pattern.arguments(model).map(|argument| argument.name).collect();
+        json!({
+            "name": pattern.name(),
+            "method": pattern.method(),
+            "url": format!("/v1/{}/{}", model.name, pattern.name()),
+            "arguments": arguments,
+            "outcomes": pattern.outcomes(),
+            "description": pattern.docs(),
+        })
+    };
+    json!({ "name": model.name, "patterns": Pattern::reachable(model).map(pattern).collect::<Vec<_>>() })
+}
+
+/// A call of a pattern: may it be reached, who calls, with what, and what comes of it.
+async fn call(
+    shared: &Arc<Shared>,
+    head: &Parts,
+    body: Incoming,
+    served: &Served,
+    name: &str,
+) -> Result<Answered, Problem> {
+    let model = served.model();
+    let unknown = || Problem::new(problem::UNKNOWN_PATH, "the model has no such pattern");
+    let pattern = Pattern::find(model, name).ok_or_else(unknown)?;
+    match pattern.audience(model) {
+        Audience::Nobody => return Err(unknown()),
+        Audience::System => return Err(Problem::new(problem::FORBIDDEN, "this pattern is for code, not for callers")),
+        Audience::Everybody | Audience::Callers => {}
+    }
+    check_method(head, pattern.method())?;
+    let caller = shared.authentication.caller(&head.headers, model, pattern)?;
+    match pattern {
+        Pattern::Read(_) => read(head, served, pattern, caller).await,
+        Pattern::Write(_) => write(shared, head, body, served, pattern, caller).await,
+    }
+}
+
+async fn read(head: &Parts, served: &Served, pattern: Pattern<'_>, caller: Caller) -> Result<Answered, Problem> {
+    let model = served.model();
+    let (arguments, cursor) = arguments::of_query(model, pattern, head.uri.query().unwrap_or_default())?;
+    let call = Call { arguments, caller, cursor, token: None };
+    let work = async { served.runner().await?.read(pattern.name(), &call).await };
+    let answer = whole(work).await?.map_err(|error| Problem::of(error, model))?;
+    Ok(found(&json::answer(model, &answer)))
+}
+
+async fn write(
+    shared: &Arc<Shared>,
+    head: &Parts,
+    body: Incoming,
+    served: &Served,
+    pattern: Pattern<'_>,
+    caller: Caller,
+) -> Result<Answered, Problem> {
+    arguments::check_content_type(&head.headers)?;
+    let body = body::read(body, shared).await.map_err(|error| unread(&error))?;
+    let body = body::unpack(&head.headers, body, shared).await;
+    let body = body.map_err(|error| Problem::new(problem::BODY, error.message()))?;
+    let arguments = arguments::of_body(served.model(), pattern, body.bytes())?;
+    let Some(key) = idempotency_key(head)? else {
+        return apply(served, pattern, Call { arguments, caller, cursor: None, token: None }).await;
+    };
+    let scope = Scope { model: served.name(), pattern: pattern.name(), caller: &caller, key };
+    let call = Call { arguments: arguments.clone(), caller: caller.clone(), cursor: None, token: Some(scope.token()) };
+    shared.repeats.once(&scope, &arguments, || apply(served, pattern, call)).await
+}
+
+fn idempotency_key(head: &Parts) -> Result<Option<&str>, Problem> {
+    let Some(value) = head.headers.get("idempotency-key") else { return Ok(None) };
+    let key = value.to_str().ok().filter(|key| !key.is_empty() && key.len() <= KEY_BYTES_MAX);
+    let wrong = || Problem::new(problem::ARGUMENTS, "Idempotency-Key has from 1 to 255 characters of ASCII");
+    key.map(Some).ok_or_else(wrong)
+}
+
+/// A write that returns nothing is answered with nothing.
+async fn apply(served: &Served, pattern: Pattern<'_>, call: Call) -> Result<Answered, Problem> {
+    let model = served.model();
+    let work = async { served.runner().await?.write(pattern.name(), &call).await };
+    let item = whole(work).await?.map_err(|error| Problem::of(error, model))?;
+    if matches!(pattern, Pattern::Write(write) if write.result.is_none()) {
+        return Ok((204, Vec::new()));
+    }
+    Ok(found(&item.map_or(Value::Null, |item| json::found(model, &item))))
+}
+
+/// Work to its end; a fault of the program is a problem of this call alone.
+async fn whole<T>(work: impl Future<Output = T>) -> Result<T, Problem> {
+    work::whole(work).await.map_err(|error| Problem::new(problem::INTERNAL, error.message()))
+}
+
+fn unread(error: &BodyError) -> Problem {
+    match error {
+        BodyError::TooLarge => Problem::new(problem::TOO_LARGE, "the body is larger than this server takes"),
+        BodyError::TooSlow => Problem::new(problem::BODY, "the body took too long"),
+        BodyError::Broken => Problem::new(problem::BODY, "the body broke off"),
+    }
+}

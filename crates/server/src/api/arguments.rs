@@ -1,0 +1,144 @@
+//! Arguments by name, in the types of the model: from a query for reads, from a JSON object for writes.
+
+use std::collections::BTreeMap;
+
+use hyper::HeaderMap;
+use hyper::header::CONTENT_TYPE;
+use keyform_core::{AttributeValue, Attributes};
+use keyform_model::run::{fits, json};
+use keyform_model::schema::{Model, Type};
+use serde_json::Value;
+
+use super::pattern::{Argument, Pattern};
+use super::problem::{self, Problem};
+use crate::sigv4::query_pairs;
+
+/// The name under which a query has the cursor.
+const CURSOR: &str = "cursor";
+
+/// The arguments of a read, and the cursor.
+pub(super) fn of_query(
+    model: &Model,
+    pattern: Pattern<'_>,
+    query: &str,
+) -> Result<(Attributes, Option<String>), Problem> {
+    let mut given: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (name, value) in query_pairs(query) {
+        given.entry(name.into_owned()).or_default().push(value.into_owned());
+    }
+    let mut arguments = Attributes::new();
+    for argument in pattern.arguments(model) {
+        if let Some(texts) = given.remove(argument.name) {
+            let value = from_texts(&texts, &argument.kind);
+            arguments.insert(argument.name.to_owned(), checked(&argument, value)?);
+        } else if argument.required {
+            return Err(missing(&argument));
+        }
+    }
+    let cursor = match given.remove(CURSOR).unwrap_or_default().as_slice() {
+        [] => None,
+        [cursor] => Some(cursor.clone()),
+        _ => return Err(wrong("there is more than one `cursor`".to_owned())),
+    };
+    match given.keys().next() {
+        Some(name) => Err(unknown(pattern, name)),
+        None => Ok((arguments, cursor)),
+    }
+}
+
+/// A list is given by repeating its name; everything else once.
+fn from_texts(texts: &[String], kind: &Type) -> Option<AttributeValue> {
+    match (kind.resolved(), texts) {
+        (Type::List(..), [text]) if text.starts_with('[') => json::from_text(text, kind),
+        (Type::List(of, _), texts) => {
+            Some(AttributeValue::L(texts.iter().map(|text| json::from_text(text, of)).collect::<Option<_>>()?))
+        }
+        (_, [text]) => json::from_text(text, kind),
+        _ => None,
+    }
+}
+
+/// The arguments of a write. Nothing at all is an empty object, and null is the same as leaving a name out.
+pub(super) fn of_body(model: &Model, pattern: Pattern<'_>, body: &[u8]) -> Result<Attributes, Problem> {
+    let mut given = match body.trim_ascii() {
+        b"" => serde_json::Map::new(),
+        body => match serde_json::from_slice(body) {
+            Ok(Value::Object(given)) => given,
+            Ok(_) => return Err(Problem::new(problem::BODY, "the body is not a JSON object of arguments")),
+            Err(error) => return Err(Problem::new(problem::BODY, format!("the body is not valid JSON: {error}"))),
+        },
+    };
+    given.retain(|_, value| !value.is_null());
+    let mut arguments = Attributes::new();
+    for argument in pattern.arguments(model) {
+        if let Some(value) = given.remove(argument.name) {
+            let value = json::from_json(&value, &argument.kind);
+            arguments.insert(argument.name.to_owned(), checked(&argument, value)?);
+        } else if argument.required {
+            return Err(missing(&argument));
+        }
+    }
+    match given.keys().next() {
+        Some(name) => Err(unknown(pattern, name)),
+        None => Ok(arguments),
+    }
+}
+
+/// A body must say that it is JSON: a page of a stranger cannot make a browser say so unasked.
+pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
+    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let name = value.split(';').next().unwrap_or_default().trim();
+    if name.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    Err(Problem::new(problem::MEDIA_TYPE, "send Content-Type: application/json"))
+}
+
+fn checked(argument: &Argument<'_>, value: Option<AttributeValue>) -> Result<AttributeValue, Problem> {
+    // The beginning of a text need not have the form of a whole one.
+    let partial = argument.parameter.test == keyform_model::schema::Test::Begins;
+    let value = value.filter(|value| partial || fits(value, &argument.kind));
+    value.ok_or_else(|| wrong(format!("`{}` is not {}", argument.name, name_of(&argument.kind))))
+}
+
+fn missing(argument: &Argument<'_>) -> Problem {
+    wrong(format!("`{}` is missing", argument.name))
+}
+
+fn unknown(pattern: Pattern<'_>, name: &str) -> Problem {
+    let known: Vec<&str> =
+        pattern.parameters().iter().flat_map(|parameter| &parameter.arguments).map(String::as_str).collect();
+    let takes = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    wrong(format!("`{}` has no argument `{name}`; it takes {takes}", pattern.name()))
+}
+
+fn wrong(detail: String) -> Problem {
+    Problem::new(problem::ARGUMENTS, detail)
+}
+
+/// A type in words.
+pub(super) fn name_of(kind: &Type) -> String {
+    let words = match kind.resolved() {
+        Type::String(_) => "a text within its bounds",
+        Type::Slug(_) => "a text of letters, digits, `-`, `_` and `.` within its bounds",
+        Type::Int(_) => "a whole number within its bounds",
+        Type::Number => "a number",
+        Type::Bool => "true or false",
+        Type::Binary(_) => "bytes in base64",
+        Type::Ulid => "a ULID",
+        Type::Uuid => "a UUID",
+        Type::Email => "an e-mail address",
+        Type::Url => "a URL",
+        Type::Timestamp => "a time such as 2026-10-31T12:00:00.000Z",
+        Type::Datetime => "a time in ISO 8601",
+        Type::Epoch => "a time in seconds since 1970",
+        Type::EpochMs => "a time in milliseconds since 1970",
+        Type::Date => "a date such as 2026-10-31",
+        Type::Money => "an amount in whole nano-units",
+        Type::OneOf(texts) => return format!("one of {}", texts.join(", ")),
+        Type::List(..) | Type::Set(..) => "a list of its type",
+        Type::Map(..) | Type::Record(_) => "an object of its type",
+        Type::Json | Type::Ref { .. } | Type::Copy { .. } | Type::Unknown => "a value of its type",
+    };
+    words.to_owned()
+}

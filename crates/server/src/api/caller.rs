@@ -1,0 +1,153 @@
+//! Who calls: the claims of a bearer token in the types of the model's `caller`.
+//!
+//! Without keys there is nobody to verify tokens with. A server on loopback then believes the header `X-Keyform-Caller: userId=…; role=…`, for
+//! development, and says so loudly.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+
+use hyper::HeaderMap;
+use hyper::header::AUTHORIZATION;
+use keyform_core::Attributes;
+use keyform_model::run::{Caller, fits, json};
+use keyform_model::schema::{Field, Model};
+
+use super::pattern::{Audience, Pattern};
+use super::problem::{self, Problem};
+use super::token;
+use super::token_keys::TokenKeys;
+use crate::settings::Clock;
+
+/// The header that is believed in development.
+const DEVELOPMENT: &str = "x-keyform-caller";
+
+/// How callers prove who they are.
+pub(crate) enum Authentication {
+    /// By tokens.
+    Tokens {
+        /// The keys they are verified with.
+        keys: TokenKeys,
+        /// The time they are compared with.
+        clock: Clock,
+    },
+    /// Not at all: they say it.
+    Development {
+        /// Whether the log has said so since a caller made use of it.
+        warned: AtomicBool,
+    },
+}
+
+impl Authentication {
+    pub(crate) fn new(keys: TokenKeys, clock: Clock) -> Self {
+        if keys.is_empty() {
+            Self::Development { warned: AtomicBool::new(false) }
+        } else {
+            Self::Tokens { keys, clock }
+        }
+    }
+
+    /// Says in the log that callers are believed, if they are.
+    pub(crate) fn announce(&self) {
+        if matches!(self, Self::Development { .. }) {
+            tracing::warn!(
+                "NO TOKEN KEY: the model API believes whatever the header X-Keyform-Caller says. Use this for development only, or give --jwt-key"
+            );
+        }
+    }
+
+    /// Who calls a pattern.
+    ///
+    /// # Errors
+    /// The caller is not known, and must be.
+    pub(super) fn caller(&self, headers: &HeaderMap, model: &Model, pattern: Pattern<'_>) -> Result<Caller, Problem> {
+        let claims = match self {
+            Self::Tokens { keys, clock } => by_token(keys, clock(), headers, model)?,
+            Self::Development { warned } => by_word(warned, headers, model)?,
+        };
+        let anonymous = match pattern.audience(model) {
+            Audience::Everybody => !pattern.wants_caller(model),
+            // Without a `caller` nobody is told from anybody; a key that is configured still keeps strangers out.
+            _ => model.caller.is_none() && matches!(self, Self::Development { .. }),
+        };
+        match claims {
+            Some(claims) => Ok(Caller::Claims(claims)),
+            None if anonymous => Ok(Caller::Claims(Attributes::new())),
+            None => Err(self.unknown(model)),
+        }
+    }
+
+    fn unknown(&self, model: &Model) -> Problem {
+        let first = model.caller.as_ref().and_then(|caller| caller.fields.first());
+        match self {
+            Self::Tokens { .. } => unauthenticated("send a token: Authorization: Bearer …"),
+            Self::Development { .. } => unauthenticated(&format!(
+                "say who calls: X-Keyform-Caller: {}=…",
+                first.map_or("name", |field| &field.name)
+            )),
+        }
+    }
+}
+
+fn unauthenticated(detail: &str) -> Problem {
+    Problem::new(problem::UNAUTHENTICATED, detail).with_header("www-authenticate", "Bearer")
+}
+
+fn invalid(detail: &str) -> Problem {
+    Problem::new(problem::UNAUTHENTICATED, detail).with_header("www-authenticate", "Bearer error=\"invalid_token\"")
+}
+
+/// The claims of a token; nothing if there is no token.
+fn by_token(
+    keys: &TokenKeys,
+    now: SystemTime,
+    headers: &HeaderMap,
+    model: &Model,
+) -> Result<Option<Attributes>, Problem> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    let value = value.to_str().ok().filter(|_| values.next().is_none());
+    let token =
+        value.and_then(|value| value.split_once(' ')).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+    let Some((_, token)) = token else { return Err(invalid("the header Authorization is not one `Bearer` token")) };
+    let claims = token::verify(keys, token.trim(), now).map_err(|refusal| invalid(refusal.text()))?;
+    let claim = |field: &Field| claims.get(&field.name).map(|value| json::from_json(value, &field.kind));
+    typed(model, claim).map(Some)
+}
+
+/// What the header for development says; nothing if it is not there.
+fn by_word(warned: &AtomicBool, headers: &HeaderMap, model: &Model) -> Result<Option<Attributes>, Problem> {
+    let Some(value) = headers.get(DEVELOPMENT) else { return Ok(None) };
+    if !warned.swap(true, Ordering::Relaxed) {
+        tracing::warn!("a caller was believed on its word (X-Keyform-Caller): there is no token key");
+    }
+    let text = value.to_str().map_err(|_| invalid("the header X-Keyform-Caller is not text"))?;
+    let pairs: Vec<(&str, &str)> = text
+        .split(';')
+        .filter_map(|pair| pair.split_once('='))
+        .map(|(name, value)| (name.trim(), value.trim()))
+        .collect();
+    let claim = |field: &Field| {
+        let given = pairs.iter().find(|(name, _)| *name == field.name);
+        given.map(|(_, value)| json::from_text(value, &field.kind))
+    };
+    typed(model, claim).map(Some)
+}
+
+/// The model's claims, each of its type; those the model does not name are left out.
+fn typed(
+    model: &Model,
+    claim: impl Fn(&Field) -> Option<Option<keyform_core::AttributeValue>>,
+) -> Result<Attributes, Problem> {
+    let mut claims = Attributes::new();
+    for field in model.caller.iter().flat_map(|caller| &caller.fields) {
+        match claim(field) {
+            None if field.optional => {}
+            None => return Err(invalid(&format!("the caller has no `{}`", field.name))),
+            Some(Some(value)) if fits(&value, &field.kind) => {
+                claims.insert(field.name.clone(), value);
+            }
+            Some(_) => return Err(invalid(&format!("the caller's `{}` is not of its type", field.name))),
+        }
+    }
+    Ok(claims)
+}

@@ -1,0 +1,294 @@
+//! A model as OpenAPI 3.1: every pattern that callers can reach, with its arguments, answers and problems.
+//!
+//! `schema` writes types, this file what is made of them.
+
+mod schema;
+
+use keyform_model::Checked;
+use keyform_model::document::ast::Number;
+use keyform_model::schema::{Entity, EntityId, Model, Read, Result as ReadResult, Test, Write};
+use serde_json::{Map, Value, json};
+
+use super::pattern::{Argument, Audience, Pattern};
+
+/// The OpenAPI document of a model.
+///
+/// ```
+/// let checked = keyform_model::Checked::read("model shop\n\ntable Orders { key pk }\n");
+/// assert_eq!(keyform_server::openapi(&checked)["openapi"], "3.1.0");
+/// ```
+#[must_use]
+pub fn openapi(checked: &Checked) -> Value {
+    let model = &checked.model;
+    let paths = Pattern::reachable(model).map(|pattern| {
+        let path = format!("/v1/{}/{}", model.name, pattern.name());
+        (path, json!({ pattern.method().to_lowercase(): operation(model, pattern) }))
+    });
+    let mut document = json!({
+        "openapi": "3.1.0",
+        "info": { "title": model.name, "version": env!("CARGO_PKG_VERSION") },
+        "servers": [{ "url": "/" }],
+        "tags": [
+            { "name": "reads", "description": "Reads, each one request to the store" },
+            { "name": "writes", "description": "Writes, each one atomic request to the store" },
+        ],
+        "paths": paths.collect::<Map<_, _>>(),
+        "components": {
+            "schemas": schemas(model),
+            "securitySchemes": {
+                "caller": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "bearerFormat": "JWT",
+                    "description": claims(model),
+                },
+            },
+        },
+    });
+    let docs = text(&model.docs);
+    if !docs.is_empty() {
+        document["info"]["description"] = docs.into();
+    }
+    document
+}
+
+fn text(lines: &[String]) -> String {
+    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+fn claims(model: &Model) -> String {
+    let fields = model.caller.iter().flat_map(|caller| &caller.fields).map(|field| format!("`{}`", field.name));
+    let names: Vec<String> = fields.collect();
+    match names.is_empty() {
+        true => "A token (HS256 or EdDSA), where the server has a key to verify it.".to_owned(),
+        false => format!("A token (HS256 or EdDSA) with the claims {} and `exp`.", names.join(", ")),
+    }
+}
+
+fn schemas(model: &Model) -> Map<String, Value> {
+    let mut schemas: Map<String, Value> =
+        returned(model).into_iter().map(|entity| (entity.name.clone(), schema::entity(entity))).collect();
+    schemas.insert("Problem".to_owned(), problem_schema());
+    schemas
+}
+
+/// The entities that callers can see.
+fn returned(model: &Model) -> Vec<&Entity> {
+    let of = |pattern: Pattern<'_>| match pattern {
+        Pattern::Read(read) => read.result.entities(),
+        Pattern::Write(write) => write.result.and_then(|(entity, _)| entity).into_iter().collect(),
+    };
+    let seen: Vec<EntityId> = Pattern::reachable(model).flat_map(of).collect();
+    model.entity_ids().filter(|id| seen.contains(id)).map(|id| model.entity(id)).collect()
+}
+
+fn problem_schema() -> Value {
+    json!({
+        "type": "object",
+        "description": "What went wrong (RFC 9457).",
+        "required": ["type", "title", "status", "detail"],
+        "properties": {
+            "type": { "type": "string", "format": "uri" },
+            "title": { "type": "string" },
+            "status": { "type": "integer" },
+            "detail": { "type": "string" },
+            "outcome": { "type": "string", "description": "The name of the refusal, where the model gives it one." },
+            "item": { "type": "object", "description": "The item as it is now, where that is why." },
+        },
+    })
+}
+
+fn operation(model: &Model, pattern: Pattern<'_>) -> Value {
+    let mut operation = Map::new();
+    operation.insert("operationId".to_owned(), pattern.name().into());
+    let docs = pattern.docs();
+    if !docs.is_empty() {
+        operation.insert("description".to_owned(), docs.into());
+    }
+    match pattern {
+        Pattern::Read(read) => {
+            operation.insert("tags".to_owned(), json!(["reads"]));
+            operation.insert("parameters".to_owned(), query(model, pattern, read));
+        }
+        Pattern::Write(_) => {
+            operation.insert("tags".to_owned(), json!(["writes"]));
+            operation.insert("parameters".to_owned(), json!([idempotency_key()]));
+            operation.insert("requestBody".to_owned(), body(model, pattern));
+        }
+    }
+    operation.insert("responses".to_owned(), responses(model, pattern));
+    operation.insert("security".to_owned(), security(model, pattern));
+    Value::Object(operation)
+}
+
+/// No token is needed where everybody may call and nothing depends on who does.
+fn security(model: &Model, pattern: Pattern<'_>) -> Value {
+    let open = pattern.audience(model) == Audience::Everybody && !pattern.wants_caller(model);
+    if open { json!([{}, { "caller": [] }]) } else { json!([{ "caller": [] }]) }
+}
+
+fn query(model: &Model, pattern: Pattern<'_>, read: &Read) -> Value {
+    let parameter = |argument: Argument<'_>| {
+        json!({
+            "name": argument.name,
+            "in": "query",
+            "required": argument.required,
+            "schema": schema::of(&argument.kind),
+            "example": schema::example(&argument.kind),
+        })
+    };
+    let mut parameters: Vec<Value> = pattern.arguments(model).map(parameter).collect();
+    if has_pages(read) {
+        parameters.push(json!({
+            "name": "cursor",
+            "in": "query",
+            "required": false,
+            "description": "The cursor of the last page; it belongs to these arguments.",
+            "schema": { "type": "string" },
+        }));
+    }
+    Value::Array(parameters)
+}
+
+fn has_pages(read: &Read) -> bool {
+    let many = matches!(&read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Number::Many, _)]));
+    many && read.all.is_none() && read.parameters.iter().all(|parameter| parameter.test != Test::In)
+}
+
+fn idempotency_key() -> Value {
+    json!({
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": false,
+        "description": "A write that is sent again under the same key applies once and is answered alike.",
+        "schema": { "type": "string", "minLength": 1, "maxLength": 255 },
+    })
+}
+
+fn body(model: &Model, pattern: Pattern<'_>) -> Value {
+    let arguments: Vec<Argument<'_>> = pattern.arguments(model).collect();
+    let properties: Map<String, Value> =
+        arguments.iter().map(|argument| (argument.name.to_owned(), schema::of(&argument.kind))).collect();
+    let required: Vec<&str> =
+        arguments.iter().filter(|argument| argument.required).map(|argument| argument.name).collect();
+    let example: Map<String, Value> = arguments
+        .iter()
+        .filter(|argument| argument.required)
+        .map(|argument| (argument.name.to_owned(), schema::example(&argument.kind)))
+        .collect();
+    let mut object = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    if !required.is_empty() {
+        object["required"] = json!(required);
+    }
+    json!({
+        "required": !required.is_empty(),
+        "content": { "application/json": { "schema": object, "example": example } },
+    })
+}
+
+fn responses(model: &Model, pattern: Pattern<'_>) -> Value {
+    let mut responses = Map::new();
+    match pattern {
+        Pattern::Read(read) => drop(responses.insert("200".to_owned(), success(read_schema(model, read)))),
+        Pattern::Write(write) => match write_schema(model, write) {
+            Some(schema) => drop(responses.insert("200".to_owned(), success(schema))),
+            None => drop(responses.insert("204".to_owned(), json!({ "description": "Done." }))),
+        },
+    }
+    let mut put = |status: &str, description: &str| {
+        responses.insert(status.to_owned(), problem(description, json!({ "$ref": "#/components/schemas/Problem" })));
+    };
+    put("400", "An argument or the cursor is wrong.");
+    put("401", "The caller is not known.");
+    put("403", "The caller may not do this.");
+    put("404", "There is no such item.");
+    if let Pattern::Write(_) = pattern {
+        put("422", "The idempotency key was used for another call.");
+        put("503", "Too many write this at once: try again.");
+        responses.insert("409".to_owned(), refusal(pattern));
+    }
+    responses.insert(
+        "default".to_owned(),
+        problem("The server or its store failed.", json!({ "$ref": "#/components/schemas/Problem" })),
+    );
+    Value::Object(responses)
+}
+
+fn success(schema: Value) -> Value {
+    json!({ "description": "The answer.", "content": { "application/json": { "schema": schema } } })
+}
+
+fn problem(description: &str, schema: Value) -> Value {
+    json!({ "description": description, "content": { "application/problem+json": { "schema": schema } } })
+}
+
+/// The refusals that the author has named.
+fn refusal(pattern: Pattern<'_>) -> Value {
+    let mut outcomes = pattern.outcomes();
+    outcomes.push("Conflict");
+    let names = outcomes.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let named = json!({ "properties": { "outcome": { "type": "string", "enum": outcomes } }, "required": ["outcome"] });
+    problem(
+        &format!("The write was refused; `outcome` is one of {names}."),
+        json!({ "allOf": [{ "$ref": "#/components/schemas/Problem" }, named] }),
+    )
+}
+
+fn reference(model: &Model, entity: Option<EntityId>) -> Value {
+    match entity {
+        Some(entity) => json!({ "$ref": format!("#/components/schemas/{}", model.entity(entity).name) }),
+        None => json!({}),
+    }
+}
+
+/// An item, as far as it is selected.
+fn item(model: &Model, read: &Read, entity: Option<EntityId>) -> Value {
+    match (&read.select, entity) {
+        (Some(selected), Some(entity)) => {
+            let entity = model.entity(entity);
+            let names: Vec<&str> =
+                selected.iter().map(|((of, field), _)| model.entity(*of).field(*field).name.as_str()).collect();
+            schema::part_of(entity, &|name| names.contains(&name))
+        }
+        _ => reference(model, entity),
+    }
+}
+
+fn read_schema(model: &Model, read: &Read) -> Value {
+    let parts = match &read.result {
+        ReadResult::Count(..) => {
+            return json!({
+                "type": "object",
+                "required": ["count"],
+                "properties": { "count": { "type": "integer", "minimum": 0 } },
+            });
+        }
+        ReadResult::Parts(parts) => parts,
+    };
+    match parts.as_slice() {
+        [(entity, Number::Many, _)] => json!({
+            "type": "object",
+            "required": ["items", "cursor"],
+            "properties": {
+                "items": { "type": "array", "items": item(model, read, *entity) },
+                "cursor": { "type": ["string", "null"], "description": "For the next page; null at the end." },
+            },
+        }),
+        [(entity, Number::One, _)] => item(model, read, *entity),
+        [(entity, Number::Maybe, _)] => json!({ "anyOf": [item(model, read, *entity), { "type": "null" }] }),
+        parts => {
+            let named = |(entity, _, _): &(Option<EntityId>, Number, _)| {
+                let name = entity.map(|entity| model.entity(entity).name.clone()).unwrap_or_default();
+                (name, json!({ "type": "array", "items": item(model, read, *entity) }))
+            };
+            let properties: Map<String, Value> = parts.iter().map(named).collect();
+            json!({ "type": "object", "properties": properties })
+        }
+    }
+}
+
+/// What a write returns; a write that had nothing to do returns null.
+fn write_schema(model: &Model, write: &Write) -> Option<Value> {
+    let (entity, _) = write.result?;
+    Some(json!({ "anyOf": [reference(model, entity), { "type": "null" }] }))
+}

@@ -1,0 +1,274 @@
+//! The patterns of a model as callers see them.
+
+use keyform_model::document::ast::Verb;
+use keyform_model::schema::{
+    Action, ChangeKind, Expr, ExprKind, LetSource, Model, Origin, Parameter, Permission, Place, Read, Step, Test, Type,
+    Write,
+};
+
+/// A read or a write.
+#[derive(Clone, Copy)]
+pub(super) enum Pattern<'a> {
+    /// A read: GET.
+    Read(&'a Read),
+    /// A write: POST.
+    Write(&'a Write),
+}
+
+/// Who may reach a pattern from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Audience {
+    /// Everybody; a token is wanted only if the pattern looks at the caller.
+    Everybody,
+    /// Those whom the model's conditions let in.
+    Callers,
+    /// Code alone, as the author says.
+    System,
+    /// The author has not said, in a model that has callers: nobody.
+    Nobody,
+}
+
+/// An argument that a caller gives.
+pub(super) struct Argument<'a> {
+    pub(super) name: &'a str,
+    pub(super) kind: Type,
+    pub(super) required: bool,
+    pub(super) parameter: &'a Parameter,
+}
+
+impl<'a> Pattern<'a> {
+    /// The pattern of that name.
+    pub(super) fn find(model: &'a Model, name: &str) -> Option<Self> {
+        Self::all(model).find(|pattern| pattern.name() == name)
+    }
+
+    /// All patterns: reads, then writes, in the order of the file.
+    pub(super) fn all(model: &'a Model) -> impl Iterator<Item = Self> {
+        model.reads.iter().map(Self::Read).chain(model.writes.iter().map(Self::Write))
+    }
+
+    /// Those that callers can reach.
+    pub(super) fn reachable(model: &'a Model) -> impl Iterator<Item = Self> {
+        Self::all(model).filter(|pattern| matches!(pattern.audience(model), Audience::Everybody | Audience::Callers))
+    }
+
+    pub(super) fn name(self) -> &'a str {
+        match self {
+            Self::Read(read) => &read.name,
+            Self::Write(write) => &write.name,
+        }
+    }
+
+    pub(super) fn docs(self) -> String {
+        let docs = match self {
+            Self::Read(read) => &read.docs,
+            Self::Write(write) => &write.docs,
+        };
+        docs.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ").trim().to_owned()
+    }
+
+    pub(super) fn parameters(self) -> &'a [Parameter] {
+        match self {
+            Self::Read(read) => &read.parameters,
+            Self::Write(write) => &write.parameters,
+        }
+    }
+
+    pub(super) fn method(self) -> &'static str {
+        match self {
+            Self::Read(_) => "GET",
+            Self::Write(_) => "POST",
+        }
+    }
+
+    fn allow(self) -> Option<&'a Permission> {
+        match self {
+            Self::Read(read) => read.allow.as_ref(),
+            Self::Write(write) => write.allow.as_ref(),
+        }
+    }
+
+    pub(super) fn audience(self, model: &Model) -> Audience {
+        match self.allow() {
+            Some(Permission::Public(_)) => Audience::Everybody,
+            Some(Permission::System(_)) => Audience::System,
+            Some(Permission::When(_)) => Audience::Callers,
+            None if model.caller.is_some() => Audience::Nobody,
+            None => Audience::Callers,
+        }
+    }
+
+    /// The arguments that a caller gives, in order.
+    pub(super) fn arguments(self, model: &'a Model) -> impl Iterator<Item = Argument<'a>> {
+        self.parameters().iter().flat_map(move |parameter| {
+            let required = self.requires(model, parameter);
+            let kind = match parameter.test {
+                Test::In => Type::List(Box::new(parameter.kind.clone()), Default::default()),
+                _ => parameter.kind.clone(),
+            };
+            parameter.arguments.iter().map(move |name| Argument { name, kind: kind.clone(), required, parameter })
+        })
+    }
+
+    /// A write can do without a value for a field that may be absent, or that has a default where an item is made.
+    fn requires(self, model: &Model, parameter: &Parameter) -> bool {
+        let (Self::Write(write), Some((entity, field))) = (self, parameter.field) else { return true };
+        let actions = write.actions();
+        let mut verbs =
+            actions.iter().filter(|action| action.entity == Some(entity)).map(|action| action.verb).peekable();
+        let made = verbs.peek().is_some() && verbs.all(|verb| matches!(verb, Verb::Create | Verb::Put));
+        let field = model.entity(entity).field(field);
+        !(field.optional || made && field.has_source())
+    }
+
+    /// Whether it cannot run without knowing who calls.
+    pub(super) fn wants_caller(self, model: &Model) -> bool {
+        match self {
+            Self::Read(read) => read_wants_caller(read),
+            Self::Write(write) => write_wants_caller(model, write),
+        }
+    }
+
+    /// The names that the author gave to refusals, each once.
+    pub(super) fn outcomes(self) -> Vec<&'a str> {
+        let Self::Write(write) = self else { return Vec::new() };
+        let lets = write.lets.iter().filter_map(|binding| binding.outcome.as_ref());
+        let requires = write.requires.iter().filter_map(|require| require.outcome.as_ref());
+        let mut names: Vec<&str> = lets.chain(requires).map(|outcome| outcome.name.as_str()).collect();
+        for action in write.actions() {
+            let conditions = action.conditions.iter().filter_map(|condition| condition.outcome.as_ref());
+            names.extend(action.outcome.iter().chain(conditions).map(|outcome| outcome.name.as_str()));
+        }
+        let mut seen = Vec::new();
+        for name in names {
+            if name != "keep" && !seen.contains(&name) {
+                seen.push(name);
+            }
+        }
+        seen
+    }
+}
+
+fn read_wants_caller(read: &Read) -> bool {
+    read.filter.as_ref().is_some_and(names_caller)
+}
+
+fn write_wants_caller(model: &Model, write: &Write) -> bool {
+    let lets = write.lets.iter().any(|binding| match &binding.source {
+        LetSource::Read { read, arguments } => {
+            arguments.iter().any(names_caller) || read_wants_caller(model.read(*read))
+        }
+        LetSource::Value(value) => names_caller(value),
+        LetSource::Unknown => false,
+    });
+    let requires = write.requires.iter().any(|require| names_caller(&require.condition));
+    lets || requires || steps_want_caller(&write.steps)
+}
+
+fn steps_want_caller(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match step {
+        Step::Action(action) => action_wants_caller(action),
+        Step::For(each) => names_caller(&each.list) || steps_want_caller(&each.steps),
+    })
+}
+
+fn action_wants_caller(action: &Action) -> bool {
+    let changes = action.changes.iter().any(|change| match &change.kind {
+        ChangeKind::Set(value)
+        | ChangeKind::Increase(value)
+        | ChangeKind::Decrease(value)
+        | ChangeKind::Append(value)
+        | ChangeKind::Add(value)
+        | ChangeKind::Take(value) => names_caller(value),
+        ChangeKind::Remove => false,
+    });
+    changes
+        || action.keys.iter().any(|(_, value)| names_caller(value))
+        || action.conditions.iter().any(|condition| names_caller(&condition.condition))
+}
+
+fn names_caller(expr: &Expr) -> bool {
+    let mut named = false;
+    expr.walk(&mut |part| {
+        named |= matches!(&part.kind, ExprKind::Guard { .. })
+            || matches!(&part.kind, ExprKind::Place(Place { origin: Origin::Caller(_), .. }));
+    });
+    named
+}
+
+#[cfg(test)]
+mod tests {
+    use keyform_model::Checked;
+
+    use super::*;
+
+    const MODEL: &str = r#"model notes
+
+caller userId: slug(1..20)
+
+table Notes {
+  key pk
+}
+
+entity Note in Notes {
+  key "NOTE#{noteId}"
+  noteId: slug(1..20)
+  owner:  slug(1..20)
+  note:   string(1..9)?
+  kind:   "a" | "b" = "a"
+}
+
+read open(noteId) -> Note?  allow public
+
+read mine(noteId) -> Note? where owner = caller.userId  allow public
+
+read own(owner) -> Note? key "NOTE#{owner}"  allow owner = caller.userId
+
+read code(noteId) -> Note?  allow system
+
+read unsaid(noteId) -> Note?
+
+write put(noteId, note, kind) {
+  allow public
+  create Note { owner = caller.userId } else NoteExists
+}
+
+write change(noteId, kind) {
+  allow system
+  update Note(noteId) { kind = kind } else UnknownNote
+}
+"#;
+
+    #[test]
+    fn the_author_says_who_can_reach_a_pattern() {
+        let model = Checked::read(MODEL).model;
+        let check = |name: &str, audience, wants_caller| {
+            let pattern = Pattern::find(&model, name).expect("a pattern");
+            assert_eq!((pattern.audience(&model), pattern.wants_caller(&model)), (audience, wants_caller), "{name}");
+        };
+        check("open", Audience::Everybody, false);
+        check("mine", Audience::Everybody, true);
+        check("own", Audience::Callers, false);
+        check("code", Audience::System, false);
+        check("unsaid", Audience::Nobody, false);
+        check("put", Audience::Everybody, true);
+        let reachable: Vec<&str> = Pattern::reachable(&model).map(Pattern::name).collect();
+        assert_eq!(reachable, ["open", "mine", "own", "put"]);
+        let without = Checked::read(&MODEL.replace("caller userId: slug(1..20)\n", "")).model;
+        let unsaid = Pattern::find(&without, "unsaid").expect("a pattern");
+        assert_eq!(unsaid.audience(&without), Audience::Callers, "without a `caller` all may");
+    }
+
+    #[test]
+    fn arguments_and_outcomes_are_those_of_the_text() {
+        let model = Checked::read(MODEL).model;
+        let check = |name: &str, arguments: &[(&str, bool)], outcomes: &[&str]| {
+            let pattern = Pattern::find(&model, name).expect("a pattern");
+            let found: Vec<_> = pattern.arguments(&model).map(|argument| (argument.name, argument.required)).collect();
+            assert_eq!((found.as_slice(), pattern.outcomes().as_slice()), (arguments, outcomes));
+        };
+        check("put", &[("noteId", true), ("note", false), ("kind", false)], &["NoteExists"]);
+        check("change", &[("noteId", true), ("kind", true)], &["UnknownNote"]);
+        check("open", &[("noteId", true)], &[]);
+    }
+}

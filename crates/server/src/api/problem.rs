@@ -1,0 +1,103 @@
+//! What went wrong, as `application/problem+json` (RFC 9457).
+
+use keyform_model::run::{Found, RunError, json};
+use keyform_model::schema::Model;
+use serde_json::{Map, Value};
+
+/// A problem on its way to a caller.
+#[derive(Clone, Debug)]
+pub(super) struct Problem {
+    sort: Sort,
+    detail: String,
+    outcome: Option<String>,
+    item: Option<Box<Value>>,
+    /// A header that goes with it.
+    pub(super) header: Option<(&'static str, &'static str)>,
+}
+
+/// The last part of a problem's type, its status and its title: one line for each.
+pub(super) type Sort = &'static (&'static str, u16, &'static str);
+
+pub(super) const ARGUMENTS: Sort = &("arguments", 400, "The arguments are wrong");
+pub(super) const CURSOR: Sort = &("cursor", 400, "The cursor is wrong");
+pub(super) const BODY: Sort = &("body", 400, "The body cannot be read");
+pub(super) const TOO_LARGE: Sort = &("too-large", 413, "The body is too large");
+pub(super) const MEDIA_TYPE: Sort = &("media-type", 415, "The body must be JSON");
+pub(super) const UNAUTHENTICATED: Sort = &("unauthenticated", 401, "The caller is not known");
+pub(super) const FORBIDDEN: Sort = &("forbidden", 403, "The caller may not do this");
+pub(super) const UNKNOWN_PATH: Sort = &("unknown-path", 404, "There is nothing at this path");
+pub(super) const NOT_FOUND: Sort = &("not-found", 404, "There is no such item");
+pub(super) const METHOD: Sort = &("method", 405, "The method is wrong");
+pub(super) const REFUSED: Sort = &("refused", 409, "The write was refused");
+pub(super) const CONFLICT: Sort = &("conflict", 409, "The item has changed meanwhile");
+pub(super) const KEY_REUSED: Sort = &("idempotency-key", 422, "The idempotency key was used for another call");
+pub(super) const NOT_RUNNABLE: Sort = &("not-runnable", 501, "The store cannot run this pattern");
+pub(super) const BUSY: Sort = &("busy", 503, "Too many write this at once");
+pub(super) const INTERNAL: Sort = &("internal", 500, "The server failed");
+pub(super) const STORE: Sort = &("store", 502, "The store failed");
+
+impl Problem {
+    pub(super) fn new(sort: Sort, detail: impl Into<String>) -> Self {
+        Self { sort, detail: detail.into(), outcome: None, item: None, header: None }
+    }
+
+    pub(super) fn status(&self) -> u16 {
+        self.sort.1
+    }
+
+    /// What a runner's error is to a caller. Items come without their secret fields.
+    pub(super) fn of(error: RunError, model: &Model) -> Self {
+        let detail = error.to_string();
+        let item = |found: &Option<Box<Found>>| found.as_ref().map(|found| Box::new(json::found(model, found)));
+        match &error {
+            RunError::UnknownPattern(_) => Self::new(UNKNOWN_PATH, detail),
+            RunError::NotRunnable(_) => Self::new(NOT_RUNNABLE, detail),
+            RunError::Arguments(_) => Self::new(ARGUMENTS, detail),
+            RunError::NotFound(_) => Self::new(NOT_FOUND, detail),
+            RunError::Forbidden => Self::new(FORBIDDEN, detail),
+            RunError::Refused { outcome, item: found } => {
+                Self { outcome: Some(outcome.clone()), item: item(found), ..Self::new(REFUSED, detail) }
+            }
+            RunError::Conflict(found) => {
+                Self { outcome: Some("Conflict".to_owned()), item: item(found), ..Self::new(CONFLICT, detail) }
+            }
+            RunError::Busy => Self { header: Some(("retry-after", "1")), ..Self::new(BUSY, detail) },
+            RunError::Cursor => Self::new(CURSOR, detail),
+            // What the store says may hold names and values that are not for callers: the log has it.
+            RunError::Store(failed) => {
+                tracing::error!(model = model.name, code = failed.code().name(), "{}", failed.message());
+                let code = failed.code().name();
+                Self::new(
+                    if failed.code().status() >= 500 { STORE } else { INTERNAL },
+                    format!("the store says {code}"),
+                )
+            }
+            RunError::NotChecked => Self::new(INTERNAL, detail),
+        }
+    }
+
+    pub(super) fn with_header(self, name: &'static str, value: &'static str) -> Self {
+        Self { header: Some((name, value)), ..self }
+    }
+
+    /// Whether asking again may give another answer.
+    pub(super) fn is_passing(&self) -> bool {
+        self.status() >= 500
+    }
+
+    pub(super) fn body(&self) -> Vec<u8> {
+        let (kind, status, title) = *self.sort;
+        let mut body = Map::new();
+        body.insert("type".to_owned(), format!("urn:keyform:problem:{kind}").into());
+        body.insert("title".to_owned(), title.into());
+        body.insert("status".to_owned(), status.into());
+        body.insert("detail".to_owned(), self.detail.as_str().into());
+        if let Some(outcome) = &self.outcome {
+            body.insert("outcome".to_owned(), outcome.as_str().into());
+        }
+        if let Some(item) = &self.item {
+            body.insert("item".to_owned(), Value::clone(item));
+        }
+        Value::Object(body).to_string().into_bytes()
+    }
+}
