@@ -1,5 +1,6 @@
 //! The world as a model's patterns see it: the system's clock and randomness, and waiting by tokio's timer.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use keyform_model::bind::Fresh;
@@ -23,11 +24,27 @@ fn letters(alphabet: &[u8; 32], length: usize) -> String {
     (0..length).map(|_| char::from(alphabet[usize::from(random::<1>()[0] % 32)])).collect()
 }
 
+/// The time and the random part of the last ULID of this process.
+static LAST: Mutex<(u64, u128)> = Mutex::new((0, 0));
+const RANDOM_BITS: u32 = 80;
+
+/// The parts of the next ULID: within a millisecond, or if the clock went back, one more than the last, so that ids sort as they were made.
+fn next(millis: u64) -> (u64, u128) {
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    *last = if millis > last.0 {
+        (millis, u128::from_le_bytes(random()) >> (128 - RANDOM_BITS + 1))
+    } else {
+        (last.0, last.1 + 1)
+    };
+    *last
+}
+
 impl Fresh for System {
     fn ulid(&self) -> String {
         let millis = u64::try_from(self.now_millis()).unwrap_or(0);
-        let time = (0..10).rev().map(|place| char::from(CROCKFORD[(millis >> (5 * place) & 31) as usize]));
-        time.chain(letters(CROCKFORD, 16).chars()).collect()
+        let (millis, random) = next(millis);
+        let bits = u128::from(millis) << 80 | random;
+        (0..26).rev().map(|place| char::from(CROCKFORD[(bits >> (5 * place) & 31) as usize])).collect()
     }
 
     fn uuid(&self) -> String {
@@ -73,8 +90,8 @@ mod tests {
     #[test]
     fn ids_look_as_they_should_and_differ() {
         let (one, other) = (System.ulid(), System.ulid());
-        assert_eq!((one.len(), &one[..8]), (26, &other[..8]));
-        assert_ne!(one, other);
+        assert_eq!((one.len(), &one[..7]), (26, &other[..7]));
+        assert!(one < other);
         assert!(one.bytes().all(|byte| CROCKFORD.contains(&byte)));
         assert_eq!(System.uuid().len(), 36);
         assert_eq!(System.uuid().as_bytes()[14], b'4');

@@ -135,7 +135,9 @@ pub fn dollars(value: f64) -> String {
     format!("${value:.2}")
 }
 
-fn count(value: u64) -> String {
+/// A count in the unit one would say.
+#[must_use]
+pub fn count(value: u64) -> String {
     match value {
         0..10_000 => value.to_string(),
         10_000..1_000_000 => format!("{}K", number(value as f64 / 1e3)),

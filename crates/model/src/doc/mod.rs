@@ -1,6 +1,6 @@
 //! The schema document a team would otherwise write by hand, made of the model.
 //!
-//! 1. [`section`] writes the parts of the document as [`block`]s, once.
+//! 1. `section` writes the parts of the document as [`block`]s, once.
 //! 2. [`markdown`] and [`html`] print the blocks; the page in HTML needs nothing beside itself.
 //!
 //! [`sample`] makes the items that stand in it, [`drawing`] the picture of the entities.

@@ -2,8 +2,8 @@
 //!
 //! All of it works on a [`Checked`](crate::Checked) model and a byte offset, also while the text is half written.
 //!
-//! 1. [`place`] finds the word at an offset and the declaration around it.
-//! 2. [`definition`] says where it is declared, [`hover`] what it means, [`completion`] what could come next.
+//! 1. `place` finds the word at an offset and the declaration around it.
+//! 2. [`mod@definition`] says where it is declared, [`mod@hover`] what it means, [`completion`] what could come next.
 
 pub mod completion;
 pub mod definition;

@@ -1,7 +1,7 @@
 //! How each pattern runs: the plan in words, the exact request for sample arguments, and the command to paste.
 //!
 //! 1. [`sample`] makes arguments, callers and items, the same for the same model.
-//! 2. [`bind`](crate::bind) makes the request of them, as it does when the model runs.
+//! 2. [`bind`] makes the request of them, as it does when the model runs.
 //! 3. [`request`] prints it as the service's JSON, [`command`] as a line for the AWS command line, [`words`] says the plan.
 //! 4. [`text`] puts them together.
 

@@ -1,7 +1,7 @@
 //! A starting model from what a team already has: a CloudFormation or SAM template, the answer of DescribeTable, a NoSQL Workbench model.
 //!
-//! 1. [`value`] reads JSON or YAML into one form, with CloudFormation's short tags written out.
-//! 2. [`cloudformation`], [`describe_table`] and [`workbench`] find the tables in it.
+//! 1. `value` reads JSON or YAML into one form, with CloudFormation's short tags written out.
+//! 2. `cloudformation`, `describe_table` and `workbench` find the tables in it.
 //! 3. [`print`] writes them as a model: tables, indexes, and an entity for each to begin with. Access patterns are the author's to add.
 
 mod cloudformation;

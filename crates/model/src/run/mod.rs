@@ -2,7 +2,7 @@
 //!
 //! The life of a call:
 //!
-//! 1. [`Runner::read`] or [`Runner::write`] finds the pattern and its plan.
+//! 1. [`Runner::read`] or [`Runner::write`] finds the pattern and its plan; `arguments` looks whether each argument is of its type.
 //! 2. `permit` asks the guards whether the caller may: each is one consistent GetItem.
 //! 3. `read` binds the arguments, sends the one request, follows pages until the page is full, and signs a [`cursor`].
 //! 4. `write` reads what its `let`s say, binds, sends the one atomic request, and tries again under the same token when others were in the way;
@@ -11,6 +11,7 @@
 //!
 //! `tables` makes the store's tables. Clock, randomness and waiting come from [`Surroundings`], so that tests own them.
 
+mod arguments;
 pub mod cursor;
 mod error;
 mod fits;
@@ -111,6 +112,7 @@ impl Runner {
     /// [`RunError`]: the read is unknown, not allowed, wrongly called, or the store failed.
     pub async fn read(&self, name: &str, call: &Call) -> Result<Answer, RunError> {
         let (id, read) = self.find_read(name)?;
+        arguments::check(&read.parameters, &call.arguments)?;
         self.permit(read.allow.as_ref(), &read.parameters, call, &[]).await?;
         self.run_read(id, read, call).await
     }
@@ -122,6 +124,7 @@ impl Runner {
     /// [`RunError`]; a refusal the author has named is [`RunError::Refused`].
     pub async fn write(&self, name: &str, call: &Call) -> Result<Option<Found>, RunError> {
         let (id, write) = self.find_write(name)?;
+        arguments::check(&write.parameters, &call.arguments)?;
         self.run_write(id, write, call).await
     }
 

@@ -1,14 +1,14 @@
 //! What the author meant: the document with every name resolved.
 //!
 //! Everything is numbered ([`TableId`], [`EntityId`], …), so that parts refer to each other without borrowing. A name that does not
-//! resolve has been reported once, by [`resolve`]; here it is a `None` or an `Unknown`, and whoever meets one stays silent.
+//! resolve has been reported once, by [`mod@resolve`]; here it is a `None` or an `Unknown`, and whoever meets one stays silent.
 //!
 //! 1. [`field`]: types and flags, shapes merged into their entities.
 //! 2. [`key`]: tables, indexes, and the templates by which each entity fills their keys.
 //! 3. [`expression`]: conditions and values, each name bound to a field, a parameter, a `let` or the caller.
 //! 4. [`pattern`]: reads, guards and writes.
 //! 5. [`change`]: what changes trigger, and how entities evolve.
-//! 6. [`resolve`]: how a document becomes all that.
+//! 6. [`mod@resolve`]: how a document becomes all that.
 
 pub mod change;
 pub mod expression;

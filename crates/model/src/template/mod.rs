@@ -4,10 +4,10 @@
 //! 2. [`language`]: the texts a field can have in a key, by its type and format ([`number`] for ranges of whole numbers).
 //! 3. [`shape`]: a template, each piece of it a language; and the shapes of a whole key.
 //! 4. `automaton`: texts that two shapes share, or that one can be read in two ways.
-//! 5. [`overlap`]: whether two keys can be the same, with two items that show it.
+//! 5. [`mod@overlap`]: whether two keys can be the same, with two items that show it.
 //! 6. [`injective`]: whether a key tells its items apart.
 //! 7. [`order`]: whether text sorts as its values do, how long it can be, what begins with what.
-//! 8. [`render`] and [`sample`]: values written as keys, and values to show.
+//! 8. [`mod@render`] and [`sample`]: values written as keys, and values to show.
 //!
 //! What is said to be disjoint or injective is so for every item the types allow; what is said to collide comes with two items that render
 //! the same key.

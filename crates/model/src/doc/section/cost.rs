@@ -1,7 +1,7 @@
 //! What it costs.
 
 use crate::cost::Report;
-use crate::cost::text::{bytes, dollars, number};
+use crate::cost::text::{bytes, count, dollars, number};
 use crate::doc::block::Page;
 
 use super::code;
@@ -36,7 +36,7 @@ pub(crate) fn write(report: &Report, page: &mut Page) {
     page.table(&["pattern", "units", "index units", "pages", "rate", "month"], rows);
     let tables = report.tables.iter().map(|table| {
         let storage = &table.storage;
-        vec![storage.table.clone(), storage.items.to_string(), bytes(storage.total()), dollars(table.month_dollars)]
+        vec![storage.table.clone(), count(storage.items), bytes(storage.total()), dollars(table.month_dollars)]
     });
     page.table(&["table", "items", "with indexes", "month"], tables.collect());
     page.paragraph(format!("Together {} a month.", dollars(report.month_dollars)));

@@ -1,6 +1,7 @@
 //! The entities: keys, fields, a sample item.
 
 use crate::Checked;
+use crate::cost::text::count;
 use crate::doc::block::Page;
 use crate::doc::sample;
 use crate::schema::{Entity, EntityKey, Field, Model, words};
@@ -28,9 +29,9 @@ pub(crate) fn write(checked: &Checked, page: &mut Page) {
 fn volume(entity: &Entity) -> String {
     let volume = &entity.volume;
     let mut parts = Vec::new();
-    parts.extend(volume.items.map(|items| format!("{items} items")));
+    parts.extend(volume.items.map(|items| format!("{} items", count(items))));
     parts.extend(volume.bytes.map(|bytes| format!("{bytes} bytes each")));
-    parts.extend(volume.per_partition.map(|items| format!("{items} to a partition")));
+    parts.extend(volume.per_partition.map(|items| format!("{} to a partition", count(items))));
     if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) }
 }
 

@@ -2,14 +2,14 @@
 //!
 //! A mistake ends the line it stands in (a field, a clause, a step), and the next line is read as if nothing had happened; where it
 //! is clear what the author meant, the parser goes on within the line. So one run reports every independent mistake, and none
-//! that only follows from another. A function that returns [`Reported`] has said what is wrong.
+//! that only follows from another. A function that returns `Reported` has said what is wrong.
 //!
-//! 1. [`cursor`]: the next token, and what must follow.
-//! 2. [`report`]: how a mistake is said, and which of them are not said again.
-//! 3. [`notes`]: comments and documentation find their line.
-//! 4. [`block`]: the lines between braces, and where reading goes on after a mistake.
-//! 5. [`declaration`] and the files for each kind of them: [`table`], [`entity`], [`field`], [`pattern`], [`read`], [`write`], [`change`].
-//! 6. [`expression`] and [`number`].
+//! 1. `cursor`: the next token, and what must follow.
+//! 2. `report`: how a mistake is said, and which of them are not said again.
+//! 3. `notes`: comments and documentation find their line.
+//! 4. `block`: the lines between braces, and where reading goes on after a mistake.
+//! 5. `declaration` and the files for each kind of them: `table`, `entity`, `field`, `pattern`, `read`, [`write`], `change`.
+//! 6. `expression` and `number`.
 
 mod block;
 mod change;

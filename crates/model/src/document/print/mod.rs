@@ -1,13 +1,13 @@
 //! Writes a model as text, in the one form all models have.
 //!
-//! Columns are aligned within lines that stand together; what does not fit within [`WIDTH`] columns is broken where the language
+//! Columns are aligned within lines that stand together; what does not fit within `WIDTH` columns is broken where the language
 //! has a natural joint. Every comment stays with its line. To print what was printed changes nothing, and to read it gives the
 //! same tree.
 //!
-//! 1. [`row`]: lines with aligned columns and their comments.
-//! 2. [`word`]: names, texts, numbers with their units.
-//! 3. [`types`] and [`expression`].
-//! 4. [`table`], [`entity`], [`read`], [`write`], [`change`]: the declarations.
+//! 1. `row`: lines with aligned columns and their comments.
+//! 2. `word`: names, texts, numbers with their units.
+//! 3. `types` and `expression`.
+//! 4. `table`, `entity`, `read`, [`write`], `change`: the declarations.
 
 mod change;
 mod entity;

@@ -4,11 +4,11 @@
 //! nobody after this reports it again. One kind of unknown name is left to the rules: a template that names a field which its entity does
 //! not declare (K01).
 //!
-//! 1. [`header`]: the model's own line; [`names`]: what is declared.
-//! 2. [`table`]: tables and indexes.
-//! 3. [`entity`]: fields and, by names alone, [`key`]s; then [`types`] with [`flags`], and defaults.
-//! 4. [`guard`], [`read`], [`write`]: first what others need to call them, then their [`expression`]s.
-//! 5. [`change`]: consumers and evolutions.
+//! 1. `header`: the model's own line; `names`: what is declared.
+//! 2. `table`: tables and indexes.
+//! 3. `entity`: fields and, by names alone, `key`s; then `types` with `flags`, and defaults.
+//! 4. `guard`, `read`, [`write`]: first what others need to call them, then their `expression`s.
+//! 5. `change`: consumers and evolutions.
 
 mod action;
 mod attribute;

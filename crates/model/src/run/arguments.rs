@@ -1,0 +1,29 @@
+//! Arguments as they come: each must be a value of its parameter's type before anything is made of it, keys above all.
+
+use keyform_core::{AttributeValue, Attributes};
+
+use crate::bind::BindError;
+use crate::schema::{Parameter, Test};
+
+use super::fits;
+
+/// Refuses an argument that is not of its type. One that is missing is for the binding to miss.
+pub(super) fn check(parameters: &[Parameter], arguments: &Attributes) -> Result<(), BindError> {
+    for parameter in parameters {
+        for name in &parameter.arguments {
+            if arguments.get(name).is_some_and(|value| !is_of_type(parameter, value)) {
+                return Err(BindError::WrongValue(format!("`{name}`")));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_of_type(parameter: &Parameter, value: &AttributeValue) -> bool {
+    match (parameter.test, value) {
+        // The beginning of a value need not be one.
+        (Test::Begins, AttributeValue::S(_)) => true,
+        (Test::In, AttributeValue::L(parts)) => parts.iter().all(|part| fits(part, &parameter.kind)),
+        (_, value) => fits(value, &parameter.kind),
+    }
+}
