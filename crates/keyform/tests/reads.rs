@@ -13,8 +13,10 @@ use keyform::model::bind::{self, Fresh, Inputs};
 use keyform::model::document::ast::{BinaryOp, Number as Quantity};
 use keyform::model::plan::{self, ReadPlan, RequestKind};
 use keyform::model::schema::{
-    Entity, EntityId, Expr, ExprKind, Field, Model, Origin, Parameter, Place, Read, Result as ReadResult, Test, Type,
+    Entity, EntityId, Expr, ExprKind, Field, FieldId, KeyAttribute, KeyCondition, KeyTest, Model, Origin, Parameter,
+    Place, Read, Result as ReadResult, Template, Test, Type,
 };
+use keyform::model::template::render::render;
 use keyform::model::{Checked, explain};
 use keyform::operation::{PageOutput, PutItem};
 use keyform::store::Store;
@@ -200,11 +202,61 @@ impl World {
         plan.returns.contains(&stored.entity)
             && is_in_index(&self.checked.model, entity, plan, stored)
             && (read.with_expired.is_some() || !is_expired(&self.checked.model, entity, stored))
+            && read.key.as_ref().is_none_or(|key| has_key(&self.checked.model, read, plan, key, arguments, stored))
             && read.parameters.iter().all(|parameter| {
-                entity.field_named(&parameter.field_name).is_none() || holds(parameter, entity, arguments, stored)
+                read.key.is_some()
+                    || entity.field_named(&parameter.field_name).is_none()
+                    || holds(parameter, entity, arguments, stored)
             })
             && read.filter.as_ref().is_none_or(|filter| Naive { read, entity, arguments, stored }.is_true(filter))
     }
+}
+
+/// A `key` clause as one would say it of the texts in an item's key.
+fn has_key(
+    model: &Model,
+    read: &Read,
+    plan: &ReadPlan,
+    key: &KeyCondition,
+    arguments: &Attributes,
+    stored: &Stored,
+) -> bool {
+    let table = model.table(plan.table);
+    let (partition, sort) = match plan.index.map(|index| table.index_at(index)) {
+        Some(index) => (index.partition.first(), index.sort.first()),
+        None => (table.partition.as_ref(), table.sort.as_ref()),
+    };
+    let meets = |test: &KeyTest, attribute: Option<&KeyAttribute>| {
+        let Some(value) = attribute.and_then(|attribute| stored.item.get(&attribute.name)) else { return false };
+        let (value, low) = (text(value), rendered(read, &test.template, arguments));
+        match test.test {
+            Test::Equal => value == low,
+            Test::Begins => value.starts_with(&low),
+            Test::After => value > low,
+            Test::From => value >= low,
+            Test::Before => value < low,
+            Test::Until => value <= low,
+            Test::Between => {
+                value >= low && test.upper.as_ref().is_some_and(|upper| value <= rendered(read, upper, arguments))
+            }
+            Test::In => panic!("a key clause has no lists"),
+        }
+    };
+    meets(&key.partition, partition) && key.sort.as_ref().is_none_or(|test| meets(test, sort))
+}
+
+/// The text of a clause's template with the arguments in it.
+fn rendered(read: &Read, template: &Template, arguments: &Attributes) -> String {
+    let value = |(number, parameter): (usize, &Parameter)| {
+        let argument = arguments.get(&parameter.arguments[0])?;
+        let text = match argument {
+            AttributeValue::N(number) => number.to_string(),
+            argument => text(&normalised(&parameter.kind, argument)),
+        };
+        Some((FieldId(number), text))
+    };
+    let values = read.parameters.iter().enumerate().filter_map(value).collect();
+    render(template, |field| &read.parameters[field.0].kind, &values).expect("all arguments are given")
 }
 
 /// A `where` as one would say it of an item, without requests and placeholders.
@@ -387,11 +439,9 @@ fn arguments(world: &World, read: &Read, dice: &mut Dice) -> Attributes {
     arguments
 }
 
-/// Reads whose meaning can be told without keys: a `key` clause says it in keys alone, and where nothing tells two entities apart, nothing can.
-fn can_be_compared(model: &Model, read: &Read, plan: &ReadPlan) -> bool {
-    let is_told_apart =
-        model.table(plan.table).tag.is_some() || plan.matches.iter().all(|entity| plan.returns.contains(entity));
-    read.key.is_none() && is_told_apart
+/// Where nothing tells two entities apart, nothing can be compared.
+fn can_be_compared(model: &Model, plan: &ReadPlan) -> bool {
+    model.table(plan.table).tag.is_some() || plan.matches.iter().all(|entity| plan.returns.contains(entity))
 }
 
 /// The attributes that a read returns of an item: all, or those it selects, or those of the table's key where an index copies only some.
@@ -478,7 +528,7 @@ fn check_model(text: &str) {
         let mut dice = Dice(seed);
         let world = World::new(text, &mut dice);
         for (read, plan) in world.checked.plans.planned(&world.checked.model) {
-            if can_be_compared(&world.checked.model, read, plan) {
+            if can_be_compared(&world.checked.model, plan) {
                 let items: usize = (0..CALLS).map(|_| check(&world, read, plan, &mut dice)).sum();
                 *found.entry(read.name.clone()).or_default() += items;
             }

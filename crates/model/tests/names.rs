@@ -170,3 +170,13 @@ fn misspell(clean: &Checked, start: usize, end: usize) -> Option<usize> {
     assert!(fine, "`{}`:\n{}", &changed[start..=end], render::text(&changed, "model.kf", &found, false));
     Some(found.len())
 }
+
+#[test]
+fn a_misspelt_declaration_that_a_template_misses_is_one_finding() {
+    let model = include_str!("../../../systems/discord/discord.kf").replacen("  email:", "  emial:", 1);
+    let checked = keyform_model::Checked::read(&model);
+    let mut codes: Vec<&str> =
+        checked.diagnostics.iter().filter(|it| it.severity == Severity::Error).map(|it| it.code.0).collect();
+    codes.dedup();
+    assert_eq!(codes, ["K01"]);
+}

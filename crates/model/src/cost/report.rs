@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::document::ast::{Billing, TableClass};
-use crate::plan::{Plans, ReadPlan, RequestKind};
+use crate::plan::{Plans, ReadPlan, words};
 use crate::schema::{Model, Read, TableId, Write};
 
 use super::price::{ClassPrices, Prices};
@@ -116,21 +116,12 @@ fn read_line(model: &Model, read: &Read, plan: &ReadPlan, prices: &Prices) -> Re
         plan.index.map_or_else(|| table.name.clone(), |index| format!("{}.{}", table.name, table.index_at(index).name));
     ReadLine {
         name: read.name.clone(),
-        request: request_name(plan.request),
+        request: words::request_name(plan.request),
         source,
         rate,
         heat: rate.map(|rate| rate * cost.units * top_share(model, &plan.returns)),
         month_dollars: rate.zip(on_demand).map(|(rate, price)| rate * MONTH_SECS * cost.units * price),
         cost,
-    }
-}
-
-fn request_name(request: RequestKind) -> &'static str {
-    match request {
-        RequestKind::Get => "GetItem",
-        RequestKind::BatchGet => "BatchGetItem",
-        RequestKind::Query => "Query",
-        RequestKind::Scan => "Scan",
     }
 }
 
@@ -143,7 +134,6 @@ pub fn top_share(model: &Model, entities: &[crate::schema::EntityId]) -> f64 {
 }
 
 fn write_line(model: &Model, write: &Write, plan: &crate::plan::WritePlan, prices: &Prices) -> WriteLine {
-    use crate::plan::WriteKind;
     let cost = write::write(model, write, plan);
     let rate = write.rate.map(|(rate, _)| per_second(rate));
     let entities: Vec<_> = plan.actions.iter().map(|action| action.entity).collect();
@@ -152,13 +142,7 @@ fn write_line(model: &Model, write: &Write, plan: &crate::plan::WritePlan, price
     let price = first.is_none_or(|table| on_demand(&table.billing)).then(|| prices.of(class).million_writes / 1e6);
     WriteLine {
         name: write.name.clone(),
-        request: match plan.request {
-            WriteKind::Put => "PutItem",
-            WriteKind::Update => "UpdateItem",
-            WriteKind::Delete => "DeleteItem",
-            WriteKind::Transaction => "TransactWriteItems",
-            WriteKind::Batch => "BatchWriteItem",
-        },
+        request: words::write_name(plan.request),
         rate,
         heat: rate.map(|rate| rate * cost.units * top_share(model, &entities)),
         month_dollars: rate.zip(price).map(|(rate, price)| rate * MONTH_SECS * (cost.units + cost.index_units) * price),

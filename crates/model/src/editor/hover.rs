@@ -4,7 +4,7 @@ use crate::Checked;
 use crate::check::rules;
 use crate::cost::text::number;
 use crate::cost::{read as read_cost, write as write_cost};
-use crate::plan::{ReadOutcome, WriteKind, words as plan_words};
+use crate::plan::{ReadOutcome, words as plan_words};
 use crate::schema::{Entity, Field, Model, Read, Table, Write, words};
 use crate::span::Span;
 
@@ -103,13 +103,7 @@ fn of_write(checked: &Checked, number_of: usize) -> String {
         return with_docs(format!("`{}`", write.name), &write.docs);
     };
     let cost = write_cost::write(&checked.model, write, plan);
-    let request = match plan.request {
-        WriteKind::Put => "PutItem",
-        WriteKind::Update => "UpdateItem",
-        WriteKind::Delete => "DeleteItem",
-        WriteKind::Transaction => "TransactWriteItems",
-        WriteKind::Batch => "BatchWriteItem",
-    };
+    let request = plan_words::write_name(plan.request);
     let text = format!(
         "**{request}** of {} actions\n\n{} write units and {} of indexes",
         cost.actions,

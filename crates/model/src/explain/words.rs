@@ -5,7 +5,7 @@ use crate::document::ast::{Presence, Verb};
 use crate::plan::{
     BoundKey, BoundPart, Filter, PlannedAction, ReadPlan, RequestKind, Role, SortRange, WriteKind, WritePlan,
 };
-use crate::schema::{Action, Format, LetSource, Model, Outcome, Read, Step, Write};
+use crate::schema::{Action, LetSource, Model, Outcome, Read, Step, Write};
 
 /// How a read runs.
 #[must_use]
@@ -60,25 +60,10 @@ fn written(read: &Read, key: &BoundKey) -> String {
         BoundPart::Text(text) => text.replace('\0', "\\0").replace(char::MAX, "\\u{10FFFF}"),
         BoundPart::Argument { parameter, argument, format } => {
             let name = read.parameters.get(*parameter).and_then(|found| found.arguments.get(*argument));
-            format!("{{{}{}}}", name.map_or("", String::as_str), format_name(*format))
+            format!("{{{}{format}}}", name.map_or("", String::as_str))
         }
     };
     key.parts.iter().map(part).collect()
-}
-
-fn format_name(format: Format) -> String {
-    match format {
-        Format::Plain => String::new(),
-        Format::Milliseconds => ":ms".to_owned(),
-        Format::Seconds => ":s".to_owned(),
-        Format::Month => ":month".to_owned(),
-        Format::Day => ":day".to_owned(),
-        Format::Hour => ":hour".to_owned(),
-        Format::Pad(digits) => format!(":pad({digits})"),
-        Format::Upper => ":upper".to_owned(),
-        Format::Lower => ":lower".to_owned(),
-        Format::Hash => ":hash".to_owned(),
-    }
 }
 
 fn order(plan: &ReadPlan) -> Option<String> {

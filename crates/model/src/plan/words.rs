@@ -2,7 +2,7 @@
 
 use crate::schema::Read;
 
-use super::{BoundKey, BoundPart, ReadPlan, RequestKind, SortRange};
+use super::{BoundKey, BoundPart, ReadPlan, RequestKind, SortRange, WriteKind};
 
 /// The key condition: `pk = "CHANNEL#{channelId}" and sk begins "MSG#"`. Empty for a Scan.
 #[must_use]
@@ -63,5 +63,17 @@ pub const fn request_name(request: RequestKind) -> &'static str {
         RequestKind::BatchGet => "BatchGetItem",
         RequestKind::Query => "Query",
         RequestKind::Scan => "Scan",
+    }
+}
+
+/// The name of a write's request in the service's API.
+#[must_use]
+pub const fn write_name(request: WriteKind) -> &'static str {
+    match request {
+        WriteKind::Put => "PutItem",
+        WriteKind::Update => "UpdateItem",
+        WriteKind::Delete => "DeleteItem",
+        WriteKind::Transaction => "TransactWriteItems",
+        WriteKind::Batch => "BatchWriteItem",
     }
 }

@@ -3,9 +3,7 @@
 use keyform_core::{Attributes, Item};
 
 use crate::schema::{EntityId, Model};
-use crate::template::language::Language;
-use crate::template::overlap::share;
-use crate::template::shape::{Piece, Shape};
+use crate::template::Shape;
 
 /// An item of an entity.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,10 +60,7 @@ fn has_key(model: &Model, id: EntityId, item: &Item) -> bool {
     entity.key.iter().flat_map(|key| key.parts()).all(|part| {
         let value = item.get(&part.attribute).and_then(|value| text(&value));
         let shape = Shape::of(&part.template, &entity.fields);
-        value.zip(shape).is_some_and(|(value, shape)| {
-            let literal = Shape { pieces: vec![Piece { field: None, language: Language::text(&value) }] };
-            share(&shape, &literal)
-        })
+        value.zip(shape).is_some_and(|(value, shape)| shape.holds(&value))
     })
 }
 

@@ -167,6 +167,14 @@ impl Entity {
         self.fields.iter().position(|field| field.name == name).map(FieldId)
     }
 
+    /// Whether a template of it names a field of this name that it does not have.
+    #[must_use]
+    pub fn misses(&self, name: &str) -> bool {
+        let parts =
+            self.key.iter().chain(&self.indexes).flat_map(EntityKey::parts).flat_map(|part| &part.template.parts);
+        parts.into_iter().any(|part| matches!(part, Part::Unknown { name: missed, .. } if missed == name))
+    }
+
     /// How it fills the key of an index, or with `None` the table's.
     #[must_use]
     pub fn key_of(&self, index: Option<IndexId>) -> Option<&EntityKey> {

@@ -3,7 +3,7 @@
 use crate::document::ast::{Number, Presence, Rate, Verb};
 use crate::span::Span;
 
-use super::expression::{Expr, Place};
+use super::expression::{Expr, ExprKind, Origin, Place};
 use super::field::Type;
 use super::key::{IndexId, Template};
 use super::{EntityId, FieldId};
@@ -361,6 +361,14 @@ impl Action {
         self.conditions.iter().any(|condition| condition.condition.own_fields().contains(&field))
     }
 
+    /// Whether all it changes means the same whatever was there before: it counts, and at most stamps who did it and when.
+    #[must_use]
+    pub fn only_counts(&self) -> bool {
+        let written: Vec<&Change> = self.changes.iter().filter(|change| change.written).collect();
+        let is_harmless = |change: &&Change| change.is_cumulative() || change.is_stamp();
+        written.iter().any(|change| change.is_cumulative()) && written.iter().all(is_harmless)
+    }
+
     /// The value a field is set to, if it is set as a whole.
     #[must_use]
     pub fn value_of(&self, field: FieldId) -> Option<&Expr> {
@@ -396,6 +404,22 @@ pub struct Change {
 }
 
 impl Change {
+    /// Whether it builds on what is there: a count, an element more or less.
+    #[must_use]
+    pub fn is_cumulative(&self) -> bool {
+        !matches!(self.kind, ChangeKind::Set(_) | ChangeKind::Remove)
+    }
+
+    /// Whether it only says who did it, or when.
+    fn is_stamp(&self) -> bool {
+        let ChangeKind::Set(value) = &self.kind else { return false };
+        match &value.kind {
+            ExprKind::Place(place) => matches!(place.origin, Origin::Caller(_)),
+            ExprKind::Call { function, .. } => function == "now" || function == "today",
+            _ => false,
+        }
+    }
+
     /// The path into the field; empty if the change is of the whole field.
     #[must_use]
     pub fn path(&self) -> &[super::expression::Step] {

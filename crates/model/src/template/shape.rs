@@ -144,6 +144,12 @@ impl<'a> Shape<'a> {
         self.pieces.iter().map_while(Piece::text).collect()
     }
 
+    /// Whether a text is one of its own.
+    #[must_use]
+    pub fn holds(&self, text: &str) -> bool {
+        super::overlap::share(self, &Shape { pieces: vec![Piece { field: None, language: Language::text(text) }] })
+    }
+
     /// Its automaton without counting.
     pub(super) fn rough(&self) -> Automaton {
         Automaton::rough(self.pieces.iter().map(|piece| &piece.language))

@@ -4,6 +4,7 @@ pub mod evolution;
 pub mod index;
 pub mod key;
 pub mod read;
+mod show;
 pub mod time;
 pub mod volume;
 pub mod write;

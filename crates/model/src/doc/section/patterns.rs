@@ -3,7 +3,7 @@
 use crate::Checked;
 use crate::doc::block::Page;
 use crate::document::ast::Verb;
-use crate::plan::{Filter, ReadOutcome, ReadPlan, WriteKind, WritePlan, words as plan_words};
+use crate::plan::{Filter, ReadOutcome, ReadPlan, WritePlan, words as plan_words};
 use crate::schema::{Action, Model, Parameter, Permission, Read, Write, words};
 
 use super::code;
@@ -93,13 +93,7 @@ fn then(checked: &Checked, read: &Read, plan: &ReadPlan) -> String {
 
 fn write_row(checked: &Checked, write: &Write, plan: Option<&WritePlan>) -> Vec<String> {
     let model = &checked.model;
-    let request = plan.map_or("cannot run", |plan| match plan.request {
-        WriteKind::Put => "PutItem",
-        WriteKind::Update => "UpdateItem",
-        WriteKind::Delete => "DeleteItem",
-        WriteKind::Transaction => "TransactWriteItems",
-        WriteKind::Batch => "BatchWriteItem",
-    });
+    let request = plan.map_or("cannot run", |plan| plan_words::write_name(plan.request));
     let lets = write.lets.iter().filter_map(|read| read.read()).map(|read| format!("read `{}`", model.read(read).name));
     let actions = write.actions().into_iter().map(|action| step(model, action));
     vec![

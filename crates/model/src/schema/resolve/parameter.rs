@@ -178,7 +178,8 @@ fn type_of(model: &Model, expr: &Expr) -> Type {
     field.map_or(Type::Unknown, |field| field.kind.clone())
 }
 
-/// Reports a parameter of which nothing is known, and takes it for the field that was probably meant.
+/// Reports a parameter of which nothing is known, and takes it for the field that was probably meant. One that a template of the entity
+/// names too is missed there already.
 pub(super) fn report_unknown(
     model: &Model,
     written: &ast::Parameter,
@@ -201,11 +202,17 @@ fn report_untyped(
     found: &mut Found,
 ) {
     let name = &written.field;
+    let is_missed = entities.iter().any(|id| all[id.0].misses(&name.text));
+    let mut say = |finding: Diagnostic| {
+        if !is_missed {
+            found.add(finding);
+        }
+    };
     let finding = Diagnostic::error(code::UNTYPED, name.span, untyped(all, &name.text, entities));
     let Some(near) = nearest(&name.text, known) else {
-        return found.add(finding.help(format!("give it a type, such as `{}: string`", name.text)));
+        return say(finding.help(format!("give it a type, such as `{}: string`", name.text)));
     };
-    found.add(finding.help(format!("did you mean `{near}`?")).edit(name.span, near));
+    say(finding.help(format!("did you mean `{near}`?")).edit(name.span, near));
     let field = entities.iter().find_map(|id| Some((*id, all[id.0].field_named(near)?)));
     parameter.field = field;
     if let Some((entity, field)) = field {

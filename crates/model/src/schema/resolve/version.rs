@@ -5,7 +5,7 @@
 
 use crate::document::ast::{BinaryOp, Verb};
 use crate::schema::expression::{Expr, ExprKind, Origin, Place};
-use crate::schema::pattern::{Action, ChangeKind, Condition, Let, LetSource, Step, Write};
+use crate::schema::pattern::{Action, Condition, Let, LetSource, Step, Write};
 use crate::schema::{EntityId, FieldId, Model};
 use crate::span::Span;
 
@@ -51,7 +51,7 @@ impl Expectations<'_> {
         let given = self.parameters.iter().position(|name| *name == entity.field(version).name);
         let expected = match given {
             Some(number) => Origin::Parameter(number),
-            None if action.verb == Verb::Check || !action.conditions.is_empty() || only_counts(action) => return None,
+            None if action.verb == Verb::Check || !action.conditions.is_empty() || action.only_counts() => return None,
             None => {
                 let number = self.lets.iter().position(|read| self.has_read(read, id, action))?;
                 Origin::Let { number, entity: Some(id), field: Some(version) }
@@ -92,12 +92,6 @@ fn is_argument(
     let name = &model.entity(id).field(key).name;
     let names = pattern.parameters.iter().flat_map(|parameter| &parameter.arguments);
     names.zip(arguments).any(|(argument, given)| argument == name && given.same(value))
-}
-
-/// Changes that mean the same whatever was there before.
-fn only_counts(action: &Action) -> bool {
-    let mut written = action.changes.iter().filter(|change| change.written).peekable();
-    written.peek().is_some() && written.all(|change| !matches!(change.kind, ChangeKind::Set(_) | ChangeKind::Remove))
 }
 
 fn equal(entity: EntityId, version: FieldId, expected: Origin, span: Span) -> Expr {

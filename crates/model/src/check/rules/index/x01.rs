@@ -1,6 +1,7 @@
 //! X01: an entity fills the partition key of an index but not all of its sort key, so that its items are never there.
 
-use crate::check::rules::key::{Keyed, all_keys, keys, show};
+use crate::check::rules::key::{Keyed, all_keys, keys};
+use crate::check::rules::show;
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::schema::{Index, IndexId, KeyAttribute, Model};

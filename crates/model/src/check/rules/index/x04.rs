@@ -5,7 +5,7 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::plan::{Filter, ReadPlan};
 use crate::schema::{Entity, EntityId, Expr, FieldId, Index, Model, Read, Table};
 
-use crate::check::rules::key::show;
+use crate::check::rules::show;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("X04"),

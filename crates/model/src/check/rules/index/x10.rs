@@ -8,7 +8,8 @@ use crate::schema::{Action, Change, ChangeKind, FieldId, Write};
 use crate::span::Span;
 
 use super::index_keys;
-use crate::check::rules::key::{Keyed, show};
+use crate::check::rules::key::Keyed;
+use crate::check::rules::show;
 
 /// From so many changes a second an index key changes often.
 const OFTEN_PER_SECOND: f64 = 10.0;

@@ -5,7 +5,8 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::schema::{Entity, EntityKey, Field, Format, Part, Type};
 use crate::span::Span;
 
-use crate::check::rules::key::{Keyed, keys, show};
+use crate::check::rules::key::{Keyed, keys};
+use crate::check::rules::show;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("X12"),

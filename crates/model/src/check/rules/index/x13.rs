@@ -6,7 +6,8 @@ use crate::schema::Part;
 
 use super::index_keys;
 use crate::check::rules::key::spread::{Spread, of_field, spread};
-use crate::check::rules::key::{Keyed, reading, show};
+use crate::check::rules::key::{Keyed, reading};
+use crate::check::rules::show;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("X13"),

@@ -5,7 +5,8 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::schema::Part;
 use crate::span::Span;
 
-use super::{Keyed, all_keys, show};
+use super::{Keyed, all_keys};
+use crate::check::rules::show;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("K01"),

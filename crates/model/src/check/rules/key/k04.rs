@@ -6,7 +6,8 @@ use crate::schema::{Field, FieldId, KeyPart, Type};
 use crate::template::{Shape, can_be_empty};
 
 use super::k02::missing_sometimes;
-use super::{Keyed, field_places, keys, show};
+use super::{Keyed, field_places, keys};
+use crate::check::rules::show;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("K04"),

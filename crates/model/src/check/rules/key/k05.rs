@@ -7,7 +7,8 @@ use crate::template::{Language, Shape, bytes_max};
 
 use super::k02::missing_sometimes;
 use super::k04::can_write_nothing;
-use super::{Keyed, keys, show};
+use super::{Keyed, keys};
+use crate::check::rules::show;
 
 /// What the store takes of a partition and of a sort key.
 const PARTITION_BYTES_MAX: usize = 2048;

@@ -5,7 +5,8 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::Verb;
 use crate::schema::{Action, Change, Entity};
 
-use super::{field_places, show};
+use super::field_places;
+use crate::check::rules::show;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("K06"),

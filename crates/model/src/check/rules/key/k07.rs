@@ -5,7 +5,8 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::template::injective::Example;
 use crate::template::{Ambiguity, FieldPiece, KeyShape, ambiguity};
 
-use super::{Keyed, keys, show};
+use super::{Keyed, keys};
+use crate::check::rules::show;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("K07"),

@@ -4,7 +4,8 @@ use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::schema::{Entity, Field, FieldId, Format, Part};
 
-use super::{Keyed, keys, show};
+use super::{Keyed, keys};
+use crate::check::rules::show;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("K12"),

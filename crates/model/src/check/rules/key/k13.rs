@@ -5,7 +5,7 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::schema::{Entity, EntityKey, IndexId, Model, Part, TableId, Template};
 use crate::template::{KeyShape, Overlap, overlap};
 
-use super::show;
+use crate::check::rules::show;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("K13"),

@@ -4,7 +4,7 @@ use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::schema::{Index, IndexId, Model, Table, TableId};
 
-use super::show;
+use crate::check::rules::show;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("K15"),

@@ -5,8 +5,9 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::schema::{EntityKey, IndexId, KeyAttribute};
 
 use super::spread::{Spread, spread};
-use super::{Keyed, keys, show};
+use super::{Keyed, keys};
 use crate::check::rules::index::is_better_turned_round;
+use crate::check::rules::show;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("K16"),

@@ -2,7 +2,8 @@
 
 use super::k16::is_local;
 use super::spread::{Spread, spread};
-use super::{Keyed, keys, show};
+use super::{Keyed, keys};
+use crate::check::rules::show;
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 

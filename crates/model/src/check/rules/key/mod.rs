@@ -19,7 +19,6 @@ mod k16;
 mod k17;
 pub(super) mod naming;
 pub(super) mod reading;
-pub(super) mod show;
 pub(super) mod spread;
 
 pub(super) use k15::is_filled;

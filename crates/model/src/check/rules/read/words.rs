@@ -1,6 +1,6 @@
 //! Things of a model as they are written in a sentence.
 
-use crate::schema::{Entity, EntityKey, FieldId, Format, Parameter, Part, Read, Template, Test};
+use crate::schema::{Entity, EntityKey, FieldId, Parameter, Part, Read, Template, Test};
 use crate::span::Span;
 
 /// `a`, `b` and `c`.
@@ -43,45 +43,17 @@ pub(super) fn parameter(parameter: &Parameter) -> String {
     }
 }
 
-/// A template as it is written, without the quotes.
-pub(super) fn template(template: &Template, name: impl Fn(FieldId) -> String) -> String {
-    let mut text = String::new();
-    for part in &template.parts {
-        match part {
-            Part::Text(piece) => text.push_str(&piece.replace('{', "{{").replace('}', "}}")),
-            Part::Field { field, format, .. } => text.push_str(&format!("{{{}{}}}", name(*field), format_of(*format))),
-            Part::Unknown { name, .. } => text.push_str(&format!("{{{name}}}")),
-        }
-    }
-    text
-}
-
 /// An entity's template as it is written.
 pub(super) fn entity_template(entity: &Entity, of: &Template) -> String {
-    template(of, |field| entity.field(field).name.clone())
+    of.text(|field| &entity.field(field).name)
 }
 
 /// A template of a `key` clause as it is written.
 pub(super) fn clause_template(read: &Read, of: &Template) -> String {
-    template(of, |field| {
+    of.text(|field| {
         let parameter = read.parameters.get(field.0);
-        parameter.and_then(|parameter| parameter.arguments.first()).cloned().unwrap_or_default()
+        parameter.and_then(|parameter| parameter.arguments.first()).map_or("", String::as_str)
     })
-}
-
-fn format_of(format: Format) -> String {
-    match format {
-        Format::Plain => String::new(),
-        Format::Milliseconds => ":ms".to_owned(),
-        Format::Seconds => ":s".to_owned(),
-        Format::Month => ":month".to_owned(),
-        Format::Day => ":day".to_owned(),
-        Format::Hour => ":hour".to_owned(),
-        Format::Pad(digits) => format!(":pad({digits})"),
-        Format::Upper => ":upper".to_owned(),
-        Format::Lower => ":lower".to_owned(),
-        Format::Hash => ":hash".to_owned(),
-    }
 }
 
 /// Where a field stands in the templates of a key, or the whole key.

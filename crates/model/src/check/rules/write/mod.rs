@@ -57,13 +57,3 @@ fn actions<'a>(context: &Context<'a>) -> Vec<(&'a Write, &'a Action, &'a Entity)
 fn version_of(entity: &Entity) -> Option<FieldId> {
     entity.fields.iter().position(|field| field.flags.version.is_some()).map(FieldId)
 }
-
-/// Names in a sentence: `a`, `b` and `c`.
-fn listed(names: &[&str]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    match quoted.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        Some((last, _)) => last.clone(),
-        None => String::new(),
-    }
-}

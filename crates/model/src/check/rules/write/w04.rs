@@ -5,7 +5,9 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::Verb;
 use crate::schema::{Action, Change, ChangeKind, Entity, FieldId, KeyPart, Part};
 
-use super::{actions, listed, version_of};
+use crate::check::rules::show::listed;
+
+use super::{actions, version_of};
 
 pub(super) static RULE: Rule = Rule {
     code: Code("W04"),
@@ -83,10 +85,14 @@ fn finding(
         format!(
             "changing `{changed}` changes the key `{}`, whose part {} is not known here",
             part.attribute,
-            listed(unknown)
+            listed(unknown.iter().copied())
         ),
     )
     .label(format!("the item of `{}` would keep its old place in the index", entity.name))
     .also(part.template.span, format!("`{}` of {table} is made of this", part.attribute))
-    .help(format!("set {} in the same step, or hold it by a condition: `if {} = …`", listed(unknown), unknown[0]))
+    .help(format!(
+        "set {} in the same step, or hold it by a condition: `if {} = …`",
+        listed(unknown.iter().copied()),
+        unknown[0]
+    ))
 }

@@ -5,7 +5,9 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::Verb;
 use crate::schema::{Action, Entity, FieldId};
 
-use super::{actions, listed};
+use crate::check::rules::show::listed;
+
+use super::actions;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("W09"),
@@ -26,11 +28,15 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
                 Diagnostic::error(
                     RULE.code,
                     action.entity_span,
-                    format!("if there is no such {}, this makes one without {}", entity.name, listed(&missing)),
+                    format!(
+                        "if there is no such {}, this makes one without {}",
+                        entity.name,
+                        listed(missing.iter().copied())
+                    ),
                 )
                 .help(format!(
                     "set {} as well, or write `update {}(…)`, which refuses if the item is not there",
-                    listed(&missing),
+                    listed(missing.iter().copied()),
                     entity.name
                 )),
             );

@@ -3,7 +3,7 @@
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::Verb;
-use crate::schema::{Action, Change, ChangeKind, Entity, ExprKind, FieldId, Origin, Write};
+use crate::schema::{Action, Entity, FieldId, Write};
 
 use super::version_of;
 
@@ -31,27 +31,7 @@ fn goes_past(write: &Write, action: &Action) -> bool {
     match action.verb {
         Verb::Create | Verb::Check => false,
         Verb::Put | Verb::Upsert | Verb::Delete | Verb::Update if write.batch.is_some() => true,
-        Verb::Put | Verb::Upsert | Verb::Update | Verb::Delete => action.conditions.is_empty() && !only_counts(action),
-    }
-}
-
-/// Changes that mean the same whatever was there before: they count, and at most stamp who did it and when.
-fn only_counts(action: &Action) -> bool {
-    let written: Vec<&Change> = action.changes.iter().filter(|change| change.written).collect();
-    written.iter().any(|change| is_cumulative(change))
-        && written.iter().all(|change| is_cumulative(change) || is_stamp(change))
-}
-
-fn is_cumulative(change: &Change) -> bool {
-    !matches!(change.kind, ChangeKind::Set(_) | ChangeKind::Remove)
-}
-
-fn is_stamp(change: &Change) -> bool {
-    let ChangeKind::Set(value) = &change.kind else { return false };
-    match &value.kind {
-        ExprKind::Place(place) => matches!(place.origin, Origin::Caller(_)),
-        ExprKind::Call { function, .. } => function == "now" || function == "today",
-        _ => false,
+        Verb::Put | Verb::Upsert | Verb::Update | Verb::Delete => action.conditions.is_empty() && !action.only_counts(),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::Verb;
 use crate::schema::{Action, Entity, EntityId, Field, Type, Write};
 
-use super::listed;
+use crate::check::rules::show::listed;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("W13"),
@@ -47,7 +47,7 @@ fn is_silent_child(field: &Field, parent: EntityId) -> bool {
 
 fn finding(parent: &Entity, action: &Action, children: &[(&Entity, &Field)]) -> Diagnostic {
     let names: Vec<&str> = children.iter().map(|(entity, _)| entity.name.as_str()).collect();
-    let message = format!("deleting a {} leaves its {} behind", parent.name, listed(&names));
+    let message = format!("deleting a {} leaves its {} behind", parent.name, listed(names.iter().copied()));
     let mut finding = Diagnostic::warning(RULE.code, action.entity_span, message).label("only this item goes");
     for (entity, field) in children {
         finding = finding.also(field.name_span, format!("{} refers to it", entity.name));

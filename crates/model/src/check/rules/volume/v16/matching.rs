@@ -3,9 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::samples::{Item, Samples};
 use crate::schema::{Entity, EntityId, Model};
-use crate::template::language::Language;
-use crate::template::overlap::share;
-use crate::template::shape::{Piece, Shape};
+use crate::template::Shape;
 
 use super::RULE;
 
@@ -45,12 +43,8 @@ fn has_key(entity: &Entity, item: &Item) -> bool {
     key.parts().all(|part| {
         let text = item.get(&part.attribute).and_then(|value| value.text());
         let shape = Shape::of(&part.template, &entity.fields);
-        text.zip(shape).is_some_and(|(text, shape)| share(&shape, &literal(text)))
+        text.zip(shape).is_some_and(|(text, shape)| shape.holds(text))
     })
-}
-
-fn literal(text: &str) -> Shape<'_> {
-    Shape { pieces: vec![Piece { field: None, language: Language::text(text) }] }
 }
 
 /// Items of no entity, and items of two.

@@ -1,38 +1,32 @@
 //! Items and keys in words, for notes that show an example.
 
-use crate::schema::{Entity, Format, Part, Template};
+use crate::schema::{Entity, Template};
 use crate::template::Values;
 
 /// `User { userId = "a" }`
-pub(in crate::check::rules) fn item(entity: &Entity, values: &Values) -> String {
+pub(super) fn item(entity: &Entity, values: &Values) -> String {
     format!("{} {{ {} }}", entity.name, fields(entity, values))
 }
 
 /// `userId = "a", name = "b"`
-pub(in crate::check::rules) fn fields(entity: &Entity, values: &Values) -> String {
+pub(super) fn fields(entity: &Entity, values: &Values) -> String {
     let shown = values.iter().map(|(field, value)| format!("{} = {value:?}", entity.field(*field).name));
     shown.collect::<Vec<_>>().join(", ")
 }
 
 /// `("USER#a", "PROFILE")`
-pub(in crate::check::rules) fn key(texts: &[String]) -> String {
+pub(super) fn key(texts: &[String]) -> String {
     let quoted: Vec<String> = texts.iter().map(|text| format!("{text:?}")).collect();
     format!("({})", quoted.join(", "))
 }
 
 /// A template as it is written, without quotes.
-pub(in crate::check::rules) fn template(entity: &Entity, template: &Template) -> String {
-    let part = |part: &Part| match part {
-        Part::Text(text) => text.clone(),
-        Part::Field { field, format: Format::Plain, .. } => format!("{{{}}}", entity.field(*field).name),
-        Part::Field { field, format, .. } => format!("{{{}:{format}}}", entity.field(*field).name),
-        Part::Unknown { name, .. } => format!("{{{name}}}"),
-    };
-    template.parts.iter().map(part).collect()
+pub(super) fn template(entity: &Entity, template: &Template) -> String {
+    template.text(|field| &entity.field(field).name)
 }
 
 /// Names in a sentence: `a`, `b` and `c`.
-pub(in crate::check::rules) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let quoted: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
