@@ -121,7 +121,10 @@ proptest! {
         inserted.dedup_by_key(|(at, _)| *at);
         let mut text = source.clone();
         for (number, (at, _)) in inserted.iter().enumerate().rev() {
-            text.insert_str(*at, &format!("// inserted {number}\n"));
+            // The line keeps its indentation, which tells whose `allow` it is.
+            let start = source[..*at].rfind('\n').map_or(0, |end| end + 1);
+            let indentation = Some(&source[start..*at]).filter(|before| before.trim().is_empty()).unwrap_or_default();
+            text.insert_str(*at, &format!("// inserted {number}\n{indentation}"));
         }
         let (document, mistakes) = parse(&text);
         prop_assert!(!mistakes.is_empty() || comments(&print(&document)) == comments(&text), "{}", print(&document));
