@@ -48,14 +48,9 @@ pub(crate) fn id(arguments: &ArgMatches) -> &str {
 
 fn serve() -> Command {
     let files = Arg::new("models").value_name("MODELS").num_args(0..).help("Models to serve, .kf files");
-    let variables = Arg::new("variable")
-        .long("set")
-        .value_name("NAME=VALUE")
-        .action(ArgAction::Append)
-        .help("A variable in the names of tables: --set stage=dev");
     Command::new("serve")
         .about("Serves a data directory (the default), and models as an HTTP API")
-        .args([files, variables])
+        .args([files, crate::place::variable()])
         .args(settings(&|_| true))
         .after_help(SERVE)
 }

@@ -6,6 +6,8 @@
 //! 3. `keys` and `credentials` do their errands and end.
 //! 4. `model` holds the commands that work on models, `lsp` the language server for editors.
 //!
+//! `place` says where a command finds its tables.
+//!
 //! Exit codes: 0 when all went well, 1 when a model has errors, 2 when the arguments, the settings or the surroundings do not allow it.
 
 mod command;
@@ -17,6 +19,7 @@ mod logging;
 mod lsp;
 mod model;
 mod output;
+mod place;
 mod serve;
 mod signals;
 

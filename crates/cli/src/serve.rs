@@ -12,7 +12,7 @@ use keyform::{Database, Encryption, ModelFiles, Options, Reload};
 
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::{logging, output, signals};
+use crate::{logging, output, place, signals};
 
 /// What the main thread waits for.
 enum Event {
@@ -37,11 +37,7 @@ impl Request {
     /// What the arguments ask for.
     pub(crate) fn of(arguments: &ArgMatches) -> Result<Self, Failure> {
         let texts = |name| arguments.get_many::<String>(name).into_iter().flatten();
-        let pair = |text: &String| match text.split_once('=') {
-            Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
-            None => Err(Failure::new(format!("`{text}` has no value: write {text}=VALUE"))),
-        };
-        let variables = texts("variable").map(pair).collect::<Result<_, _>>()?;
+        let variables = place::variables(arguments)?;
         Ok(Self { models: texts("models").map(PathBuf::from).collect(), variables })
     }
 }

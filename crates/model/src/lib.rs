@@ -22,6 +22,7 @@ pub mod doc;
 pub mod document;
 pub mod editor;
 pub mod explain;
+pub mod generate;
 pub mod import;
 pub mod plan;
 pub mod run;

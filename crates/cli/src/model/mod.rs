@@ -8,6 +8,7 @@ mod cost;
 mod doc;
 mod explain;
 mod format;
+mod generate;
 mod import;
 mod run;
 mod source;
@@ -27,6 +28,7 @@ pub(crate) fn commands() -> Vec<Command> {
         doc::command(),
         cost::command(),
         run::command(),
+        generate::command(),
         import::command(),
         convert::command(),
     ]
@@ -39,6 +41,7 @@ pub(crate) fn run(name: &str, arguments: &ArgMatches) -> Option<Result<ExitCode,
         "cost" => cost::run(arguments),
         "doc" => doc::run(arguments),
         "explain" => explain::run(arguments),
+        "generate" => generate::run(arguments),
         "fmt" => format::run(arguments),
         "model" => convert::run(arguments),
         "import" => import::run(arguments),

@@ -4,16 +4,16 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use keyform::aws::{Options, Remote};
 use keyform::model::Checked;
 use keyform::model::run::{Answer, Call, Caller, RunError, Runner, Settings, json};
 use keyform::model::schema::{Parameter, Type};
 use keyform::surroundings::System;
-use keyform::{Attributes, Database, Execute};
+use keyform::{Attributes, Execute};
 use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::output;
+use crate::place::{self, Place, pairs};
 
 use super::{file, source};
 
@@ -29,8 +29,14 @@ pub(super) fn command() -> Command {
         .arg(file())
         .arg(Arg::new("pattern").value_name("PATTERN").required(true).help("The read or write"))
         .arg(Arg::new("arguments").value_name("NAME=VALUE").num_args(0..).help("Its arguments"))
-        .arg(Arg::new("data").long("data").value_name("DIR").default_value("./keyform-data").help("The data directory"))
-        .args(store())
+        .args(place::arguments())
+        .arg(
+            Arg::new("create-tables")
+                .long("create-tables")
+                .conflicts_with("data")
+                .action(ArgAction::SetTrue)
+                .help("With --store dynamodb: make the tables that are not there yet"),
+        )
         .arg(
             Arg::new("as")
                 .long("as")
@@ -39,36 +45,8 @@ pub(super) fn command() -> Command {
                 .help("Call as someone with this claim, not as the system"),
         )
         .arg(Arg::new("cursor").long("cursor").value_name("CURSOR").help("Where the last page ended"))
-        .arg(
-            Arg::new("variable")
-                .long("set")
-                .value_name("NAME=VALUE")
-                .action(ArgAction::Append)
-                .help("A variable in the names of tables: --set stage=dev"),
-        )
         .arg(format.default_value("table").help("How to print the answer"))
         .after_help(MORE)
-}
-
-/// Where the tables are, if not in a data directory.
-fn store() -> [Arg; 5] {
-    let only_remote = |name: &'static str| Arg::new(name).long(name).conflicts_with("data");
-    [
-        Arg::new("store")
-            .long("store")
-            .value_name("STORE")
-            .value_parser(["embedded", "dynamodb"])
-            .default_value("embedded")
-            .help("What holds the tables: a data directory, or DynamoDB (or an endpoint that speaks its protocol)"),
-        only_remote("endpoint-url").value_name("URL").help("With --store dynamodb: an endpoint that is not AWS's own"),
-        only_remote("region").value_name("REGION").help("With --store dynamodb: the region"),
-        only_remote("profile")
-            .value_name("PROFILE")
-            .help("With --store dynamodb: the profile of the AWS configuration"),
-        only_remote("create-tables")
-            .action(ArgAction::SetTrue)
-            .help("With --store dynamodb: make the tables that are not there yet"),
-    ]
 }
 
 pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -101,19 +79,10 @@ async fn answer(
     pattern: &str,
     call: &Call,
 ) -> Result<Result<Value, RunError>, Failure> {
-    if text(arguments, "store") == "dynamodb" {
-        let remote = Remote::connect(Options {
-            endpoint_url: arguments.get_one::<String>("endpoint-url").cloned(),
-            region: arguments.get_one::<String>("region").cloned(),
-            profile: arguments.get_one::<String>("profile").cloned(),
-            credentials: None,
-        });
-        let create_tables = arguments.get_flag("create-tables");
-        return answer_on(Arc::new(remote.await), create_tables, checked, arguments, pattern, call).await;
-    }
-    let database = Database::open(text(arguments, "data"))?;
-    let answered = answer_on(Arc::new(database.clone()), true, checked, arguments, pattern, call).await?;
-    database.close()?;
+    let place = Place::open(arguments).await?;
+    let create_tables = place.is_embedded() || arguments.get_flag("create-tables");
+    let answered = answer_on(place.store(), create_tables, checked, arguments, pattern, call).await?;
+    place.close()?;
     Ok(answered)
 }
 
@@ -125,7 +94,7 @@ async fn answer_on(
     pattern: &str,
     call: &Call,
 ) -> Result<Result<Value, RunError>, Failure> {
-    let settings = Settings { variables: pairs(arguments, "variable")?.into_iter().collect(), ..Settings::default() };
+    let settings = Settings { variables: place::variables(arguments)?, ..Settings::default() };
     let runner = Runner::new(Arc::clone(&checked), store, Arc::new(System), settings)?;
     if create_tables {
         for table in runner.create_tables().await? {
@@ -140,16 +109,6 @@ async fn answer_on(
         let read: Result<Answer, RunError> = runner.read(pattern, call).await;
         read.map(|answer| json::answer(&checked.model, &answer))
     })
-}
-
-/// `NAME=VALUE`, several of them.
-fn pairs(arguments: &ArgMatches, name: &str) -> Result<Vec<(String, String)>, Failure> {
-    let given = arguments.get_many::<String>(name).into_iter().flatten();
-    let pair = |text: &String| match text.split_once('=') {
-        Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
-        None => Err(Failure::new(format!("`{text}` has no value: write {text}=VALUE"))),
-    };
-    given.map(pair).collect()
 }
 
 fn call(checked: &Checked, arguments: &ArgMatches) -> Result<Call, Failure> {

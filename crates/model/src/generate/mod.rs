@@ -1,0 +1,34 @@
+//! What others run, printed from a model: typed code, clients, templates of infrastructure.
+//!
+//! Each target is one line of [`TARGETS`], and one module that prints it. The commands, the macro and the tests go through this list.
+
+use std::collections::BTreeMap;
+
+use crate::Checked;
+
+/// Something that can be made of a model.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// Prints it; a refusal says what stands in the way.
+    pub print: fn(&Checked, &Settings) -> Result<String, String>,
+}
+
+/// What a target may want to know besides the model.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// What the variables in the names of tables stand for.
+    pub variables: BTreeMap<String, String>,
+}
+
+/// All targets, in the order in which help names them.
+pub static TARGETS: &[Target] = &[];
+
+/// The target of a name.
+#[must_use]
+pub fn target(name: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.name == name)
+}
