@@ -2,11 +2,10 @@
 //!
 //! 1. [`options`] says what to measure.
 //! 2. Every server is started afresh in every round and loaded by [`workload::load`].
-//! 3. [`workload`] makes the signed requests beforehand; [`generator`] drives them from one thread over a fixed number
+//! 3. [`workload`] makes the signed requests beforehand; [`keyform_bench::generator`] drives them from one thread over a fixed number
 //!    of kept-alive connections, always one request in flight on each.
 //! 4. [`results`] keeps the median of the rounds and prints tables and ratios.
 
-mod generator;
 mod options;
 mod results;
 mod workload;
@@ -14,6 +13,7 @@ mod workload;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use keyform_bench::generator;
 use keyform_driver::process::{cpu_time, resident_bytes};
 use keyform_driver::server::{Engine, Launch, Server};
 

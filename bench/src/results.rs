@@ -7,9 +7,9 @@ use std::time::Duration;
 use keyform_driver::server::{Engine, Storage};
 use serde_json::{Value, json};
 
-use crate::generator::Sample;
 use crate::options::TargetName;
 use crate::workload::Workload;
+use keyform_bench::generator::Sample;
 
 /// What one measurement showed.
 #[derive(Debug, Clone, Copy, Default)]

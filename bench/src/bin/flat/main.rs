@@ -1,10 +1,14 @@
 //! What an operation costs as the database grows: processor time of our own engine, on disk, from ten thousand items on.
 //!
-//! `flat [10000,100000,1000000,10000000] [plain]`. Items have about 100 bytes. Loading is in batches and not synced; the calls
+//! `flat [10000,100000,1000000,10000000] [plain | served BINARY]`. Items have about 100 bytes. Loading is in batches and not synced; the calls
 //! that are measured are one by one, on random keys, after compaction has settled: gets first while nothing of the files is in
 //! memory, then everything again after all of it was read once. Each figure is the median of some rounds. `plain` leaves
-//! encryption out, to see what it costs.
+//! encryption out, to see what it costs. `served` then lets the binary serve the same data, and says what the server spends on an operation that
+//! comes over HTTP.
 
+mod served;
+
+use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -26,29 +30,38 @@ const QUIET_WAITS_MAX: usize = 180;
 
 fn main() {
     let sizes = std::env::args().nth(1).unwrap_or_else(|| "10000,100000,1000000,10000000".to_owned());
-    let plain = std::env::args().nth(2).as_deref() == Some("plain");
+    let mode = std::env::args().nth(2).unwrap_or_default();
+    let binary = std::env::args().nth(3).filter(|_| mode == "served");
     println!("| items | loaded in | first gets | get | put | query of 50 | on disk |");
     println!("|---|---|---|---|---|---|---|");
     for size in sizes.split(',').map(|size| size.parse().expect("sizes are numbers")) {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let key_file = Encryption::KeyFile(folder.path().join("master.key"));
-        let encryption = if plain { Encryption::Off } else { key_file };
-        let options = Options { durability: Durability::Os, encryption, ..Options::default() };
-        let database = Database::open_with(folder.path().join("data"), options).expect("opens");
-        let started = Instant::now();
-        load(&database, size);
-        let loaded = started.elapsed();
-        settle(&database);
-        let mut random = Random::default();
-        let cold = cost(CALLS_COLD, &mut random, |number| run(&database, get(number % size)));
-        (0..size.div_ceil(PER_PARTITION)).for_each(|partition| run(&database, query(partition)));
-        let get = median_cost(&mut random, |number| run(&database, get(number % size)));
-        let query = median_cost(&mut random, |number| run(&database, query(number % size / PER_PARTITION)));
-        let put = median_cost(&mut random, |number| run(&database, put(number % size)));
-        let bytes = database.store_stats().table_bytes >> 20;
-        println!("| {size} | {loaded:.1?} | {cold:.1} µs | {get:.1} µs | {put:.1} µs | {query:.1} µs | {bytes} MB |");
-        database.close().expect("closes");
+        in_process(folder.path(), size, mode == "plain");
+        if let Some(binary) = &binary {
+            served::measure(binary.as_ref(), folder.path(), size);
+        }
     }
+}
+
+/// Loads a database in a folder, and prints what a call costs.
+fn in_process(folder: &Path, size: usize, plain: bool) {
+    let key_file = Encryption::KeyFile(folder.join("master.key"));
+    let encryption = if plain { Encryption::Off } else { key_file };
+    let options = Options { durability: Durability::Os, encryption, ..Options::default() };
+    let database = Database::open_with(folder.join("data"), options).expect("opens");
+    let started = Instant::now();
+    load(&database, size);
+    let loaded = started.elapsed();
+    settle(&database);
+    let mut random = Random::default();
+    let cold = cost(CALLS_COLD, &mut random, |number| run(&database, get(number % size)));
+    (0..size.div_ceil(PER_PARTITION)).for_each(|partition| run(&database, query(partition)));
+    let get = median_cost(&mut random, |number| run(&database, get(number % size)));
+    let query = median_cost(&mut random, |number| run(&database, query(number % size / PER_PARTITION)));
+    let put = median_cost(&mut random, |number| run(&database, put(number % size)));
+    let bytes = database.store_stats().table_bytes >> 20;
+    println!("| {size} | {loaded:.1?} | {cold:.1} µs | {get:.1} µs | {put:.1} µs | {query:.1} µs | {bytes} MB |");
+    database.close().expect("closes");
 }
 
 /// Waits until files are neither written nor merged.

@@ -1,0 +1,3 @@
+//! What the programs of this crate share: the [`generator`] of load over HTTP.
+
+pub mod generator;
