@@ -9,7 +9,7 @@
 //! 5. [`check`] holds the rules, one file each; what they find are [`diagnostic`]s.
 //! 6. [`bind`] turns a plan and the arguments of a call into the request; [`explain`] shows it.
 //!
-//! 6. [`cost`] and [`doc`] say what it costs, and print it as a document.
+//! 7. [`cost`] and [`doc`] say what it costs, and print it as a document; [`surface`] is what callers from outside see of it.
 //!
 //! [`import`] makes a starting model of templates and descriptions. [`Checked::read`] goes through all of it. The crate knows neither store nor network nor clock.
 
@@ -29,6 +29,7 @@ pub mod run;
 pub mod samples;
 pub mod schema;
 pub mod span;
+pub mod surface;
 pub mod template;
 
 pub use checked::{Checked, Options};

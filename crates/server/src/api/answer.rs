@@ -7,12 +7,12 @@ use hyper::body::Incoming;
 use hyper::http::request::Parts;
 use hyper::{Method, Request};
 use keyform_model::run::{Call, Caller, json};
+use keyform_model::surface::{Audience, Pattern};
 use serde_json::{Value, json};
 
 use super::arguments;
 use super::models::Models;
 use super::openapi;
-use super::pattern::{Audience, Pattern};
 use super::problem::{self, Problem};
 use super::repeat::{Answered, Scope};
 use super::served::Served;
@@ -97,7 +97,7 @@ fn describe(served: &Served) -> Value {
             "method": pattern.method(),
             "url": format!("/v1/{}/{}", model.name, pattern.name()),
             "arguments": arguments,
-            "outcomes": pattern.outcomes(),
+            "outcomes": pattern.outcomes(served.checked()),
             "description": pattern.docs(),
         })
     };
@@ -173,7 +173,11 @@ async fn apply(served: &Served, pattern: Pattern<'_>, call: Call) -> Result<Answ
     if matches!(pattern, Pattern::Write(write) if write.result.is_none()) {
         return Ok((204, Vec::new()));
     }
-    Ok(found(&item.map_or(Value::Null, |item| json::found(model, &item))))
+    match item {
+        Some(item) => Ok(found(&json::found(model, &item))),
+        None if pattern.may_be_none() => Ok(found(&Value::Null)),
+        None => Err(Problem::new(problem::NOT_FOUND, "the write was applied; its item was deleted right after")),
+    }
 }
 
 /// Work to its end; a fault of the program is a problem of this call alone.

@@ -7,9 +7,9 @@ use hyper::header::CONTENT_TYPE;
 use keyform_core::{AttributeValue, Attributes};
 use keyform_model::run::{fits, json};
 use keyform_model::schema::{Model, Type};
+use keyform_model::surface::{Argument, Pattern};
 use serde_json::Value;
 
-use super::pattern::{Argument, Pattern};
 use super::problem::{self, Problem};
 use crate::sigv4::query_pairs;
 

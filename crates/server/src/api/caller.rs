@@ -11,8 +11,8 @@ use hyper::header::AUTHORIZATION;
 use keyform_core::Attributes;
 use keyform_model::run::{Caller, fits, json};
 use keyform_model::schema::{Field, Model};
+use keyform_model::surface::{Audience, Pattern};
 
-use super::pattern::{Audience, Pattern};
 use super::problem::{self, Problem};
 use super::token;
 use super::token_keys::TokenKeys;

@@ -6,10 +6,9 @@ mod schema;
 
 use keyform_model::Checked;
 use keyform_model::document::ast::Number;
-use keyform_model::schema::{Entity, EntityId, Model, Read, Result as ReadResult, Test, Write};
+use keyform_model::schema::{Entity, EntityId, Model, Read, Result as ReadResult, Write};
+use keyform_model::surface::{Argument, Audience, Pattern};
 use serde_json::{Map, Value, json};
-
-use super::pattern::{Argument, Audience, Pattern};
 
 /// The OpenAPI document of a model.
 ///
@@ -22,7 +21,7 @@ pub fn openapi(checked: &Checked) -> Value {
     let model = &checked.model;
     let paths = Pattern::reachable(model).map(|pattern| {
         let path = format!("/v1/{}/{}", model.name, pattern.name());
-        (path, json!({ pattern.method().to_lowercase(): operation(model, pattern) }))
+        (path, json!({ pattern.method().to_lowercase(): operation(checked, pattern) }))
     });
     let mut document = json!({
         "openapi": "3.1.0",
@@ -98,7 +97,8 @@ fn problem_schema() -> Value {
     })
 }
 
-fn operation(model: &Model, pattern: Pattern<'_>) -> Value {
+fn operation(checked: &Checked, pattern: Pattern<'_>) -> Value {
+    let model = &checked.model;
     let mut operation = Map::new();
     operation.insert("operationId".to_owned(), pattern.name().into());
     let docs = pattern.docs();
@@ -106,9 +106,9 @@ fn operation(model: &Model, pattern: Pattern<'_>) -> Value {
         operation.insert("description".to_owned(), docs.into());
     }
     match pattern {
-        Pattern::Read(read) => {
+        Pattern::Read(_) => {
             operation.insert("tags".to_owned(), json!(["reads"]));
-            operation.insert("parameters".to_owned(), query(model, pattern, read));
+            operation.insert("parameters".to_owned(), query(model, pattern));
         }
         Pattern::Write(_) => {
             operation.insert("tags".to_owned(), json!(["writes"]));
@@ -116,7 +116,7 @@ fn operation(model: &Model, pattern: Pattern<'_>) -> Value {
             operation.insert("requestBody".to_owned(), body(model, pattern));
         }
     }
-    operation.insert("responses".to_owned(), responses(model, pattern));
+    operation.insert("responses".to_owned(), responses(checked, pattern));
     operation.insert("security".to_owned(), security(model, pattern));
     Value::Object(operation)
 }
@@ -127,7 +127,7 @@ fn security(model: &Model, pattern: Pattern<'_>) -> Value {
     if open { json!([{}, { "caller": [] }]) } else { json!([{ "caller": [] }]) }
 }
 
-fn query(model: &Model, pattern: Pattern<'_>, read: &Read) -> Value {
+fn query(model: &Model, pattern: Pattern<'_>) -> Value {
     let parameter = |argument: Argument<'_>| {
         json!({
             "name": argument.name,
@@ -138,7 +138,7 @@ fn query(model: &Model, pattern: Pattern<'_>, read: &Read) -> Value {
         })
     };
     let mut parameters: Vec<Value> = pattern.arguments(model).map(parameter).collect();
-    if has_pages(read) {
+    if pattern.has_pages() {
         parameters.push(json!({
             "name": "cursor",
             "in": "query",
@@ -148,11 +148,6 @@ fn query(model: &Model, pattern: Pattern<'_>, read: &Read) -> Value {
         }));
     }
     Value::Array(parameters)
-}
-
-fn has_pages(read: &Read) -> bool {
-    let many = matches!(&read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Number::Many, _)]));
-    many && read.all.is_none() && read.parameters.iter().all(|parameter| parameter.test != Test::In)
 }
 
 fn idempotency_key() -> Value {
@@ -186,11 +181,12 @@ fn body(model: &Model, pattern: Pattern<'_>) -> Value {
     })
 }
 
-fn responses(model: &Model, pattern: Pattern<'_>) -> Value {
+fn responses(checked: &Checked, pattern: Pattern<'_>) -> Value {
+    let model = &checked.model;
     let mut responses = Map::new();
     match pattern {
         Pattern::Read(read) => drop(responses.insert("200".to_owned(), success(read_schema(model, read)))),
-        Pattern::Write(write) => match write_schema(model, write) {
+        Pattern::Write(write) => match write_schema(model, write, pattern) {
             Some(schema) => drop(responses.insert("200".to_owned(), success(schema))),
             None => drop(responses.insert("204".to_owned(), json!({ "description": "Done." }))),
         },
@@ -205,7 +201,7 @@ fn responses(model: &Model, pattern: Pattern<'_>) -> Value {
     if let Pattern::Write(_) = pattern {
         put("422", "The idempotency key was used for another call.");
         put("503", "Too many write this at once: try again.");
-        responses.insert("409".to_owned(), refusal(pattern));
+        responses.insert("409".to_owned(), refusal(checked, pattern));
     }
     responses.insert(
         "default".to_owned(),
@@ -222,10 +218,10 @@ fn problem(description: &str, schema: Value) -> Value {
     json!({ "description": description, "content": { "application/problem+json": { "schema": schema } } })
 }
 
-/// The refusals that the author has named.
-fn refusal(pattern: Pattern<'_>) -> Value {
-    let mut outcomes = pattern.outcomes();
-    outcomes.push("Conflict");
+/// The refusals by name.
+fn refusal(checked: &Checked, pattern: Pattern<'_>) -> Value {
+    let mut outcomes = pattern.outcomes(checked);
+    outcomes.push("Conflict".to_owned());
     let names = outcomes.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let named = json!({ "properties": { "outcome": { "type": "string", "enum": outcomes } }, "required": ["outcome"] });
     problem(
@@ -287,8 +283,9 @@ fn read_schema(model: &Model, read: &Read) -> Value {
     }
 }
 
-/// What a write returns; a write that had nothing to do returns null.
-fn write_schema(model: &Model, write: &Write) -> Option<Value> {
+/// What a write returns; null if it may have had nothing to do.
+fn write_schema(model: &Model, write: &Write, pattern: Pattern<'_>) -> Option<Value> {
     let (entity, _) = write.result?;
-    Some(json!({ "anyOf": [reference(model, entity), { "type": "null" }] }))
+    let item = reference(model, entity);
+    Some(if pattern.may_be_none() { json!({ "anyOf": [item, { "type": "null" }] }) } else { item })
 }

@@ -1,14 +1,19 @@
-//! The patterns of a model as callers see them.
+//! The patterns of a model as callers see them: who can reach them, what they give, and by which names a write is refused.
+//!
+//! What is served, described as OpenAPI and printed as clients all comes from here, so that they agree.
 
-use keyform_model::document::ast::Verb;
-use keyform_model::schema::{
-    Action, ChangeKind, Expr, ExprKind, LetSource, Model, Origin, Parameter, Permission, Place, Read, Step, Test, Type,
-    Write,
+use crate::Checked;
+use crate::bind::taken_name;
+use crate::document::ast::{Number, Verb};
+use crate::plan::{Role, WritePlan};
+use crate::schema::{
+    Action, ChangeKind, Expr, ExprKind, LetSource, Model, Origin, Parameter, Permission, Place, Read,
+    Result as ReadResult, Step, Test, Type, Write,
 };
 
 /// A read or a write.
-#[derive(Clone, Copy)]
-pub(super) enum Pattern<'a> {
+#[derive(Clone, Copy, Debug)]
+pub enum Pattern<'a> {
     /// A read: GET.
     Read(&'a Read),
     /// A write: POST.
@@ -17,7 +22,7 @@ pub(super) enum Pattern<'a> {
 
 /// Who may reach a pattern from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Audience {
+pub enum Audience {
     /// Everybody; a token is wanted only if the pattern looks at the caller.
     Everybody,
     /// Those whom the model's conditions let in.
@@ -29,37 +34,47 @@ pub(super) enum Audience {
 }
 
 /// An argument that a caller gives.
-pub(super) struct Argument<'a> {
-    pub(super) name: &'a str,
-    pub(super) kind: Type,
-    pub(super) required: bool,
-    pub(super) parameter: &'a Parameter,
+#[derive(Clone, Debug)]
+pub struct Argument<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its type; a list for `in`.
+    pub kind: Type,
+    /// Whether the call fails without it.
+    pub required: bool,
+    /// The parameter it belongs to.
+    pub parameter: &'a Parameter,
 }
 
 impl<'a> Pattern<'a> {
     /// The pattern of that name.
-    pub(super) fn find(model: &'a Model, name: &str) -> Option<Self> {
+    #[must_use]
+    pub fn find(model: &'a Model, name: &str) -> Option<Self> {
         Self::all(model).find(|pattern| pattern.name() == name)
     }
 
     /// All patterns: reads, then writes, in the order of the file.
-    pub(super) fn all(model: &'a Model) -> impl Iterator<Item = Self> {
+    pub fn all(model: &'a Model) -> impl Iterator<Item = Self> {
         model.reads.iter().map(Self::Read).chain(model.writes.iter().map(Self::Write))
     }
 
     /// Those that callers can reach.
-    pub(super) fn reachable(model: &'a Model) -> impl Iterator<Item = Self> {
+    pub fn reachable(model: &'a Model) -> impl Iterator<Item = Self> {
         Self::all(model).filter(|pattern| matches!(pattern.audience(model), Audience::Everybody | Audience::Callers))
     }
 
-    pub(super) fn name(self) -> &'a str {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'a str {
         match self {
             Self::Read(read) => &read.name,
             Self::Write(write) => &write.name,
         }
     }
 
-    pub(super) fn docs(self) -> String {
+    /// Its documentation in one line.
+    #[must_use]
+    pub fn docs(self) -> String {
         let docs = match self {
             Self::Read(read) => &read.docs,
             Self::Write(write) => &write.docs,
@@ -67,14 +82,18 @@ impl<'a> Pattern<'a> {
         docs.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ").trim().to_owned()
     }
 
-    pub(super) fn parameters(self) -> &'a [Parameter] {
+    /// Its parameters.
+    #[must_use]
+    pub fn parameters(self) -> &'a [Parameter] {
         match self {
             Self::Read(read) => &read.parameters,
             Self::Write(write) => &write.parameters,
         }
     }
 
-    pub(super) fn method(self) -> &'static str {
+    /// The method of HTTP by which it is called.
+    #[must_use]
+    pub fn method(self) -> &'static str {
         match self {
             Self::Read(_) => "GET",
             Self::Write(_) => "POST",
@@ -88,7 +107,9 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    pub(super) fn audience(self, model: &Model) -> Audience {
+    /// Who may reach it.
+    #[must_use]
+    pub fn audience(self, model: &Model) -> Audience {
         match self.allow() {
             Some(Permission::Public(_)) => Audience::Everybody,
             Some(Permission::System(_)) => Audience::System,
@@ -99,7 +120,7 @@ impl<'a> Pattern<'a> {
     }
 
     /// The arguments that a caller gives, in order.
-    pub(super) fn arguments(self, model: &'a Model) -> impl Iterator<Item = Argument<'a>> {
+    pub fn arguments(self, model: &'a Model) -> impl Iterator<Item = Argument<'a>> {
         self.parameters().iter().flat_map(move |parameter| {
             let required = self.requires(model, parameter);
             let kind = match parameter.test {
@@ -122,23 +143,26 @@ impl<'a> Pattern<'a> {
     }
 
     /// Whether it cannot run without knowing who calls.
-    pub(super) fn wants_caller(self, model: &Model) -> bool {
+    #[must_use]
+    pub fn wants_caller(self, model: &Model) -> bool {
         match self {
             Self::Read(read) => read_wants_caller(read),
             Self::Write(write) => write_wants_caller(model, write),
         }
     }
 
-    /// The names that the author gave to refusals, each once.
-    pub(super) fn outcomes(self) -> Vec<&'a str> {
+    /// The names by which it is refused, each once: those that the author gave, and those of unique values that are taken.
+    #[must_use]
+    pub fn outcomes(self, checked: &Checked) -> Vec<String> {
         let Self::Write(write) = self else { return Vec::new() };
         let lets = write.lets.iter().filter_map(|binding| binding.outcome.as_ref());
         let requires = write.requires.iter().filter_map(|require| require.outcome.as_ref());
-        let mut names: Vec<&str> = lets.chain(requires).map(|outcome| outcome.name.as_str()).collect();
+        let mut names: Vec<String> = lets.chain(requires).map(|outcome| outcome.name.clone()).collect();
         for action in write.actions() {
             let conditions = action.conditions.iter().filter_map(|condition| condition.outcome.as_ref());
-            names.extend(action.outcome.iter().chain(conditions).map(|outcome| outcome.name.as_str()));
+            names.extend(action.outcome.iter().chain(conditions).map(|outcome| outcome.name.clone()));
         }
+        names.extend(taken(checked, write));
         let mut seen = Vec::new();
         for name in names {
             if name != "keep" && !seen.contains(&name) {
@@ -147,6 +171,66 @@ impl<'a> Pattern<'a> {
         }
         seen
     }
+
+    /// Whether what it returns may be missing although nothing was refused: of a read `E?`, of a write one that may have nothing to do
+    /// or does not make or change what it returns.
+    #[must_use]
+    pub fn may_be_none(self) -> bool {
+        match self {
+            Self::Read(read) => {
+                matches!(&read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Number::Maybe, _)]))
+            }
+            Self::Write(write) => !always_returns(write),
+        }
+    }
+
+    /// Whether it is answered page by page, with cursors.
+    #[must_use]
+    pub fn has_pages(self) -> bool {
+        let Self::Read(read) = self else { return false };
+        let many =
+            matches!(&read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Number::Many, _)]));
+        many && read.all.is_none() && read.parameters.iter().all(|parameter| parameter.test != Test::In)
+    }
+}
+
+/// The names of refusals because a unique value is taken, where the author has given none.
+fn taken(checked: &Checked, write: &Write) -> Vec<String> {
+    let number = checked.model.writes.iter().position(|other| other.name == write.name);
+    let plan: Option<&WritePlan> = number.and_then(|number| checked.plans.writes.get(number)?.as_ref());
+    let claims = plan.into_iter().flat_map(|plan| &plan.actions).filter_map(|planned| {
+        let Role::Claim(field) = planned.role else { return None };
+        let named = find(&write.steps, &planned.step)
+            .is_some_and(|action| action.verb == Verb::Create && action.outcome.is_some());
+        (!named).then(|| taken_name(&checked.model.entity(planned.entity).field(field).name))
+    });
+    claims.collect()
+}
+
+fn find<'a>(steps: &'a [Step], path: &[usize]) -> Option<&'a Action> {
+    let (first, rest) = path.split_first()?;
+    match steps.get(*first)? {
+        Step::Action(action) => Some(action),
+        Step::For(each) => find(&each.steps, rest),
+    }
+}
+
+/// Whether a write that was not refused has made or changed the item that it returns: one of its own steps, not those of a list that may
+/// be empty, does so, and nothing is silently kept.
+fn always_returns(write: &Write) -> bool {
+    let Some((Some(entity), _)) = write.result else { return false };
+    let keeps =
+        |outcome: &Option<crate::schema::Outcome>| outcome.as_ref().is_some_and(|outcome| outcome.name == "keep");
+    let lets = write.lets.iter().any(|binding| keeps(&binding.outcome));
+    let requires = write.requires.iter().any(|require| keeps(&require.outcome));
+    let actions = write
+        .actions()
+        .into_iter()
+        .any(|action| keeps(&action.outcome) || action.conditions.iter().any(|condition| keeps(&condition.outcome)));
+    let makes = write.steps.iter().any(|step| {
+        matches!(step, Step::Action(action) if action.entity == Some(entity) && !matches!(action.verb, Verb::Delete | Verb::Check))
+    });
+    makes && write.batch.is_none() && !lets && !requires && !actions
 }
 
 fn read_wants_caller(read: &Read) -> bool {
@@ -198,8 +282,6 @@ fn names_caller(expr: &Expr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use keyform_model::Checked;
-
     use super::*;
 
     const MODEL: &str = r#"model notes
@@ -261,11 +343,13 @@ write change(noteId, kind) {
 
     #[test]
     fn arguments_and_outcomes_are_those_of_the_text() {
-        let model = Checked::read(MODEL).model;
+        let checked = Checked::read(MODEL);
+        let model = &checked.model;
         let check = |name: &str, arguments: &[(&str, bool)], outcomes: &[&str]| {
-            let pattern = Pattern::find(&model, name).expect("a pattern");
-            let found: Vec<_> = pattern.arguments(&model).map(|argument| (argument.name, argument.required)).collect();
-            assert_eq!((found.as_slice(), pattern.outcomes().as_slice()), (arguments, outcomes));
+            let pattern = Pattern::find(model, name).expect("a pattern");
+            let found: Vec<_> = pattern.arguments(model).map(|argument| (argument.name, argument.required)).collect();
+            assert_eq!(found, arguments);
+            assert_eq!(pattern.outcomes(&checked), outcomes);
         };
         check("put", &[("noteId", true), ("note", false), ("kind", false)], &["NoteExists"]);
         check("change", &[("noteId", true), ("kind", true)], &["UnknownNote"]);
