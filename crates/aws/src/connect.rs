@@ -17,6 +17,7 @@ const REGION_OF_ENDPOINTS: &str = "us-east-1";
 #[derive(Clone, Debug)]
 pub struct Remote {
     pub(crate) client: Client,
+    pub(crate) streams: aws_sdk_dynamodbstreams::Client,
 }
 
 /// Where the store is, and who asks. What is not given comes from the AWS environment variables, then from the profile.
@@ -76,10 +77,15 @@ impl Remote {
         }
         let config = loader.load().await;
         let mut builder = aws_sdk_dynamodb::config::Builder::from(&config);
+        let mut streams = aws_sdk_dynamodbstreams::config::Builder::from(&config);
         if options.endpoint_url.is_some() && config.region().is_none() {
             builder = builder.region(Region::from_static(REGION_OF_ENDPOINTS));
+            streams = streams.region(Region::from_static(REGION_OF_ENDPOINTS));
         }
-        Self { client: Client::from_conf(builder.build()) }
+        Self {
+            client: Client::from_conf(builder.build()),
+            streams: aws_sdk_dynamodbstreams::Client::from_conf(streams.build()),
+        }
     }
 
     /// Waits until a table that was made or changed can be used.

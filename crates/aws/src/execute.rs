@@ -38,6 +38,16 @@ impl Remote {
             Operation::ListTables(list) => self.list_tables(list).await,
             Operation::UpdateTimeToLive(update) => self.update_time_to_live(update).await,
             Operation::DescribeTimeToLive { table } => self.describe_time_to_live(table).await,
+            stream => self.send_stream(stream).await,
+        }
+    }
+
+    async fn send_stream(&self, operation: Operation) -> Result<Output, Error> {
+        match operation {
+            Operation::ListStreams(list) => self.list_streams(list).await,
+            Operation::DescribeStream(describe) => self.describe_stream(describe).await,
+            Operation::GetShardIterator(get) => self.get_shard_iterator(get).await,
+            Operation::GetRecords(get) => self.get_records(get).await,
             other => Err(remote::unsupported(name(&other))),
         }
     }
@@ -54,10 +64,6 @@ fn name(operation: &Operation) -> &'static str {
         Operation::ExecuteStatement(_) => "ExecuteStatement",
         Operation::BatchExecuteStatement(_) => "BatchExecuteStatement",
         Operation::ExecuteTransaction(_) => "ExecuteTransaction",
-        Operation::ListStreams(_) => "ListStreams",
-        Operation::DescribeStream(_) => "DescribeStream",
-        Operation::GetShardIterator(_) => "GetShardIterator",
-        Operation::GetRecords(_) => "GetRecords",
         _ => "the operation",
     }
 }

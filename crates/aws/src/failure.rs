@@ -19,6 +19,15 @@ pub(crate) fn told(error: impl Into<aws_sdk_dynamodb::Error>) -> Error {
     }
 }
 
+/// The error of a request about streams.
+pub(crate) fn told_of_streams(error: impl Into<aws_sdk_dynamodbstreams::Error>) -> Error {
+    let error = error.into();
+    match error.code() {
+        Some(code) => remote::reported(code, error.message().unwrap_or_default(), Detail::None),
+        None => remote::no_answer(&DisplayErrorContext(&error).to_string()),
+    }
+}
+
 /// The error of a request that lacks a part.
 pub(crate) fn incomplete(error: BuildError) -> Error {
     Error::internal(format!("the request is incomplete: {error}"))

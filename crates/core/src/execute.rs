@@ -1,8 +1,9 @@
-//! The one door into a store: an operation goes in, an output or an error comes out.
+//! The one door into a store: an operation goes in, an output or an error comes out. A store that can, says when it has changed.
 
 use std::future::Future;
 use std::pin::Pin;
 
+use crate::operation::SequenceNumber;
 use crate::{Error, Operation, Output};
 
 /// A future in a box, so that [`Execute`] can be a trait object.
@@ -15,4 +16,18 @@ pub trait Execute: Send + Sync {
     /// # Errors
     /// The service's errors, with the service's texts.
     fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>>;
+
+    /// How to learn of changes without asking again and again; nothing where asking is all one can do.
+    fn watch(&self) -> Option<&dyn Watch> {
+        None
+    }
+}
+
+/// A store that says when it has changed.
+pub trait Watch: Send + Sync {
+    /// The place in all streams of the store that everything readable now comes before, and every later change after.
+    fn latest(&self) -> SequenceNumber;
+
+    /// Ready once there may be changes after that place.
+    fn changed(&self, since: SequenceNumber) -> BoxFuture<'_, ()>;
 }

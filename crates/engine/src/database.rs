@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use keyform_core::execute::BoxFuture;
+use keyform_core::execute::{BoxFuture, Watch};
+use keyform_core::operation::SequenceNumber;
 use keyform_core::{Error, Execute, Operation, Output};
 
 use crate::background::Background;
+use crate::catalog::Position;
 use crate::engine::{Engine, Settings, Step, Waiting, store_failed};
 use crate::env::{Env, SystemEnv};
 use crate::keys::{self, KeyError};
@@ -279,6 +281,21 @@ impl Drop for Inner {
 impl Execute for Database {
     fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
         Box::pin(Database::execute(self, operation))
+    }
+
+    fn watch(&self) -> Option<&dyn Watch> {
+        Some(self)
+    }
+}
+
+impl Watch for Database {
+    fn latest(&self) -> SequenceNumber {
+        Position::last_of(self.inner.engine.store.durable()).sequence()
+    }
+
+    fn changed(&self, since: SequenceNumber) -> BoxFuture<'_, ()> {
+        let seqno = Position::of_sequence(since).map_or(0, |position| position.seqno);
+        Box::pin(self.inner.engine.store.changed(seqno))
     }
 }
 

@@ -47,6 +47,7 @@ pub use keyform_core::{
     error, expression, limits, operation, statement, table, value,
 };
 pub use keyform_engine::{Database, Encryption, OpenError, Options, env, keys, store};
+pub use keyform_live as live;
 pub use keyform_model as model;
 pub use keyform_server as server;
 pub use models::{ModelFileError, ModelFiles, Reload};

@@ -61,6 +61,7 @@ impl Shared {
         // The turn ends first, so that whoever is woken finds the journal free.
         turn.end(frame);
         self.gate.wake(durable);
+        self.pulse.beat();
     }
 }
 

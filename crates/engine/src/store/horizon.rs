@@ -109,6 +109,11 @@ impl<V: Clone> Readers<V> {
         Horizon { durable: state.durable, live: state.live.seqnos() }
     }
 
+    /// The sequence number that new snapshots get.
+    pub(super) fn durable(&self) -> SeqNo {
+        self.state.lock().durable
+    }
+
     pub(super) fn set_latest(&self, seqno: SeqNo) {
         self.state.lock().latest = seqno;
     }

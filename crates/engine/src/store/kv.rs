@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use parking_lot::Mutex;
 
 use super::background::Work;
-use super::batch::Batch;
+use super::batch::{Batch, SeqNo};
 use super::commit::{Commit, Gate};
 use super::disk::Disk;
 use super::error::StoreError;
@@ -16,6 +16,7 @@ use super::memtable::Memtable;
 use super::open;
 use super::options::{StoreOptions, StoreStats};
 use super::pipeline::{Pipeline, PipelineState};
+use super::pulse::{Changed, Pulse};
 use super::seal::DataKeys;
 use super::snapshot::{Snapshot, View};
 use super::table::TableFiles;
@@ -48,6 +49,7 @@ impl Store {
             readers: Arc::new(Readers::new(0, Arc::new(view))),
             pipeline: Pipeline::new(0, memtable, 0),
             gate: Gate::new(0),
+            pulse: Pulse::default(),
             files: None,
             counters: Counters::default(),
         };
@@ -72,13 +74,27 @@ impl Store {
         Snapshot::latest(&self.shared.readers)
     }
 
+    /// The last commit that [`Store::snapshot`] shows.
+    pub fn durable(&self) -> SeqNo {
+        self.shared.readers.durable()
+    }
+
+    /// Waits until [`Store::snapshot`] shows a commit after that one.
+    pub fn changed(&self, since: SeqNo) -> Changed {
+        Changed::new(self.shared.clone(), since)
+    }
+
     /// Applies a batch: visible to [`Store::latest`] when this returns, and to [`Store::snapshot`] when the returned
     /// [`Commit`] resolves.
     pub fn commit(&self, batch: Batch) -> Commit {
         let shared = &self.shared;
         shared.counters.commits.fetch_add(1, Ordering::Relaxed);
         match &shared.files {
-            None => Commit::decided(shared.pipeline.commit_in_memory(batch, &shared.readers)),
+            None => {
+                let applied = shared.pipeline.commit_in_memory(batch, &shared.readers);
+                shared.pulse.beat();
+                Commit::decided(applied)
+            }
             Some(files) => {
                 files.background.wait_for_room(batch.bytes());
                 let limit = files.options.memtable_bytes;

@@ -37,6 +37,7 @@ mod merge;
 mod open;
 mod options;
 mod pipeline;
+mod pulse;
 mod seal;
 mod shared;
 mod snapshot;
@@ -48,6 +49,7 @@ pub use disk::{Disk, DiskFile, DiskLock, PowerCut, RealDisk, SimDisk};
 pub use error::StoreError;
 pub use kv::Store;
 pub use options::{Durability, StoreOptions, StoreStats};
+pub use pulse::Changed;
 pub use seal::DataKeys;
 pub use snapshot::{Range, Snapshot};
 

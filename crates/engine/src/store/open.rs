@@ -21,6 +21,7 @@ use super::manifest::{MANIFEST_NAME, MANIFEST_NEXT_NAME, Manifest};
 use super::memtable::Memtable;
 use super::options::StoreOptions;
 use super::pipeline::Pipeline;
+use super::pulse::Pulse;
 use super::seal::{DataKeys, Vault};
 use super::snapshot::View;
 use super::table::TableFiles;
@@ -80,6 +81,7 @@ fn assemble(
         readers: Arc::new(Readers::new(seqno, Arc::new(view))),
         pipeline: Pipeline::new(seqno, memtable, segment),
         gate: Gate::new(seqno),
+        pulse: Pulse::default(),
         files: Some(files),
         counters: Counters::default(),
     }

@@ -17,6 +17,7 @@ use super::manifest::{Manifest, Retired};
 use super::memtable::Memtable;
 use super::options::{Durability, StoreOptions};
 use super::pipeline::Pipeline;
+use super::pulse::Pulse;
 use super::snapshot::View;
 use super::table::{TableFiles, TableStyle};
 
@@ -26,6 +27,7 @@ pub(super) struct Shared {
     pub(super) readers: Arc<Readers<Arc<View>>>,
     pub(super) pipeline: Pipeline,
     pub(super) gate: Gate,
+    pub(super) pulse: Pulse,
     pub(super) files: Option<Files>,
     pub(super) counters: Counters,
 }

@@ -1,0 +1,67 @@
+//! Waiting until the store has changed at all, whatever the change: for those who follow streams.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
+
+use parking_lot::Mutex;
+
+use super::batch::SeqNo;
+use super::shared::Shared;
+
+/// Those who wait for the next change. Nobody waiting costs a commit one look at a flag.
+#[derive(Debug, Default)]
+pub(super) struct Pulse {
+    awaited: AtomicBool,
+    wakers: Mutex<Vec<Waker>>,
+}
+
+impl Pulse {
+    /// Wakes all who wait. What they wait for is visible already.
+    pub(super) fn beat(&self) {
+        if self.awaited.swap(false, Ordering::SeqCst) {
+            let wakers = std::mem::take(&mut *self.wakers.lock());
+            wakers.into_iter().for_each(Waker::wake);
+        }
+    }
+
+    fn register(&self, waker: &Waker) {
+        let mut wakers = self.wakers.lock();
+        if !wakers.iter().any(|known| known.will_wake(waker)) {
+            wakers.push(waker.clone());
+        }
+        self.awaited.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Ready once readers see a commit after the one named.
+#[must_use = "a future does nothing unless it is awaited"]
+pub struct Changed {
+    shared: Arc<Shared>,
+    since: SeqNo,
+}
+
+impl Changed {
+    pub(super) fn new(shared: Arc<Shared>, since: SeqNo) -> Self {
+        Self { shared, since }
+    }
+
+    fn is_over(&self) -> bool {
+        self.shared.readers.durable() > self.since
+    }
+}
+
+impl Future for Changed {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.is_over() {
+            return Poll::Ready(());
+        }
+        self.shared.pulse.register(context.waker());
+        // Whoever committed between the two looks may not have seen the waker.
+        if self.is_over() { Poll::Ready(()) } else { Poll::Pending }
+    }
+}

@@ -1,0 +1,122 @@
+//! One shard being read.
+
+use std::sync::Arc;
+
+use keyform_core::operation::{
+    ChangeRecord, GetRecords, GetRecordsOutput, GetShardIterator, Operation, Output, ShardPosition,
+};
+use keyform_core::{Error, ErrorCode, Execute};
+
+use super::{FeedError, Place};
+
+/// The most records of one answer.
+const RECORDS_MAX: usize = 1000;
+/// A page of this size may have been cut off because of it.
+const PAGE_BYTES: u64 = 900_000;
+/// How often an iterator that expired is asked for again.
+const TRIES_MAX: u32 = 3;
+
+/// A reader of one shard.
+#[derive(Clone, Debug)]
+pub(super) struct Cursor {
+    pub(super) shard: Arc<str>,
+    /// After what was read last.
+    pub(super) place: Place,
+    iterator: Option<String>,
+    /// Records before this time are passed over.
+    skip_before_ms: Option<u64>,
+    /// Whether its closed shard was read to the end.
+    pub(super) is_finished: bool,
+}
+
+/// What one request gave.
+pub(super) struct Page {
+    pub(super) records: Vec<ChangeRecord>,
+    /// Whether there may be more at once.
+    pub(super) is_full: bool,
+}
+
+impl Cursor {
+    pub(super) fn new(shard: &str, place: Place) -> Self {
+        let skip_before_ms = if let Place::Since(millis) = place { Some(millis) } else { None };
+        Self { shard: shard.into(), place, iterator: None, skip_before_ms, is_finished: false }
+    }
+
+    /// A reader of what comes from now on, in a store that cannot say where that is.
+    pub(super) async fn latest(store: &dyn Execute, arn: &str, shard: &str, now_ms: u64) -> Result<Self, FeedError> {
+        let mut cursor = Self::new(shard, Place::Since(now_ms));
+        cursor.skip_before_ms = None;
+        cursor.iterator = Some(iterator(store, arn, shard, ShardPosition::Latest).await?);
+        Ok(cursor)
+    }
+
+    /// Reads on.
+    pub(super) async fn read(&mut self, store: &dyn Execute, arn: &str) -> Result<Page, FeedError> {
+        let mut tries = 0;
+        let output = loop {
+            match self.ask(store, arn).await {
+                Ok(output) => break output,
+                Err(error) => {
+                    self.iterator = None;
+                    tries += 1;
+                    self.check(error, tries)?;
+                }
+            }
+        };
+        self.is_finished = output.next.is_none();
+        self.iterator = output.next;
+        let bytes: u64 = output.records.iter().map(|record| record.size_bytes).sum();
+        let is_full = output.records.len() >= RECORDS_MAX || bytes >= PAGE_BYTES;
+        if let Some(last) = output.records.last() {
+            self.place = Place::After(last.sequence);
+        }
+        let mut records = output.records;
+        if let Some(millis) = self.skip_before_ms {
+            records.retain(|record| record.at_ms >= millis);
+        }
+        Ok(Page { records, is_full })
+    }
+
+    async fn ask(&mut self, store: &dyn Execute, arn: &str) -> Result<GetRecordsOutput, Error> {
+        let iterator = match self.iterator.clone() {
+            Some(iterator) => iterator,
+            None => {
+                let position = match self.place {
+                    Place::Start | Place::Since(_) => ShardPosition::TrimHorizon,
+                    Place::After(sequence) => ShardPosition::After(sequence),
+                };
+                if let Place::Since(millis) = self.place {
+                    self.skip_before_ms = Some(millis);
+                }
+                iterator(store, arn, &self.shard, position).await?
+            }
+        };
+        let get = GetRecords { iterator, limit: Some(RECORDS_MAX) };
+        match store.execute(Operation::GetRecords(get)).await? {
+            Output::GetRecords(output) => Ok(output),
+            _ => Err(Error::internal("GetRecords was answered with something else")),
+        }
+    }
+
+    /// Whether it is worth another try after an error.
+    fn check(&self, error: Error, tries: u32) -> Result<(), FeedError> {
+        let again = tries < TRIES_MAX;
+        match error.code() {
+            ErrorCode::ExpiredIterator if again => Ok(()),
+            // What was at the beginning is gone: the beginning is later now.
+            ErrorCode::TrimmedDataAccess if again && !matches!(self.place, Place::After(_)) => Ok(()),
+            ErrorCode::TrimmedDataAccess | ErrorCode::ResourceNotFound => Err(FeedError::TooOld),
+            // A sequence number that the shard cannot have: the store is not the one that gave it.
+            ErrorCode::Validation if matches!(self.place, Place::After(_)) => Err(FeedError::TooOld),
+            _ => Err(FeedError::Store(error)),
+        }
+    }
+}
+
+async fn iterator(store: &dyn Execute, arn: &str, shard: &str, position: ShardPosition) -> Result<String, Error> {
+    let get = GetShardIterator { arn: arn.to_owned(), shard: shard.to_owned(), position };
+    match store.execute(Operation::GetShardIterator(get)).await? {
+        Output::GetShardIterator(iterator) => Ok(iterator),
+        _ => Err(Error::internal("GetShardIterator was answered with something else")),
+    }
+}

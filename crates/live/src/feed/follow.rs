@@ -1,0 +1,297 @@
+//! A feed: all shards of a stream, one after the other and side by side.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use keyform_core::operation::{DescribeStream, Operation, Output, SequenceNumber, StreamDescription};
+use keyform_core::table::{Status, StreamSummary};
+use keyform_core::{Error, Execute};
+
+use super::cursor::Cursor;
+use super::{Batch, Change, FeedError, Lineage, Place, Position};
+
+/// How long a store that cannot wake is left alone before it is asked again.
+pub(super) const POLL: Duration = Duration::from_millis(500);
+/// The shortest time between two looks at a store that is woken by changes of other tables too.
+const BREATH: Duration = Duration::from_millis(1);
+
+/// By how much the clock of a store elsewhere may be behind.
+const SKEW_MS: u64 = 15_000;
+
+/// Where a feed begins.
+#[derive(Clone, Debug)]
+pub enum From {
+    /// With what happens from now on.
+    Now,
+    /// With the oldest change that is kept.
+    Beginning,
+    /// Where another feed has been.
+    Position(Position),
+}
+
+/// A reader of the changes of one table.
+pub struct Feed {
+    store: Arc<dyn Execute>,
+    stream: StreamSummary,
+    lineage: Lineage,
+    cursors: BTreeMap<String, Cursor>,
+    position: Arc<Position>,
+    /// Up to where everything is read, in a store that can say so.
+    passed: Option<SequenceNumber>,
+    poll: Duration,
+    /// The stream was switched off, and everything was read.
+    has_ended: bool,
+}
+
+impl Feed {
+    /// Opens the feed of a table.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use keyform_live::feed::{Feed, FeedError, From};
+    ///
+    /// # async fn example(store: Arc<dyn keyform_core::Execute>) -> Result<(), FeedError> {
+    /// let mut feed = Feed::open(store, "chat", From::Now).await?;
+    /// loop {
+    ///     let batch = feed.read().await?;
+    ///     for change in &batch.changes {
+    ///         println!("{:?} {:?}", change.record.kind, change.record.keys);
+    ///     }
+    ///     if batch.caught_up {
+    ///         feed.wait().await;
+    ///     }
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The table has no stream, the position is too old, or the store failed.
+    pub async fn open(store: Arc<dyn Execute>, table: &str, from: From) -> Result<Self, FeedError> {
+        // What is there now is decided before the shards are looked at, so that nothing of them is skipped.
+        let latest = store.watch().map(|watch| watch.latest());
+        let stream = stream_of(&*store, table).await?;
+        let lineage = describe(&*store, &stream.arn).await?.0;
+        let position = Arc::new(Position::new(&stream.arn));
+        let mut feed = Self {
+            store,
+            stream,
+            lineage,
+            cursors: BTreeMap::new(),
+            position,
+            passed: None,
+            poll: POLL,
+            has_ended: false,
+        };
+        match from {
+            From::Now => feed.begin_now(latest).await?,
+            From::Beginning => {
+                feed.begin_with(feed.lineage.roots().map(|shard| (shard.id.clone(), Place::Start)).collect())
+            }
+            From::Position(position) => feed.resume(position)?,
+        }
+        feed.note_position();
+        Ok(feed)
+    }
+
+    /// Asks a store that cannot wake as often as this.
+    #[must_use]
+    pub fn polled(mut self, every: Duration) -> Self {
+        self.poll = every;
+        self
+    }
+
+    /// The stream it reads.
+    #[must_use]
+    pub fn stream(&self) -> &StreamSummary {
+        &self.stream
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn position(&self) -> &Arc<Position> {
+        &self.position
+    }
+
+    /// Which shard follows which, as far as it knows.
+    #[must_use]
+    pub fn lineage(&self) -> &Lineage {
+        &self.lineage
+    }
+
+    /// Up to where everything is read, in a store that can say so.
+    #[must_use]
+    pub fn passed(&self) -> Option<SequenceNumber> {
+        self.passed
+    }
+
+    fn begin_with(&mut self, places: Vec<(String, Place)>) {
+        self.cursors = places.into_iter().map(|(shard, place)| (shard.clone(), Cursor::new(&shard, place))).collect();
+    }
+
+    async fn begin_now(&mut self, latest: Option<SequenceNumber>) -> Result<(), FeedError> {
+        if let Some(latest) = latest {
+            let place = |start| if latest >= start { Place::After(latest) } else { Place::Start };
+            let open = self.lineage.after(latest).map(|shard| (shard.id.clone(), place(shard.start))).collect();
+            self.begin_with(open);
+            self.passed = Some(latest);
+            return Ok(());
+        }
+        let open: Vec<String> =
+            self.lineage.iter().filter(|shard| shard.end.is_none()).map(|shard| shard.id.clone()).collect();
+        for shard in open {
+            let cursor = Cursor::latest(&*self.store, &self.stream.arn, &shard, about_now_ms()).await?;
+            self.cursors.insert(shard, cursor);
+        }
+        Ok(())
+    }
+
+    /// Every shard that the position names must still be there; one that is gone took changes along.
+    fn resume(&mut self, position: Position) -> Result<(), FeedError> {
+        let is_gone = |shard: &String| self.lineage.get(shard).is_none();
+        if position.stream != self.position.stream || position.shards.keys().any(is_gone) {
+            return Err(FeedError::TooOld);
+        }
+        if position.shards.is_empty() {
+            let roots = self.lineage.roots().map(|shard| (shard.id.clone(), Place::Start)).collect();
+            self.begin_with(roots);
+        } else {
+            self.begin_with(position.shards.into_iter().collect());
+        }
+        Ok(())
+    }
+
+    /// Reads what there is, at most one page of each shard.
+    ///
+    /// # Errors
+    /// The position is too old by now, the stream was switched off, or the store failed. After a failure of the store the feed can be
+    /// read again: nothing is lost.
+    pub async fn read(&mut self) -> Result<Batch, FeedError> {
+        if self.has_ended {
+            return Err(FeedError::Ended);
+        }
+        let seen = self.store.watch().map(|watch| watch.latest());
+        let mut changes = Vec::new();
+        let mut caught_up = true;
+        let mut failure = None;
+        for cursor in self.cursors.values_mut().filter(|cursor| !cursor.is_finished) {
+            match cursor.read(&*self.store, &self.stream.arn).await {
+                Ok(page) => {
+                    let is_beyond = seen.zip(page.records.last()).is_some_and(|(seen, last)| last.sequence > seen);
+                    caught_up &= !page.is_full || is_beyond;
+                    let shard = cursor.shard.clone();
+                    changes.extend(page.records.into_iter().map(|record| Change { shard: shard.clone(), record }));
+                }
+                Err(error) => {
+                    failure = Some(error);
+                    break;
+                }
+            }
+        }
+        // What was read before the failure is given, or it would be lost.
+        if let Some(error) = failure.filter(|_| changes.is_empty()) {
+            return Err(error);
+        }
+        caught_up &= !self.replace_finished().await;
+        if self.has_ended && changes.is_empty() {
+            return Err(FeedError::Ended);
+        }
+        self.note_position();
+        if caught_up {
+            self.passed = seen.or(self.passed);
+        }
+        Ok(Batch { changes, position: self.position.clone(), caught_up })
+    }
+
+    /// Goes on with the children of shards that were read to their end; tells whether there are some.
+    async fn replace_finished(&mut self) -> bool {
+        let finished: Vec<String> =
+            self.cursors.values().filter(|cursor| cursor.is_finished).map(|cursor| cursor.shard.to_string()).collect();
+        if finished.is_empty() && !self.cursors.is_empty() {
+            return false;
+        }
+        // A failure here loses nothing: the finished shards stay in the position, and the next round looks again.
+        let Ok((lineage, is_enabled)) = describe(&*self.store, &self.stream.arn).await else { return false };
+        self.lineage = lineage;
+        let mut new = Vec::new();
+        for parent in &finished {
+            let children: Vec<String> = self.lineage.children(parent).map(|shard| shard.id.clone()).collect();
+            if !children.is_empty() || !is_enabled {
+                self.cursors.remove(parent);
+            }
+            new.extend(children);
+        }
+        if self.cursors.is_empty() && finished.is_empty() {
+            new.extend(self.lineage.roots().map(|shard| shard.id.clone()));
+        }
+        let grown = !new.is_empty();
+        for shard in new {
+            self.cursors.entry(shard.clone()).or_insert_with(|| Cursor::new(&shard, Place::Start));
+        }
+        self.has_ended = self.cursors.is_empty() && !is_enabled;
+        grown
+    }
+
+    fn note_position(&mut self) {
+        let places = self.cursors.values().map(|cursor| (cursor.shard.to_string(), cursor.place));
+        let position = Position { stream: self.position.stream, shards: places.collect() };
+        if position != *self.position {
+            self.position = Arc::new(position);
+        }
+    }
+
+    /// Waits until there may be more.
+    pub async fn wait(&self) {
+        match (self.store.watch(), self.passed) {
+            (Some(watch), Some(passed)) => {
+                tokio::time::sleep(BREATH).await;
+                watch.changed(passed).await;
+            }
+            _ => tokio::time::sleep(self.poll).await,
+        }
+    }
+}
+
+impl std::fmt::Debug for Feed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Feed").field("stream", &self.stream).field("position", &self.position).finish_non_exhaustive()
+    }
+}
+
+/// The stream of a table, if it is switched on.
+///
+/// # Errors
+/// It has none, or the store failed.
+pub async fn stream_of(store: &dyn Execute, table: &str) -> Result<StreamSummary, FeedError> {
+    let operation = Operation::DescribeTable { table: table.to_owned() };
+    let Output::Table(description) = store.execute(operation).await? else {
+        return Err(Error::internal("DescribeTable was answered with something else").into());
+    };
+    let stream = description.stream.filter(|stream| stream.enabled);
+    stream.ok_or_else(|| FeedError::NoStream { table: table.to_owned() })
+}
+
+/// All shards of a stream, and whether it is switched on.
+pub(super) async fn describe(store: &dyn Execute, arn: &str) -> Result<(Lineage, bool), Error> {
+    let mut shards = Vec::new();
+    let mut start_shard = None;
+    loop {
+        let request = DescribeStream { arn: arn.to_owned(), start_shard, limit: None, children_of: None };
+        let Output::DescribeStream(StreamDescription { shards: page, last_shard, status, .. }) =
+            store.execute(Operation::DescribeStream(request)).await?
+        else {
+            return Err(Error::internal("DescribeStream was answered with something else"));
+        };
+        shards.extend(page);
+        match last_shard {
+            Some(last) => start_shard = Some(last),
+            None => return Ok((Lineage::new(shards), status == Status::Active)),
+        }
+    }
+}
+
+/// A time that the store's clock has passed for sure: clocks differ, and the service tells whole seconds.
+fn about_now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX).saturating_sub(SKEW_MS)
+}
