@@ -23,7 +23,8 @@ master key stays in the file, because other data directories and backups may nee
 const SERVE: &str = "\
 The patterns of a model are at /v1/{model}/{pattern}: GET for reads, POST for writes; /v1/{model}/openapi.json describes \
 them. Callers send a JSON Web Token that --jwt-key-file verifies; without a key, and on loopback only, the header \
-X-Keyform-Caller is believed. A model is read again when its file changes.";
+X-Keyform-Caller is believed. A model is read again when its file changes. With --store dynamodb the model API alone is served, \
+in as many copies as wanted; tables are made only with --create-tables.";
 
 /// The whole command.
 pub(crate) fn command() -> Command {
@@ -47,10 +48,14 @@ pub(crate) fn id(arguments: &ArgMatches) -> &str {
 }
 
 fn serve() -> Command {
-    let files = Arg::new("models").value_name("MODELS").num_args(0..).help("Models to serve, .kf files");
+    let files = Arg::new("models").value_name("MODELS").num_args(0..);
+    let files =
+        files.help("Models to serve: .kf files, or names of the systems that come with keyform [default: all systems]");
+    let no_systems = Arg::new("no-systems").long("no-systems").action(ArgAction::SetTrue);
+    let no_systems = no_systems.help("Serve none of the systems that come with keyform");
     Command::new("serve")
         .about("Serves a data directory (the default), and models as an HTTP API")
-        .args([files, crate::place::variable()])
+        .args([files, crate::place::variable(), crate::place::create_tables(), no_systems])
         .args(settings(&|_| true))
         .after_help(SERVE)
 }
@@ -94,7 +99,7 @@ fn credentials() -> Command {
 }
 
 /// One flag for each of the settings wanted, and the one that names the file.
-fn settings(wanted: &dyn Fn(&Setting) -> bool) -> Vec<Arg> {
+pub(crate) fn settings(wanted: &dyn Fn(&Setting) -> bool) -> Vec<Arg> {
     let file =
         Arg::new("config").long("config").value_name("FILE").help("The file with settings [default: ./keyform.toml]");
     SETTINGS.iter().filter(|setting| wanted(setting)).map(flag).chain([file]).collect()

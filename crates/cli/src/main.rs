@@ -6,13 +6,14 @@
 //! 3. `keys` and `credentials` do their errands and end.
 //! 4. `model` holds the commands that work on models, `lsp` the language server for editors.
 //!
-//! `place` says where a command finds its tables.
+//! `place` says where a command finds its tables, `elsewhere` is a store behind an endpoint, `systems` are the models that come along.
 //!
 //! Exit codes: 0 when all went well, 1 when a model has errors, 2 when the arguments, the settings or the surroundings do not allow it.
 
 mod command;
 mod config;
 mod credentials;
+mod elsewhere;
 mod failure;
 mod keys;
 mod logging;
@@ -22,6 +23,7 @@ mod output;
 mod place;
 mod serve;
 mod signals;
+mod systems;
 
 use std::process::ExitCode;
 

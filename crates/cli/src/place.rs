@@ -5,37 +5,50 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches};
 use keyform::aws::{Options, Remote};
-use keyform::{Database, Execute};
+use keyform::model::run;
+use keyform::store::StoreError;
+use keyform::{Database, Execute, OpenError};
 
+use crate::config::{Config, Surroundings};
 use crate::failure::Failure;
+use crate::{command, serve};
+
+/// The settings that say where the tables are.
+const SETTINGS: [&str; 9] = [
+    "data",
+    "encryption",
+    "master_key_file",
+    "store",
+    "endpoint_url",
+    "region",
+    "profile",
+    "without_transactions",
+    "cursor_key_file",
+];
+
+/// What the variable `stage` stands for in a data directory if nobody says it.
+const STAGE: &str = "local";
 
 /// The arguments that say where the tables are.
 pub(crate) fn arguments() -> Vec<Arg> {
-    let only_remote = |name: &'static str| Arg::new(name).long(name).conflicts_with("data");
-    vec![
-        Arg::new("data").long("data").value_name("DIR").default_value("./keyform-data").help("The data directory"),
-        Arg::new("store")
-            .long("store")
-            .value_name("STORE")
-            .value_parser(["embedded", "dynamodb"])
-            .default_value("embedded")
-            .help("What holds the tables: a data directory, or DynamoDB (or an endpoint that speaks its protocol)"),
-        only_remote("endpoint-url").value_name("URL").help("With --store dynamodb: an endpoint that is not AWS's own"),
-        only_remote("region").value_name("REGION").help("With --store dynamodb: the region"),
-        only_remote("profile")
-            .value_name("PROFILE")
-            .help("With --store dynamodb: the profile of the AWS configuration"),
-        variable(),
-    ]
+    let mut arguments = command::settings(&|setting| SETTINGS.contains(&setting.name));
+    arguments.push(variable());
+    arguments
 }
 
 /// A variable in the names of tables.
 pub(crate) fn variable() -> Arg {
-    Arg::new("variable")
-        .long("set")
-        .value_name("NAME=VALUE")
-        .action(ArgAction::Append)
-        .help("A variable in the names of tables: --set stage=dev")
+    Arg::new("variable").long("set").value_name("NAME=VALUE").action(ArgAction::Append).help(
+        "A variable in the names of tables: --set stage=dev; in a data directory, stage is `local` if it is not set",
+    )
+}
+
+/// Tables elsewhere are made only when this is given.
+pub(crate) fn create_tables() -> Arg {
+    Arg::new("create-tables")
+        .long("create-tables")
+        .action(ArgAction::SetTrue)
+        .help("With --store dynamodb: make the tables that are not there yet")
 }
 
 /// What the variables in the names of tables stand for.
@@ -53,6 +66,23 @@ pub(crate) fn pairs(arguments: &ArgMatches, name: &str) -> Result<Vec<(String, S
     given.map(pair).collect()
 }
 
+/// The settings of a process, with those of the arguments.
+pub(crate) fn config(arguments: &ArgMatches) -> Result<Config, Failure> {
+    Config::resolve(arguments, &Surroundings::of_process())
+}
+
+/// How models run there. `variables` are those that were given: a data directory has a stage of its own.
+pub(crate) fn run_settings(
+    config: &Config,
+    mut variables: BTreeMap<String, String>,
+    cursor_key: [u8; 32],
+) -> run::Settings {
+    if config.is_embedded() {
+        variables.entry("stage".to_owned()).or_insert_with(|| STAGE.to_owned());
+    }
+    run::Settings { variables, cursor_key, without_transactions: config.lacks_transactions() }
+}
+
 /// A store that is open.
 pub(crate) enum Place {
     /// A data directory.
@@ -64,17 +94,15 @@ pub(crate) enum Place {
 impl Place {
     /// Opens what the arguments name.
     pub(crate) async fn open(arguments: &ArgMatches) -> Result<Self, Failure> {
-        let text = |name| arguments.get_one::<String>(name).cloned();
-        if text("store").as_deref() == Some("dynamodb") {
-            let options = Options {
-                endpoint_url: text("endpoint-url"),
-                region: text("region"),
-                profile: text("profile"),
-                credentials: None,
-            };
-            return Ok(Self::Remote(Remote::connect(options).await));
+        Self::open_at(&config(arguments)?).await
+    }
+
+    /// Opens what the settings name.
+    pub(crate) async fn open_at(config: &Config) -> Result<Self, Failure> {
+        if config.is_embedded() {
+            return Ok(Self::Embedded(open(config)?));
         }
-        Ok(Self::Embedded(Database::open(text("data").unwrap_or_default())?))
+        Ok(Self::Remote(remote(config).await))
     }
 
     /// What runs its operations.
@@ -97,4 +125,26 @@ impl Place {
             Self::Remote(_) => Ok(()),
         }
     }
+}
+
+/// Connects to the endpoint that the settings name.
+pub(crate) async fn remote(config: &Config) -> Remote {
+    Remote::connect(Options {
+        endpoint_url: config.endpoint_url.clone(),
+        region: config.region.clone(),
+        profile: config.profile.clone(),
+        credentials: None,
+    })
+    .await
+}
+
+/// A directory that a server has open is reached through the server.
+fn open(config: &Config) -> Result<Database, Failure> {
+    Database::open_with(&config.data, serve::options(config)?).map_err(|error| match error {
+        OpenError::Store(StoreError::InUse { place }) => Failure::new(format!(
+            "another process has {place} open. If it is `keyform serve`, go through it: `keyform run … --server http://127.0.0.1:8000` \
+             calls a model, `--store dynamodb --endpoint-url http://127.0.0.1:8000` reaches the tables"
+        )),
+        other => other.into(),
+    })
 }

@@ -1,18 +1,24 @@
-//! `keyform serve`: opens the database, serves it, and ends well.
+//! `keyform serve`: opens the database or the way to a store elsewhere, serves it with its models, and ends well.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
 use clap::ArgMatches;
-use keyform::server::{Credentials, Limits, Models, Running, Server, Settings, Timeouts, TokenKeys};
-use keyform::{Database, Encryption, ModelFiles, Options, Reload};
+use keyform::model::run::Runner;
+use keyform::model::{Checked, Severity, check::Target};
+use keyform::server::{Credentials, Limits, Models, Running, Server, Settings, Tables, Timeouts, TokenKeys};
+use keyform::{Database, Encryption, Execute, Ground, ModelFiles, Options, Reload};
+use tokio::runtime::Runtime;
 
-use crate::config::Config;
+use crate::config::{Config, StoreKind};
+use crate::elsewhere::Elsewhere;
 use crate::failure::Failure;
-use crate::{logging, output, place, signals};
+use crate::{logging, output, place, signals, systems};
 
 /// What the main thread waits for.
 enum Event {
@@ -29,16 +35,21 @@ const RELOAD_INTERVAL: Duration = Duration::from_secs(1);
 /// What is to be served besides the database.
 #[derive(Default)]
 pub(crate) struct Request {
-    models: Vec<PathBuf>,
+    models: Vec<String>,
     variables: BTreeMap<String, String>,
+    create_tables: bool,
+    no_systems: bool,
 }
 
 impl Request {
     /// What the arguments ask for.
     pub(crate) fn of(arguments: &ArgMatches) -> Result<Self, Failure> {
-        let texts = |name| arguments.get_many::<String>(name).into_iter().flatten();
-        let variables = place::variables(arguments)?;
-        Ok(Self { models: texts("models").map(PathBuf::from).collect(), variables })
+        Ok(Self {
+            models: arguments.get_many::<String>("models").into_iter().flatten().cloned().collect(),
+            variables: place::variables(arguments)?,
+            create_tables: arguments.get_flag("create-tables"),
+            no_systems: arguments.get_flag("no-systems"),
+        })
     }
 }
 
@@ -47,20 +58,115 @@ pub(crate) fn run(config: &Config, request: &Request) -> Result<(), Failure> {
     logging::start(config);
     let (sender, events) = mpsc::channel();
     signals::watch(sender.clone(), || Event::Signal)?;
-    let database = open(config)?;
-    let files = ModelFiles::open(&request.models, &database, request.variables.clone())?;
-    let server = Server::bind(settings(config, files.models())?)?;
-    let running = keyform::serve(server, &database)?;
-    output::line(&ready(config, &running))?;
-    for name in files.models().names() {
-        output::line(&format!("{}/v1/{name}", running.url()))?;
+    let stopped = move |cut_off| sender.send(Event::Stopped(cut_off)).is_ok();
+    if config.is_embedded() {
+        let database = open(config)?;
+        let files = models(config, request, Arc::new(database.clone()))?;
+        let server = Server::bind(settings(config, files.models())?)?;
+        let running = keyform::serve(server, &database)?;
+        announce(&ready(config, &running), &running, files)?;
+        wait(&events, running, stopped);
+        database.close()?;
+    } else {
+        // It outlives the server: connections to the store belong to it.
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let store: Arc<dyn Execute> = Arc::new(Elsewhere::connect(&runtime, config));
+        let files = models(config, request, store.clone())?;
+        check_tables(&runtime, &files, request)?;
+        let running = keyform::serve_models(settings(config, files.models())?, store)?;
+        announce(&ready_elsewhere(config, &running), &running, files)?;
+        wait(&events, running, stopped);
     }
-    watch(files);
-    tracing::info!(url = running.url(), "ready");
-    wait(&events, running, move |cut_off| sender.send(Event::Stopped(cut_off)).is_ok());
-    database.close()?;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Says what is served and where, and keeps an eye on the files.
+fn announce(ready: &str, running: &Running, files: ModelFiles) -> Result<(), Failure> {
+    let names = files.models().names();
+    let url = running.url();
+    output::line(ready)?;
+    match names.as_slice() {
+        [] => {}
+        [name] => output::line(&format!("{url}/v1/{name}"))?,
+        names => output::line(&format!("{url}/v1/{{{}}}", names.join(",")))?,
+    }
+    watch(files);
+    tracing::info!(url, "ready");
+    Ok(())
+}
+
+/// The models that are asked for; if none are, the systems.
+fn models(config: &Config, request: &Request, store: Arc<dyn Execute>) -> Result<ModelFiles, Failure> {
+    let settings = place::run_settings(config, request.variables.clone(), config.cursor_key()?);
+    let tables = if config.is_embedded() { Tables::Made } else { Tables::Expected };
+    let mut files = ModelFiles::open_on(&[], Ground { store, tables, settings })?;
+    for name in &request.models {
+        match systems::find(name) {
+            Some(text) => files.add_text(name, text)?,
+            None => files.add_file(Path::new(name))?,
+        }
+    }
+    if request.models.is_empty() {
+        if !config.is_embedded() {
+            return Err(Failure::new("name the models to serve: a store elsewhere is served through models alone"));
+        }
+        include_systems(config, request, &files);
+    }
+    files.runners().for_each(|runner| report_lacks(config, runner));
+    Ok(files)
+}
+
+/// Serves the systems, which cost nothing until somebody calls them. Where others can reach the port, only if their tokens can be verified.
+fn include_systems(config: &Config, request: &Request, files: &ModelFiles) {
+    let reachable = config.jwt_key_file.is_none() && !is_loopback(&config.host);
+    if request.no_systems || reachable {
+        return;
+    }
+    for (name, text) in systems::SYSTEMS {
+        files.include(name, text);
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare == "localhost" || bare.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+}
+
+/// Says at the start what the store cannot do for a model.
+fn report_lacks(config: &Config, runner: &Runner) {
+    let model = &runner.checked().model.name;
+    for (write, why) in runner.not_runnable() {
+        tracing::warn!(model, write, "will be refused: {why}");
+    }
+    if config.store == StoreKind::Alternator {
+        let options = keyform::model::Options { target: Target::Alternator, ..Default::default() };
+        let checked = Checked::read_with(&runner.checked().source, options);
+        let lacks =
+            checked.diagnostics.iter().filter(|found| found.code.0 == "W14" && found.severity != Severity::Error);
+        lacks.for_each(|found| tracing::warn!(model, "{}", found.message));
+    }
+}
+
+/// Tables elsewhere must be there; they are made only when that was asked for.
+fn check_tables(runtime: &Runtime, files: &ModelFiles, request: &Request) -> Result<(), Failure> {
+    let mut missing = Vec::new();
+    for runner in files.runners() {
+        if request.create_tables {
+            for table in runtime.block_on(runner.create_tables())? {
+                output::note(&format!("made table {table}"));
+            }
+        } else {
+            missing.extend(runtime.block_on(runner.missing_tables())?);
+        }
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!(
+        "the store has no table {}: `keyform serve … --create-tables` makes what is missing",
+        missing.join(", ")
+    )))
 }
 
 /// Reads models again when their files change, as long as the process lives.
@@ -110,19 +216,26 @@ fn wait(events: &Receiver<Event>, running: Running, stopped: impl FnOnce(usize) 
 
 /// Opens the database that the settings name.
 pub(crate) fn open(config: &Config) -> Result<Database, Failure> {
+    if config.in_memory {
+        return Ok(Database::in_memory_with(options(config)?));
+    }
+    Ok(Database::open_with(&config.data, options(config)?)?)
+}
+
+/// How the database is opened.
+pub(crate) fn options(config: &Config) -> Result<Options, Failure> {
     let mut options = Options {
         durability: config.durability,
         cache_bytes: config.cache_size,
         sweep_interval: Some(config.ttl_sweep_interval),
         ..Options::default()
     };
-    options.settings.region = config.region.clone();
-    if config.in_memory {
-        return Ok(Database::in_memory_with(options));
+    options.settings.region = config.region().to_owned();
+    if !config.in_memory {
+        options.encryption =
+            if config.encryption { Encryption::KeyFile(config.master_key_file()?) } else { Encryption::Off };
     }
-    options.encryption =
-        if config.encryption { Encryption::KeyFile(config.master_key_file()?) } else { Encryption::Off };
-    Ok(Database::open_with(&config.data, options)?)
+    Ok(options)
 }
 
 fn settings(config: &Config, models: Models) -> Result<Settings, Failure> {
@@ -130,7 +243,7 @@ fn settings(config: &Config, models: Models) -> Result<Settings, Failure> {
     Ok(Settings {
         host: config.host.clone(),
         port: config.port,
-        region: config.region.clone(),
+        region: config.region().to_owned(),
         credentials: load_credentials(config)?,
         models,
         token_keys,
@@ -171,4 +284,14 @@ fn ready(config: &Config, running: &Running) -> String {
     let url = running.url();
     let place = if config.in_memory { "in memory".to_owned() } else { format!("data in {}", config.data.display()) };
     format!("keyform is ready on {url} ({place})\nAWS_ENDPOINT_URL_DYNAMODB={url} aws dynamodb list-tables")
+}
+
+/// The ready line of a server without a database.
+fn ready_elsewhere(config: &Config, running: &Running) -> String {
+    let place = match (&config.endpoint_url, &config.region) {
+        (Some(url), _) => url.clone(),
+        (None, Some(region)) => format!("DynamoDB in {region}"),
+        (None, None) => "DynamoDB".to_owned(),
+    };
+    format!("keyform is ready on {} (models on {place}; no DynamoDB endpoint here)", running.url())
 }

@@ -125,7 +125,8 @@ fn ready_line_has_the_url_and_a_line_to_paste() {
     assert_eq!(server.ready[0], format!("keyform is ready on {url} (in memory)"));
     assert_eq!(server.ready[1], format!("AWS_ENDPOINT_URL_DYNAMODB={url} aws dynamodb list-tables"));
     assert!(server.operation("ListTables", "{}").ends_with(r#"{"TableNames":[]}"#));
-    assert_eq!(server.end("-TERM"), (Some(0), String::new()));
+    let systems = format!("{url}/v1/{{agencies,discord,helpmaton,t3nets,workspaces}}\n");
+    assert_eq!(server.end("-TERM"), (Some(0), systems));
 }
 
 #[test]
@@ -401,7 +402,7 @@ fn models_and_token_keys_that_cannot_be_used_are_refused() {
         |model: &str, more: &[&str]| home.refusal(&[&["serve", "--port", "0", "--in-memory", model], more].concat());
     std::fs::write(home.path().join("notes.kf"), NOTES).unwrap();
     std::fs::write(home.path().join("broken.kf"), NOTES.replace("-> Note?", "-> Nothing?")).unwrap();
-    std::fs::write(home.path().join("staged.kf"), NOTES.replace("table Notes", "table Notes \"notes-{stage}\""))
+    std::fs::write(home.path().join("staged.kf"), NOTES.replace("table Notes", "table Notes \"notes-{cell}\""))
         .unwrap();
     std::fs::write(home.path().join("short.key"), "short").unwrap();
     let message = serve("broken.kf", &[]);
@@ -410,7 +411,7 @@ fn models_and_token_keys_that_cannot_be_used_are_refused() {
     assert!(serve("staged.kf", &[]).contains("--set NAME=VALUE"));
     assert!(serve("notes.kf", &["--jwt-key", "short.key"]).contains("at least 32 bytes"));
     assert!(serve("notes.kf", &["--jwt-key-file", "nothing.key"]).contains("nothing.key"));
-    let server = home.serve(&["staged.kf", "--set", "stage=dev", "--in-memory"]);
+    let server = home.serve(&["staged.kf", "--set", "cell=dev", "--in-memory"]);
     assert!(get(&server, "/v1/notes/note?noteId=n1").starts_with("HTTP/1.1 200"));
     assert!(server.operation("ListTables", "{}").ends_with(r#"{"TableNames":["notes-dev"]}"#));
 }

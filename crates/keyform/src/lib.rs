@@ -33,6 +33,7 @@
 #[cfg(feature = "aws")]
 pub use keyform_aws as aws;
 
+pub mod cursor_key;
 mod models;
 mod serve;
 pub mod surroundings;
@@ -44,11 +45,11 @@ struct Readme;
 
 pub use keyform_core::{
     AttributeValue, Attributes, Error, ErrorCode, Execute, Item, Number, Operation, Output, Value, ValueRef, capacity,
-    error, expression, limits, operation, statement, table, value,
+    error, execute, expression, limits, operation, statement, table, value,
 };
 pub use keyform_engine::{Database, Encryption, OpenError, Options, env, keys, store};
 pub use keyform_live as live;
 pub use keyform_model as model;
 pub use keyform_server as server;
-pub use models::{ModelFileError, ModelFiles, Reload};
-pub use serve::serve;
+pub use models::{Ground, ModelFileError, ModelFiles, Reload, unnamed_table};
+pub use serve::{serve, serve_models};

@@ -1,4 +1,4 @@
-//! Models in files, served on a database, and read again when the files change.
+//! Models in files, served on a store, and read again when the files change.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,12 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use keyform_core::Execute;
 use keyform_engine::Database;
 use keyform_model::diagnostic::render;
 use keyform_model::run::{Runner, Settings};
 use keyform_model::{Checked, Severity};
 use keyform_server::{Difference, Models, Served, Tables};
 
+use crate::cursor_key;
 use crate::surroundings::System;
 
 /// Models that are read from files. Tables are made before a model's first call.
@@ -35,11 +37,14 @@ use crate::surroundings::System;
 pub struct ModelFiles {
     files: Vec<ModelFile>,
     models: Models,
-    place: Place,
+    ground: Ground,
 }
 
 struct ModelFile {
     path: PathBuf,
+    /// A text that is part of a program is never read again.
+    fixed: bool,
+    runner: Runner,
     /// What was read last, good or bad; nothing if it could not be read.
     text: Option<String>,
     /// The name under which the file's model is served.
@@ -47,9 +52,14 @@ struct ModelFile {
 }
 
 /// Where models run.
-struct Place {
-    database: Database,
-    settings: Settings,
+#[derive(Clone)]
+pub struct Ground {
+    /// The store.
+    pub store: Arc<dyn Execute>,
+    /// Whether their tables are made for them.
+    pub tables: Tables,
+    /// Variables, the key of cursors, and what the store lacks.
+    pub settings: Settings,
 }
 
 /// What came of reading a file again.
@@ -118,22 +128,66 @@ impl ModelFiles {
         database: &Database,
         variables: BTreeMap<String, String>,
     ) -> Result<Self, ModelFileError> {
-        let mut cursor_key = [0; 32];
-        getrandom::fill(&mut cursor_key).expect("the operating system has randomness");
-        let settings = Settings { variables, cursor_key, without_transactions: false };
-        let place = Place { database: database.clone(), settings };
-        let mut files = Self { files: Vec::new(), models: Models::default(), place };
+        let settings = Settings { variables, cursor_key: cursor_key::random(), ..Settings::default() };
+        Self::open_on(paths, Ground { store: Arc::new(database.clone()), tables: Tables::Made, settings })
+    }
+
+    /// Reads models that run on any store: on DynamoDB, for one.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or a model that cannot be served.
+    pub fn open_on(paths: &[PathBuf], ground: Ground) -> Result<Self, ModelFileError> {
+        let mut files = Self { files: Vec::new(), models: Models::default(), ground };
         for path in paths {
-            let text = read(path)?;
-            let served = files.place.served(path, &text)?;
-            let name = served.name().to_owned();
-            if files.models.names().contains(&name) {
-                return Err(ModelFileError::Twice(path.clone(), name));
-            }
-            files.models.put(served);
-            files.files.push(ModelFile { path: path.clone(), text: Some(text), name });
+            files.add_file(path)?;
         }
         Ok(files)
+    }
+
+    /// Serves the model of one more file.
+    ///
+    /// # Errors
+    /// It cannot be read, or not be served.
+    pub fn add_file(&mut self, path: &Path) -> Result<(), ModelFileError> {
+        let text = read(path)?;
+        self.add(path, text, false)
+    }
+
+    /// Serves one more model, of a text that never changes. `name` is what findings call it.
+    ///
+    /// # Errors
+    /// It cannot be served.
+    pub fn add_text(&mut self, name: &str, text: &str) -> Result<(), ModelFileError> {
+        self.add(Path::new(name), text.to_owned(), true)
+    }
+
+    fn add(&mut self, path: &Path, text: String, fixed: bool) -> Result<(), ModelFileError> {
+        let runner = self.ground.runner(path, &text)?;
+        let name = runner.checked().model.name.clone();
+        if self.models.names().contains(&name) {
+            return Err(ModelFileError::Twice(path.to_owned(), name));
+        }
+        self.models.put(Served::new(runner.clone(), self.ground.tables));
+        self.files.push(ModelFile { path: path.to_owned(), fixed, runner, text: Some(text), name });
+        Ok(())
+    }
+
+    /// What runs each of the models.
+    pub fn runners(&self) -> impl Iterator<Item = &Runner> {
+        self.files.iter().map(|file| &file.runner)
+    }
+
+    /// Serves a model from a text that never changes. It is read when it is asked for first.
+    ///
+    /// # Panics
+    /// When it is asked for, if the text has errors: it is part of a program, and tests check it.
+    pub fn include(&self, name: &'static str, text: &'static str) {
+        let ground = self.ground.clone();
+        let make = move || {
+            let runner = ground.runner(Path::new(name), text).unwrap_or_else(|error| panic!("{error}"));
+            Served::new(runner, ground.tables)
+        };
+        self.models.put_later(name, make);
     }
 
     /// The models, for the settings of a server.
@@ -146,7 +200,7 @@ impl ModelFiles {
     /// once.
     pub fn reload(&mut self) -> Vec<Reload> {
         let mut events = Vec::new();
-        for number in 0..self.files.len() {
+        for number in (0..self.files.len()).filter(|number| !self.files[*number].fixed).collect::<Vec<_>>() {
             let path = self.files[number].path.clone();
             let text = read(&path);
             if self.files[number].text.as_deref() == text.as_deref().ok() {
@@ -163,13 +217,14 @@ impl ModelFiles {
     }
 
     fn replacing(&mut self, number: usize, path: &Path, text: &str) -> Result<(String, Difference), ModelFileError> {
-        let served = self.place.served(path, text)?;
-        let name = served.name().to_owned();
+        let runner = self.ground.runner(path, text)?;
+        let name = runner.checked().model.name.clone();
         let renamed = name != self.files[number].name;
         if renamed && self.models.names().contains(&name) {
             return Err(ModelFileError::Twice(path.to_owned(), name));
         }
-        let difference = self.models.put(served);
+        let difference = self.models.put(Served::new(runner.clone(), self.ground.tables));
+        self.files[number].runner = runner;
         if renamed {
             self.models.remove(&self.files[number].name);
             self.files[number].name.clone_from(&name);
@@ -178,8 +233,8 @@ impl ModelFiles {
     }
 }
 
-impl Place {
-    fn served(&self, path: &Path, text: &str) -> Result<Served, ModelFileError> {
+impl Ground {
+    fn runner(&self, path: &Path, text: &str) -> Result<Runner, ModelFileError> {
         let checked = Checked::read(text);
         if checked.has_errors() {
             return Err(ModelFileError::Findings(path.to_owned(), findings(path, &checked)));
@@ -188,22 +243,32 @@ impl Place {
             return Err(ModelFileError::Nameless(path.to_owned()));
         }
         self.check_variables(path, &checked)?;
-        let store = Arc::new(self.database.clone());
-        let runner = Runner::new(Arc::new(checked), store, Arc::new(System), self.settings.clone());
-        Ok(Served::new(runner.expect("the model has no errors"), Tables::Made))
+        let runner = Runner::new(Arc::new(checked), self.store.clone(), Arc::new(System), self.settings.clone());
+        Ok(runner.expect("the model has no errors"))
     }
 
     fn check_variables(&self, path: &Path, checked: &Checked) -> Result<(), ModelFileError> {
-        for table in &checked.model.tables {
-            let mut name = table.physical.clone();
-            for (variable, value) in &self.settings.variables {
-                name = name.replace(&format!("{{{variable}}}"), value);
-            }
-            if name.contains('{') {
-                return Err(ModelFileError::Variable(path.to_owned(), name));
-            }
+        match unnamed_table(checked, &self.settings.variables) {
+            Some(name) => Err(ModelFileError::Variable(path.to_owned(), name)),
+            None => Ok(()),
         }
-        Ok(())
+    }
+}
+
+/// The name of a table in which a variable has no value, if there is one.
+#[must_use]
+pub fn unnamed_table(checked: &Checked, variables: &BTreeMap<String, String>) -> Option<String> {
+    let named = |table: &keyform_model::schema::Table| {
+        variables
+            .iter()
+            .fold(table.physical.clone(), |name, (variable, value)| name.replace(&format!("{{{variable}}}"), value))
+    };
+    checked.model.tables.iter().map(named).find(|name| name.contains('{'))
+}
+
+impl fmt::Debug for Ground {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ground").field("tables", &self.tables).finish_non_exhaustive()
     }
 }
 

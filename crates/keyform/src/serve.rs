@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use keyform_core::Execute;
 use keyform_engine::Database;
 use keyform_engine::store::StoreStats;
-use keyform_server::{Figure, FigureKind, Probe, Running, Server, StartError};
+use keyform_server::{Figure, FigureKind, Probe, Running, Server, Settings, StartError};
 
 /// Serves a database to any AWS SDK, on threads of its own. The database is not closed when the server stops.
 ///
@@ -27,6 +28,15 @@ use keyform_server::{Figure, FigureKind, Probe, Running, Server, StartError};
 pub fn serve(server: Server, database: &Database) -> Result<Running, StartError> {
     let probe = DatabaseProbe(database.clone());
     server.start(Arc::new(database.clone()), Some(Arc::new(probe)))
+}
+
+/// Serves models whose store is elsewhere, such as on DynamoDB: the model API alone. The store's own endpoint is not served, because whoever
+/// reached it would act with the rights of this process. The server keeps nothing, so there can be as many as wanted.
+///
+/// # Errors
+/// A port that is taken, an address that others can reach without a key for tokens, or no threads.
+pub fn serve_models(settings: Settings, store: Arc<dyn Execute>) -> Result<Running, StartError> {
+    Server::bind(Settings { operations: false, ..settings })?.start(store, None)
 }
 
 /// What a database tells about itself.

@@ -23,7 +23,7 @@ use crate::shared::Shared;
 /// Answers a request; there is always an answer. While the server stops, it ends the connection.
 pub(crate) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Reply, Infallible> {
     let reply = match (request.method(), request.uri().path()) {
-        (&Method::POST, "/") => endpoint::answer(&shared, request).await,
+        (&Method::POST, "/") if shared.operations => endpoint::answer(&shared, request).await,
         (_, path) if path == "/v1" || path.starts_with("/v1/") => api::answer(&shared, request).await,
         _ => other(&shared, &request),
     };
@@ -34,6 +34,10 @@ pub(crate) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> R
 fn other(shared: &Shared, request: &Request<Incoming>) -> Reply {
     let asks = matches!(*request.method(), Method::GET | Method::HEAD);
     match request.uri().path() {
+        "/" if !shared.operations => reply::refusal(
+            StatusCode::NOT_FOUND,
+            "This server takes no DynamoDB operations: its store is elsewhere, and the models are at /v1",
+        ),
         "/" if asks => reply::text(StatusCode::OK, format!("healthy: dynamodb.{}.amazonaws.com \n", shared.region)),
         "/healthz" if asks => reply::text(StatusCode::OK, "ok\n".to_owned()),
         "/readyz" if asks => readiness(shared),

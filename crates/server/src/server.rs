@@ -136,7 +136,7 @@ fn bind(settings: &Settings) -> Result<TcpListener, StartError> {
         if !settings.models.is_empty() && settings.token_keys.is_empty() && !address.ip().is_loopback() {
             return Err(StartError::WithoutTokens { address });
         }
-        if settings.credentials.is_empty() && !address.ip().is_loopback() {
+        if settings.operations && settings.credentials.is_empty() && !address.ip().is_loopback() {
             return Err(StartError::Unprotected { address });
         }
         match listen(address) {

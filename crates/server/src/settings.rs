@@ -45,6 +45,8 @@ pub struct Settings {
     pub timeouts: Timeouts,
     /// Where the time for signatures and tokens comes from.
     pub clock: Clock,
+    /// Whether operations are taken at `POST /`, so that any AWS SDK can talk to the store. A server of models alone takes none.
+    pub operations: bool,
     /// The models that are served. Those put in later are served too.
     pub models: Models,
     /// What the tokens of their callers are verified with; without any, callers on loopback are believed on their word.
@@ -90,6 +92,7 @@ impl Default for Settings {
             limits: Limits::default(),
             timeouts: Timeouts::default(),
             clock: Arc::new(SystemTime::now),
+            operations: true,
             models: Models::default(),
             token_keys: TokenKeys::default(),
         }

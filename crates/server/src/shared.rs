@@ -15,6 +15,8 @@ use crate::sigv4::Verifier;
 pub(crate) struct Shared {
     pub(crate) execute: Arc<dyn Execute>,
     pub(crate) region: String,
+    /// Whether operations are taken.
+    pub(crate) operations: bool,
     pub(crate) limits: Limits,
     pub(crate) timeouts: Timeouts,
     /// Absent when any signature is accepted.
@@ -33,9 +35,9 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(settings: Settings, execute: Arc<dyn Execute>, probe: Option<Arc<dyn Probe>>) -> Self {
-        let Settings { region, credentials, limits, timeouts, clock, models, token_keys, .. } = settings;
+        let Settings { region, credentials, limits, timeouts, clock, operations, models, token_keys, .. } = settings;
         let authentication = Authentication::new(token_keys, clock.clone());
-        if !models.is_empty() {
+        if models.have_given() {
             authentication.announce();
         }
         let verifier = (!credentials.is_empty()).then(|| Verifier::new(credentials, region.clone(), clock));
@@ -45,6 +47,7 @@ impl Shared {
             large_bodies,
             execute,
             region,
+            operations,
             limits,
             timeouts,
             verifier,

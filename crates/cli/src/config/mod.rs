@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
+use keyform::cursor_key;
 use keyform::store::Durability;
 use tracing::level_filters::LevelFilter;
 
@@ -32,7 +33,12 @@ pub(crate) struct Config {
     pub(crate) durability: Durability,
     pub(crate) encryption: bool,
     pub(crate) cache_size: Option<usize>,
-    pub(crate) region: String,
+    /// Where the tables are.
+    pub(crate) store: StoreKind,
+    pub(crate) endpoint_url: Option<String>,
+    pub(crate) profile: Option<String>,
+    pub(crate) without_transactions: bool,
+    pub(crate) region: Option<String>,
     pub(crate) ttl_sweep_interval: Duration,
     pub(crate) workers: Option<usize>,
     pub(crate) connections_max: usize,
@@ -47,8 +53,20 @@ pub(crate) struct Config {
     pub(crate) master_key_file: Option<PathBuf>,
     pub(crate) credentials_file: Option<PathBuf>,
     pub(crate) jwt_key_file: Option<PathBuf>,
+    pub(crate) cursor_key_file: Option<PathBuf>,
     /// The user's configuration folder, if it can be known.
     folder: Option<PathBuf>,
+}
+
+/// What holds the tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StoreKind {
+    /// A data directory.
+    Embedded,
+    /// DynamoDB, or an endpoint that does all that it does.
+    DynamoDb,
+    /// ScyllaDB Alternator, which has no transactions.
+    Alternator,
 }
 
 /// How the log is written.
@@ -112,7 +130,43 @@ impl Config {
                 config.apply(setting, &text, &format!("--{} {text}", setting.flag()))?;
             }
         }
+        config.refuse_contradictions()?;
         Ok(config)
+    }
+
+    fn refuse_contradictions(&self) -> Result<(), Failure> {
+        let given = [("--endpoint-url", &self.endpoint_url), ("--profile", &self.profile)];
+        match given.iter().find(|(_, value)| value.is_some()) {
+            Some((flag, _)) if self.is_embedded() => {
+                Err(Failure::new(format!("{flag} says where DynamoDB is: give --store dynamodb with it")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the tables are in a data directory, or in memory.
+    pub(crate) fn is_embedded(&self) -> bool {
+        self.store == StoreKind::Embedded
+    }
+
+    /// Whether the store does without transactions.
+    pub(crate) fn lacks_transactions(&self) -> bool {
+        self.without_transactions || self.store == StoreKind::Alternator
+    }
+
+    /// The region in ARNs and signatures.
+    pub(crate) fn region(&self) -> &str {
+        self.region.as_deref().unwrap_or("us-east-1")
+    }
+
+    /// What cursors are signed with. A file that was named must be there; the one in the configuration folder is made. Without a home,
+    /// and in memory, cursors end with the process.
+    pub(crate) fn cursor_key(&self) -> Result<[u8; cursor_key::KEY_BYTES], Failure> {
+        match (&self.cursor_key_file, &self.folder) {
+            (Some(file), _) => Ok(cursor_key::read(file)?),
+            (None, Some(folder)) if !self.in_memory => Ok(cursor_key::read_or_make(&folder.join("cursor.key"))?),
+            _ => Ok(cursor_key::random()),
+        }
     }
 
     /// The file with the master keys.
@@ -147,7 +201,11 @@ impl Config {
             durability: Durability::Sync,
             encryption: true,
             cache_size: None,
-            region: "us-east-1".to_owned(),
+            store: StoreKind::Embedded,
+            endpoint_url: None,
+            profile: None,
+            without_transactions: false,
+            region: None,
             ttl_sweep_interval: Duration::from_secs(1),
             workers: None,
             connections_max: 4096,
@@ -162,6 +220,7 @@ impl Config {
             master_key_file: None,
             credentials_file: None,
             jwt_key_file: None,
+            cursor_key_file: None,
             folder: surroundings.folder(),
         }
     }

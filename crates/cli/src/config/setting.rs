@@ -6,7 +6,7 @@ use std::time::Duration;
 use keyform::store::Durability;
 use tracing::level_filters::LevelFilter;
 
-use super::{AccessLog, Config, LogFormat};
+use super::{AccessLog, Config, LogFormat, StoreKind};
 
 /// One setting.
 #[derive(Clone, Copy)]
@@ -57,7 +57,7 @@ const TEXT: &str = "a text";
 
 /// All settings, in the order of the help.
 #[rustfmt::skip]
-pub(crate) const SETTINGS: [Setting; 22] = settings! {
+pub(crate) const SETTINGS: [Setting; 27] = settings! {
     host, "ADDRESS", "The address or host name to listen on [default: 127.0.0.1]", TEXT, text;
     port, "PORT", "The port to listen on; 0 takes a free one [default: 8000]", "a port: a number from 0 to 65535", number;
     data, "DIRECTORY", "The data directory, made when it is not there [default: ./keyform-data]", "a directory", path;
@@ -68,7 +68,12 @@ pub(crate) const SETTINGS: [Setting; 22] = settings! {
     master_key_file, "FILE", "The master key [default: master.key in the configuration folder]", "a file", some_path;
     credentials_file, "FILE", "The access keys [default: credentials in the configuration folder]", "a file", some_path;
     jwt_key_file, "FILE", "What the tokens of the model API's callers are verified with; also --jwt-key", "a file", some_path;
-    region, "REGION", "The region in ARNs and signatures [default: us-east-1]", "a region such as us-east-1", region;
+    cursor_key_file, "FILE", "What cursors are signed with: the same for all copies [default: cursor.key in the configuration folder]", "a file", some_path;
+    store, "STORE", "What holds the tables: embedded (a data directory), dynamodb or alternator [default: embedded]", "embedded, dynamodb or alternator", store;
+    endpoint_url, "URL", "With --store dynamodb: an endpoint that is not AWS's own", "a URL", some_text;
+    profile, "PROFILE", "With --store dynamodb: the profile of the AWS configuration", TEXT, some_text;
+    without_transactions, "", "The store has no transactions: writes that need one are refused", SWITCH, switch;
+    region, "REGION", "The region of DynamoDB; of a data directory, the one in ARNs and signatures [default: us-east-1]", "a region such as us-east-1", region;
     ttl_sweep_interval, "TIME", "How often expired items are looked for [default: 1s]", DURATION, duration;
     workers, "NUMBER", "How many threads serve connections [default: one for each core, 8 at most]", COUNT, some_count;
     connections_max, "NUMBER", "The most connections at a time [default: 4096]", COUNT, count;
@@ -84,6 +89,10 @@ pub(crate) const SETTINGS: [Setting; 22] = settings! {
 
 fn text(text: &str) -> Option<String> {
     (!text.trim().is_empty()).then(|| text.trim().to_owned())
+}
+
+fn some_text(given: &str) -> Option<Option<String>> {
+    text(given).map(Some)
 }
 
 fn path(text: &str) -> Option<PathBuf> {
@@ -114,9 +123,18 @@ fn switch(text: &str) -> Option<bool> {
     }
 }
 
-fn region(text: &str) -> Option<String> {
+fn region(text: &str) -> Option<Option<String>> {
     let plain = |symbol: char| symbol.is_ascii_alphanumeric() || symbol == '-';
-    (!text.is_empty() && text.chars().all(plain)).then(|| text.to_owned())
+    (!text.is_empty() && text.chars().all(plain)).then(|| Some(text.to_owned()))
+}
+
+fn store(text: &str) -> Option<StoreKind> {
+    match text {
+        "embedded" => Some(StoreKind::Embedded),
+        "dynamodb" => Some(StoreKind::DynamoDb),
+        "alternator" => Some(StoreKind::Alternator),
+        _ => None,
+    }
 }
 
 fn durability(text: &str) -> Option<Durability> {

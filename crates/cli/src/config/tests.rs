@@ -87,7 +87,7 @@ fn every_setting_is_read_from_every_source() {
     let config = resolve(&Case { flags: &[], environment: &[], file }).unwrap();
     assert_eq!((config.host.as_str(), config.data.as_path()), ("::1", Path::new("/srv/data")));
     assert!(config.in_memory && !config.encryption);
-    assert_eq!((config.durability, config.region.as_str()), (Durability::Os, "eu-west-1"));
+    assert_eq!((config.durability, config.region()), (Durability::Os, "eu-west-1"));
     assert_eq!(config.ttl_sweep_interval, Duration::from_millis(250));
     assert_eq!((config.workers, config.body_bytes_max), (Some(3), 1024 * 1024));
     assert_eq!((config.idle_timeout, config.drain_timeout), (Duration::from_secs(5), Duration::from_secs(120)));

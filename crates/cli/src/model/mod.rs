@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 when all went well, 1 when a model has errors, 2 when something cannot be read.
 
+mod call;
 mod check;
 mod convert;
 mod cost;
@@ -10,6 +11,7 @@ mod explain;
 mod format;
 mod generate;
 mod import;
+mod printed;
 mod run;
 mod source;
 
@@ -52,5 +54,8 @@ pub(crate) fn run(name: &str, arguments: &ArgMatches) -> Option<Result<ExitCode,
 
 /// The file a command is about.
 fn file() -> Arg {
-    Arg::new("file").value_name("FILE").required(true).help("The model, a .kf file; - reads standard input")
+    Arg::new("file")
+        .value_name("FILE")
+        .required(true)
+        .help("The model: a .kf file, the name of a system that comes with keyform, or - for standard input")
 }

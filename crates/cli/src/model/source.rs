@@ -7,10 +7,13 @@ use keyform::model::Diagnostic;
 use keyform::model::diagnostic::render;
 
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, systems};
 
-/// Reads a file; `-` is standard input.
+/// Reads a file; `-` is standard input, and the name of a system is its model if there is no such file.
 pub(super) fn read(path: &str) -> Result<String, Failure> {
+    if let Some(text) = systems::find(path) {
+        return Ok(text.to_owned());
+    }
     if path == "-" {
         let mut text = String::new();
         std::io::stdin().read_to_string(&mut text)?;
@@ -19,6 +22,10 @@ pub(super) fn read(path: &str) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::InvalidData => {
             Failure::new(format!("{path} is not UTF-8 text. A model is a text file with the ending .kf"))
+        }
+        std::io::ErrorKind::NotFound if !path.contains(['.', '/']) => {
+            let names: Vec<&str> = systems::SYSTEMS.iter().map(|(name, _)| *name).collect();
+            Failure::new(format!("there is no file {path}, and no system of that name; there are {}", names.join(", ")))
         }
         _ => Failure::new(format!("cannot read {path}: {error}")),
     })

@@ -31,6 +31,7 @@ use keyform_core::{Attributes, Error, Execute, Operation, Output};
 
 use crate::Checked;
 use crate::bind::Inputs;
+use crate::plan::{WriteKind, WritePlan};
 use crate::schema::{Read, ReadId, Write, WriteId};
 
 pub use error::RunError;
@@ -126,6 +127,23 @@ impl Runner {
         let (id, write) = self.find_write(name)?;
         arguments::check(&write.parameters, &call.arguments)?;
         self.run_write(id, write, call).await
+    }
+
+    /// The writes that this store cannot run, each with the reason. They are refused before anything is sent.
+    #[must_use]
+    pub fn not_runnable(&self) -> Vec<(&str, String)> {
+        let writes = self.checked.model.writes.iter().zip(&self.checked.plans.writes);
+        let refused = writes.filter_map(|(write, plan)| {
+            let why = self.obstacle(write, plan.as_ref()?)?;
+            Some((write.name.as_str(), why))
+        });
+        refused.collect()
+    }
+
+    /// Why this store cannot run a write, if it cannot.
+    fn obstacle(&self, write: &Write, plan: &WritePlan) -> Option<String> {
+        let needs_transaction = plan.request == WriteKind::Transaction && self.settings.without_transactions;
+        needs_transaction.then(|| format!("`{}` is a transaction, and this store has none", write.name))
     }
 
     fn find_read(&self, name: &str) -> Result<(ReadId, &Read), RunError> {

@@ -6,7 +6,7 @@ use keyform_core::operation::{BatchWriteItem, ReturnValues, TransactAction};
 use keyform_core::{AttributeValue, Attributes, ErrorCode, Item, Operation, Output};
 
 use crate::bind::{self, BoundWrite, Inputs};
-use crate::plan::{WriteKind, WritePlan};
+use crate::plan::WritePlan;
 use crate::schema::{LetSource, Write, WriteId};
 
 use super::found::{self, Answer, Found};
@@ -24,8 +24,8 @@ impl Runner {
         let Some(plan) = &self.checked.plans.writes[id.0] else {
             return Err(RunError::NotRunnable(format!("`{}` has no plan: see `keyform check`", write.name)));
         };
-        if plan.request == WriteKind::Transaction && self.settings.without_transactions {
-            return Err(RunError::NotRunnable(format!("`{}` is a transaction, and this store has none", write.name)));
+        if let Some(why) = self.obstacle(write, plan) {
+            return Err(RunError::NotRunnable(why));
         }
         let fresh = Remembered::new(self.surroundings.fresh());
         let now_millis = self.surroundings.now_millis();

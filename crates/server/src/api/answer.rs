@@ -81,11 +81,8 @@ fn found(value: &Value) -> Answered {
 }
 
 fn list(models: &Models) -> Value {
-    let model = |served: &Arc<Served>| {
-        let name = served.name();
-        json!({ "name": name, "url": format!("/v1/{name}"), "openapi": format!("/v1/{name}/openapi.json") })
-    };
-    json!({ "models": models.all().iter().map(model).collect::<Vec<_>>() })
+    let model = |name: &String| json!({ "name": name, "url": format!("/v1/{name}"), "openapi": format!("/v1/{name}/openapi.json") });
+    json!({ "models": models.names().iter().map(model).collect::<Vec<_>>() })
 }
 
 fn describe(served: &Served) -> Value {

@@ -8,7 +8,7 @@ use tokio::sync::OnceCell;
 /// Whether the tables of a model are made for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tables {
-    /// Those that are not there are made before the first call.
+    /// Those that are not there are made before the first call, and indexes they lack are added.
     Made,
     /// They are there, or calls fail.
     Expected,
@@ -54,6 +54,9 @@ impl Served {
     async fn make_tables(&self) -> Result<(), RunError> {
         for table in self.runner.create_tables().await? {
             tracing::info!(model = self.name(), table, "made a table");
+        }
+        for index in self.runner.add_indexes().await? {
+            tracing::warn!(model = self.name(), index, "added an index to a table that was there");
         }
         Ok(())
     }

@@ -1,0 +1,258 @@
+//! Models served and called by the real binary: on a data directory, on a store behind an endpoint, and through a server.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const NOTES: &str = r#"model notes
+
+table Notes "notes-{stage}" {
+  key pk, sk
+}
+
+entity Note in Notes {
+  key "SHELF#{shelf}", "NOTE#{noteId}"
+  shelf:  slug(1..20)
+  noteId: ulid = ulid()
+  text:   string(1..100)
+  count:  int = 0
+}
+
+read notes(shelf) -> [Note] page 2, 5/s
+
+read noteById(shelf, noteId) -> Note
+
+write add(shelf, text) -> Note { create Note {} else NoteExists }
+
+write raise(shelf, noteId) -> Note { update Note(shelf, noteId) { count += 1 } else UnknownNote }
+
+write addTwo(shelf, text) -> Note {
+  create Note {} else NoteExists
+  create Note { text = "second" } else NoteExists
+}
+"#;
+
+/// Home and current directory of the commands of a test.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        let home = Self(TempDir::new().unwrap());
+        std::fs::write(home.path().join("notes.kf"), NOTES).unwrap();
+        home
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_keyform"));
+        command.args(arguments).env_clear().env("HOME", self.path()).current_dir(self.path());
+        command.env("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE").env("AWS_SECRET_ACCESS_KEY", "secret");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// What a command that must succeed printed.
+    fn answer(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.answer(&[arguments, &["--format", "json"]].concat())).unwrap()
+    }
+
+    fn refusal(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    fn serve(&self, arguments: &[&str]) -> Served {
+        Served::start(self.command(&[&["serve", "--port", "0"], arguments].concat()))
+    }
+}
+
+/// A server that runs.
+struct Served {
+    child: Child,
+    url: String,
+    ready: String,
+}
+
+impl Served {
+    fn start(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut ready = String::new();
+        out.read_line(&mut ready).unwrap();
+        let Some(url) = ready.split(' ').find(|word| word.starts_with("http://")).map(str::to_owned) else {
+            let mut message = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+            panic!("no ready line: {ready:?} {message}");
+        };
+        Self { child, url, ready }
+    }
+
+    /// Sends a request and gives status and body.
+    fn send(&self, method: &str, path: &str, headers: &str, body: &str) -> Option<(u16, String)> {
+        let mut stream = TcpStream::connect(self.url.strip_prefix("http://").unwrap()).ok()?;
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let length = body.len();
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
+        );
+        stream.write_all(request.as_bytes()).ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).ok()?;
+        let (head, body) = answer.split_once("\r\n\r\n")?;
+        Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
+    }
+
+    fn get(&self, path: &str) -> Value {
+        let (status, body) = self.send("GET", path, "", "").unwrap();
+        assert_eq!(status, 200, "{body}");
+        serde_json::from_str(&body).unwrap()
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // One that has ended cannot be killed, which is well.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+#[test]
+fn systems_run_by_name_and_cursors_hold_between_runs() {
+    let home = Home::new();
+    let user = home.json(&["run", "discord", "signUp", "email=ada@example.com", "username=ada", "passwordHash=hash"]);
+    assert_eq!(user["email"], "ada@example.com");
+    let again = home.run(&["run", "discord", "signUp", "email=ada@example.com", "username=ada", "passwordHash=hash"]);
+    assert_eq!((again.status.code(), again.stdout.as_slice()), (Some(1), b"EmailTaken\n".as_slice()));
+    assert!(home.refusal(&["run", "dicsord", "signUp"]).contains("agencies, discord, helpmaton, t3nets, workspaces"));
+
+    for text in ["one", "two", "three"] {
+        home.answer(&["run", "notes.kf", "add", "shelf=a", &format!("text={text}")]);
+    }
+    let page = home.json(&["run", "notes.kf", "notes", "shelf=a"]);
+    assert_eq!(page["items"].as_array().unwrap().len(), 2);
+    let cursor = page["cursor"].as_str().unwrap();
+    let next = home.json(&["run", "notes.kf", "notes", "shelf=a", "--cursor", cursor]);
+    assert_eq!(next["items"][0]["text"], "three");
+    assert!(home.refusal(&["run", "notes.kf", "notes", "shelf=b", "--cursor", cursor]).contains("cursor"));
+    let lines = home.answer(&["run", "notes.kf", "notes", "shelf=a", "--all", "--format", "jsonl"]);
+    assert_eq!(lines.lines().count(), 3);
+    let table = home.answer(&["run", "notes.kf", "notes", "shelf=a", "--all"]);
+    assert!(table.starts_with("count  noteId"), "{table}");
+    assert_eq!(table.lines().count(), 4);
+}
+
+#[test]
+fn a_served_directory_is_reached_through_the_server() {
+    let home = Home::new();
+    let served = home.serve(&["notes.kf"]);
+    let message = home.refusal(&["run", "notes.kf", "notes", "shelf=a"]);
+    assert!(message.contains("--server"), "{message}");
+
+    let server = ["--server", served.url.as_str()];
+    let call = |arguments: &[&str]| home.json(&[&["run", "notes"], arguments, &server].concat());
+    for text in ["one", "two & a half", "three"] {
+        call(&["add", "shelf=a", &format!("text={text}")]);
+    }
+    let note = call(&["notes", "shelf=a"])["items"][1].clone();
+    assert_eq!(note["text"], "two & a half");
+    let raised = call(&["raise", "shelf=a", &format!("noteId={}", note["noteId"].as_str().unwrap())]);
+    assert_eq!(raised["count"], 1);
+    assert_eq!(call(&["notes", "shelf=a", "--all"])["items"].as_array().unwrap().len(), 3);
+    let unknown = home
+        .run(&[&["run", "notes.kf", "raise", "shelf=a", "noteId=01KKP2T8SN0000000000000000"][..], &server].concat());
+    assert_eq!(
+        (unknown.status.code(), unknown.stdout.as_slice()),
+        (Some(1), b"UnknownNote\n".as_slice()),
+        "{unknown:?}"
+    );
+    assert!(home.refusal(&[&["run", "notes", "nots"][..], &server].concat()).contains("Did you mean `notes`?"));
+    assert!(home.refusal(&[&["run", "notes", "notes", "shell=a"][..], &server].concat()).contains("it takes shelf"));
+    assert!(home.refusal(&["run", "notes", "notes", "--server", "http://127.0.0.1:1"]).contains("cannot reach"));
+}
+
+#[test]
+fn systems_are_served_by_default_and_make_tables_when_they_are_called() {
+    let home = Home::new();
+    let served = home.serve(&["--in-memory"]);
+    let models = served.get("/v1");
+    assert_eq!(models["models"].as_array().unwrap().len(), 5, "{models}");
+    let list = |served: &Served| {
+        let target = "x-amz-target: DynamoDB_20120810.ListTables\r\n";
+        served.send("POST", "/", target, "{}").unwrap().1
+    };
+    assert_eq!(list(&served), r#"{"TableNames":[]}"#);
+    assert!(served.get("/v1/discord")["patterns"].as_array().unwrap().len() > 10);
+    let (status, body) = served.send("GET", "/v1/discord/inviteByCode?code=abcdefgh", "", "").unwrap();
+    assert!(status < 500, "{status} {body}");
+    let bare = home.serve(&["--in-memory", "--no-systems"]);
+    assert_eq!(bare.get("/v1")["models"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn copies_on_a_store_elsewhere_take_each_others_cursors() {
+    let home = Home::new();
+    let store = home.serve(&["--in-memory", "--no-systems"]);
+    let elsewhere = ["notes.kf", "--store", "dynamodb", "--endpoint-url", &store.url, "--set", "stage=test"];
+    let refused = home.refusal(&[&["serve", "--port", "0"], &elsewhere[..]].concat());
+    assert!(refused.contains("notes-test") && refused.contains("--create-tables"), "{refused}");
+    let first = home.serve(&[&elsewhere[..], &["--create-tables"]].concat());
+    assert!(first.ready.contains("no DynamoDB endpoint here"), "{}", first.ready);
+    let second = home.serve(&elsewhere);
+    for text in ["one", "two", "three"] {
+        let body = format!(r#"{{"shelf":"a","text":"{text}"}}"#);
+        assert_eq!(first.send("POST", "/v1/notes/add", "", &body).unwrap().0, 200);
+    }
+    let page = first.get("/v1/notes/notes?shelf=a");
+    let cursor = page["cursor"].as_str().unwrap();
+    let next = second.get(&format!("/v1/notes/notes?shelf=a&cursor={cursor}"));
+    assert_eq!(next["items"][0]["text"], "three");
+    assert_eq!(first.send("POST", "/", "x-amz-target: DynamoDB_20120810.ListTables\r\n", "{}").unwrap().0, 404);
+    let named = home.refusal(&["serve", "--store", "dynamodb", "--endpoint-url", &store.url]);
+    assert!(named.contains("name the models"), "{named}");
+    let file = home.refusal(&[&["serve"], &elsewhere[..], &["--cursor-key-file", "none.key"]].concat());
+    assert!(file.contains("none.key"), "{file}");
+}
+
+#[test]
+fn what_a_store_without_transactions_lacks_is_refused_before_it_is_sent() {
+    let home = Home::new();
+    let store = home.serve(&["--in-memory", "--no-systems"]);
+    let elsewhere = ["--store", "alternator", "--endpoint-url", &store.url, "--set", "stage=test"];
+    home.answer(&[&["run", "notes.kf", "add", "shelf=a", "text=one", "--create-tables"], &elsewhere[..]].concat());
+    let refused = home.refusal(&[&["run", "notes.kf", "addTwo", "shelf=a", "text=one"], &elsewhere[..]].concat());
+    assert!(refused.contains("`addTwo` is a transaction, and this store has none"), "{refused}");
+    let mut served = home.serve(&[&["notes.kf"], &elsewhere[..]].concat());
+    let (status, body) = served.send("POST", "/v1/notes/addTwo", "", r#"{"shelf":"a","text":"two"}"#).unwrap();
+    assert_eq!(status, 501, "{body}");
+    assert_eq!(served.get("/v1/notes/notes?shelf=a")["items"].as_array().unwrap().len(), 1);
+    served.kill();
+    let mut log = String::new();
+    served.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert!(log.contains("addTwo") && log.contains("is a transaction"), "{log}");
+}

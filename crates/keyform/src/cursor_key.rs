@@ -1,0 +1,149 @@
+//! The key that cursors are signed with. Processes that have the same key take each other's cursors: the copies of a server, a server and
+//! its next start, and one run of the command and the next.
+
+use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// The bytes of a key.
+pub const KEY_BYTES: usize = 32;
+
+/// Why there is no key.
+#[derive(Debug)]
+pub enum CursorKeyError {
+    /// The file cannot be read or made.
+    Io(PathBuf, io::Error),
+    /// The file does not hold a key.
+    Form(PathBuf),
+    /// Others can read the file.
+    Exposed(PathBuf),
+}
+
+impl fmt::Display for CursorKeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(file, error) => write!(f, "cannot use the key of cursors in {}: {error}", file.display()),
+            Self::Form(file) => write!(
+                f,
+                "{} does not hold a key of cursors: it has 64 hexadecimal digits, as `openssl rand -hex 32` prints them",
+                file.display()
+            ),
+            Self::Exposed(file) => {
+                write!(f, "{} holds a secret, and others can read it: take their rights with chmod 600", file.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for CursorKeyError {}
+
+/// A key that nobody else has.
+///
+/// # Panics
+/// If the operating system has no randomness.
+#[must_use]
+pub fn random() -> [u8; KEY_BYTES] {
+    let mut key = [0; KEY_BYTES];
+    getrandom::fill(&mut key).expect("the operating system has randomness");
+    key
+}
+
+/// The key in a file.
+///
+/// # Errors
+/// The file is not there, can be read by others, or holds something else.
+pub fn read(file: &Path) -> Result<[u8; KEY_BYTES], CursorKeyError> {
+    refuse_exposed(file)?;
+    let text = fs::read_to_string(file).map_err(|error| CursorKeyError::Io(file.to_owned(), error))?;
+    parse(text.trim()).ok_or_else(|| CursorKeyError::Form(file.to_owned()))
+}
+
+/// The key in a file, which is made if it is not there. Of several processes that start at once, all get the same key.
+///
+/// # Errors
+/// As [`read`], or the file cannot be made.
+pub fn read_or_make(file: &Path) -> Result<[u8; KEY_BYTES], CursorKeyError> {
+    if !file.exists() {
+        make(file).map_err(|error| CursorKeyError::Io(file.to_owned(), error))?;
+    }
+    read(file)
+}
+
+/// Writes a whole file aside and gives it the name, unless another process was faster.
+fn make(file: &Path) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let aside = file.with_extension(format!("new-{}", hex(&random()[..8])));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut new = options.open(&aside)?;
+    writeln!(new, "{}", hex(&random()))?;
+    new.sync_all()?;
+    let named = fs::hard_link(&aside, file);
+    fs::remove_file(&aside)?;
+    match named {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        named => named,
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn parse(text: &str) -> Option<[u8; KEY_BYTES]> {
+    let mut key = [0; KEY_BYTES];
+    if text.len() != 2 * KEY_BYTES || !text.is_ascii() {
+        return None;
+    }
+    for (byte, digits) in key.iter_mut().zip(text.as_bytes().chunks(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    }
+    Some(key)
+}
+
+#[cfg(unix)]
+fn refuse_exposed(file: &Path) -> Result<(), CursorKeyError> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let data = fs::metadata(file).map_err(|error| CursorKeyError::Io(file.to_owned(), error))?;
+    let exposed = data.is_file() && data.permissions().mode() & 0o077 != 0;
+    if exposed { Err(CursorKeyError::Exposed(file.to_owned())) } else { Ok(()) }
+}
+
+#[cfg(not(unix))]
+fn refuse_exposed(_: &Path) -> Result<(), CursorKeyError> {
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_made_once_and_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("settings/cursor.key");
+        let key = read_or_make(&file).unwrap();
+        assert_eq!(read_or_make(&file).unwrap(), key);
+        assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "nothing is left aside");
+        fs::write(&file, "short").unwrap();
+        assert!(matches!(read_or_make(&file), Err(CursorKeyError::Form(_))));
+        assert!(matches!(read(&folder.path().join("none")), Err(CursorKeyError::Io(..))));
+    }
+
+    #[test]
+    fn of_processes_that_start_at_once_all_have_the_same_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("cursor.key");
+        let keys: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| read_or_make(&file).unwrap())).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(keys.iter().all(|key| *key == keys[0]));
+    }
+}
