@@ -12,8 +12,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use keyform::model::Checked;
-use keyform::model::run::{Call, Runner, Settings as RunSettings};
-use keyform::server::{Models, Running, Served, Server, Settings, Tables, TokenKeys};
+use keyform::model::run::{Call, Runner, Settings as RunSettings, json as run_json};
+use keyform::server::{Flow, FlowCall, FlowError, Models, Running, Served, Server, Settings, Tables, TokenKeys};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, ModelFileError, ModelFiles, Reload};
 use serde_json::{Value, json};
@@ -55,6 +55,10 @@ struct Api {
 
 impl Api {
     fn start(model: &str, token_keys: TokenKeys) -> Self {
+        Self::with_flows(model, token_keys, |_| Vec::new())
+    }
+
+    fn with_flows(model: &str, token_keys: TokenKeys, flows: impl Fn(&Runner) -> Vec<Flow>) -> Self {
         let checked = Checked::read(model);
         assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
         let database = Database::in_memory();
@@ -62,7 +66,7 @@ impl Api {
             RunSettings { variables: [("stage".to_owned(), "test".to_owned())].into(), ..Default::default() };
         let runner = Runner::new(Arc::new(checked), Arc::new(database.clone()), Arc::new(System), settings).unwrap();
         let models = Models::default();
-        models.put(Served::new(runner.clone(), Tables::Made));
+        models.put(Served::new(runner.clone(), Tables::Made).with_flows(flows(&runner)));
         let settings = Settings { port: 0, workers: 1, models, token_keys, ..Settings::default() };
         let running = keyform::serve(Server::bind(settings).unwrap(), &database).unwrap();
         Self { running, runner }
@@ -404,6 +408,82 @@ fn with_a_key_only_its_tokens_count() {
     assert_eq!(public.status, 200, "what everybody may read needs no token");
     let broken = api.send("GET", "/v1/notes/note?noteId=n1", &[("authorization", "Bearer x.y.z")], "");
     assert_eq!(broken.problem(), unknown, "a token that is wrong is refused all the same");
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct LogIn {
+    name: String,
+    password: String,
+}
+
+#[derive(serde::Serialize, schemars::JsonSchema)]
+struct LoggedIn {
+    token: String,
+}
+
+/// A flow that issues tokens, and one that calls a pattern for who calls it.
+fn flows(runner: &Runner, keys: &TokenKeys) -> Vec<Flow> {
+    let keys = keys.clone();
+    let log_in = move |call: FlowCall<LogIn>| {
+        let keys = keys.clone();
+        async move {
+            if call.arguments.password != "open sesame" {
+                return Err(FlowError::refused("WrongPassword", "name and password do not belong together"));
+            }
+            let Value::Object(claims) = json!({ "userId": call.arguments.name }) else { unreachable!() };
+            let token = keys.issue(claims, Duration::from_secs(60), SystemTime::now()).unwrap();
+            Ok(LoggedIn { token })
+        }
+    };
+    let runner = runner.clone();
+    let again = move |call: FlowCall<OneNote>| {
+        let runner = runner.clone();
+        async move {
+            let arguments = [("noteId".to_owned(), AttributeValue::from(call.arguments.id))].into();
+            let note = runner.read("note", &Call { arguments, caller: call.caller, ..Call::default() }).await?;
+            Ok(run_json::answer(&runner.checked().model, &note))
+        }
+    };
+    vec![
+        Flow::new("logIn", "Gives a token for a password.", log_in).public().outcomes(&["WrongPassword"]),
+        Flow::new("again", "Reads a note.", again),
+    ]
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct OneNote {
+    id: String,
+}
+
+#[test]
+fn flows_run_code_beside_patterns_and_may_issue_tokens() {
+    let keys = TokenKeys::made_up();
+    let api = Api::with_flows(NOTES, keys.clone(), |runner| flows(runner, &keys));
+    let post = |path: &str, headers: &[(&str, &str)], body: &str| {
+        let headers: Vec<_> = headers.iter().copied().chain([("content-type", "application/json")]).collect();
+        api.send("POST", path, &headers, body)
+    };
+    let token = post("/v1/notes/logIn", &[], r#"{"name":"ada","password":"open sesame"}"#).json();
+    let bearer = format!("Bearer {}", token["token"].as_str().unwrap());
+    let bearer = ("authorization", bearer.as_str());
+    let put = post("/v1/notes/put", &[bearer], r#"{"noteId":"n1","pin":"1","text":"hello"}"#);
+    assert_eq!(put.json()["owner"], "ada", "patterns take the token that a flow has issued");
+    assert_eq!(post("/v1/notes/again", &[bearer], r#"{"id":"n1"}"#).json()["text"], "hello");
+    let said = post("/v1/notes/again", &[("x-keyform-caller", "userId=ada")], r#"{"id":"n1"}"#);
+    assert_eq!(said.status, 200, "a key that nobody has configured leaves the header for development");
+    assert_eq!(post("/v1/notes/again", &[], r#"{"id":"n1"}"#).problem(), problem(401, "unauthenticated"));
+    assert_eq!(post("/v1/notes/again", &[bearer], r#"{"id":7}"#).problem(), problem(400, "arguments"));
+    assert_eq!(post("/v1/notes/again", &[bearer], r#"{"id":"n1","more":1}"#).problem(), problem(400, "arguments"));
+    assert_eq!(post("/v1/notes/again", &[bearer], r#"{"id":"n7"}"#).problem(), problem(404, "not-found"));
+    let wrong = post("/v1/notes/logIn", &[], r#"{"name":"ada","password":"?"}"#);
+    assert_eq!(wrong.problem(), refused("WrongPassword"));
+    assert_eq!(api.send("GET", "/v1/notes/logIn", &[], "").problem(), problem(405, "method"));
+    let document = api.send("GET", "/v1/notes/openapi.json", &[], "").json();
+    check_openapi(&document);
+    let operation = &document["paths"]["/v1/notes/logIn"]["post"];
+    let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
+    assert_eq!(schema["required"], json!(["name", "password"]));
 }
 
 #[test]

@@ -31,7 +31,7 @@ mod stall;
 mod work;
 mod worker;
 
-pub use api::{Difference, Models, Served, Tables, TokenKeys, TokenKeysError, openapi};
+pub use api::{Difference, Flow, FlowCall, FlowError, Models, Served, Tables, TokenKeys, TokenKeysError, openapi};
 pub use credentials::{Credentials, CredentialsError, generate as generate_credentials};
 pub use error::StartError;
 pub use metrics::{Figure, FigureKind};

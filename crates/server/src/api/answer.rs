@@ -11,12 +11,13 @@ use keyform_model::surface::{Audience, Pattern};
 use serde_json::{Value, json};
 
 use super::arguments;
+use super::flow::{self, Flow, FlowCall};
 use super::models::Models;
 use super::openapi;
 use super::problem::{self, Problem};
 use super::repeat::{Answered, Scope};
 use super::served::Served;
-use crate::body::{self, BodyError};
+use crate::body::{self, Body, BodyError};
 use crate::observe;
 use crate::reply::{self, Reply};
 use crate::request_id::RequestId;
@@ -54,7 +55,8 @@ async fn route(shared: &Arc<Shared>, head: &Parts, body: Incoming) -> Result<Ans
         }
         [model, "openapi.json"] => {
             check_method(head, "GET")?;
-            Ok(found(&openapi::openapi(find(shared, model)?.checked())))
+            let served = find(shared, model)?;
+            Ok(found(&openapi::with_flows(served.checked(), served.flows())))
         }
         [model, pattern] => call(shared, head, body, &*find(shared, model)?, pattern).await,
         _ => Err(Problem::new(problem::UNKNOWN_PATH, "a pattern is at /v1/{model}/{pattern}")),
@@ -98,7 +100,20 @@ fn describe(served: &Served) -> Value {
             "description": pattern.docs(),
         })
     };
-    json!({ "name": model.name, "patterns": Pattern::reachable(model).map(pattern).collect::<Vec<_>>() })
+    let flow = |flow: &Flow| {
+        json!({
+            "name": flow.name(),
+            "method": "POST",
+            "url": format!("/v1/{}/{}", model.name, flow.name()),
+            "outcomes": flow.refusals(),
+            "description": flow.about(),
+        })
+    };
+    json!({
+        "name": model.name,
+        "patterns": Pattern::reachable(model).map(pattern).collect::<Vec<_>>(),
+        "flows": served.flows().iter().map(flow).collect::<Vec<_>>(),
+    })
 }
 
 /// A call of a pattern: may it be reached, who calls, with what, and what comes of it.
@@ -111,6 +126,9 @@ async fn call(
 ) -> Result<Answered, Problem> {
     let model = served.model();
     let unknown = || Problem::new(problem::UNKNOWN_PATH, "the model has no such pattern");
+    if let Some(flow) = served.flow(name) {
+        return run_flow(shared, head, body, served, flow).await;
+    }
     let pattern = Pattern::find(model, name).ok_or_else(unknown)?;
     match pattern.audience(model) {
         Audience::Nobody => return Err(unknown()),
@@ -142,10 +160,7 @@ async fn write(
     pattern: Pattern<'_>,
     caller: Caller,
 ) -> Result<Answered, Problem> {
-    arguments::check_content_type(&head.headers)?;
-    let body = body::read(body, shared).await.map_err(|error| unread(&error))?;
-    let body = body::unpack(&head.headers, body, shared).await;
-    let body = body.map_err(|error| Problem::new(problem::BODY, error.message()))?;
+    let body = read_body(shared, head, body).await?;
     let arguments = arguments::of_body(served.model(), pattern, body.bytes())?;
     let Some(key) = idempotency_key(head)? else {
         return apply(served, pattern, Call { arguments, caller, cursor: None, token: None }).await;
@@ -153,6 +168,34 @@ async fn write(
     let scope = Scope { model: served.name(), pattern: pattern.name(), caller: &caller, key };
     let call = Call { arguments: arguments.clone(), caller: caller.clone(), cursor: None, token: Some(scope.token()) };
     shared.repeats.once(&scope, &arguments, || apply(served, pattern, call)).await
+}
+
+/// A flow runs its own code, which has the key of a call that is repeated.
+async fn run_flow(
+    shared: &Arc<Shared>,
+    head: &Parts,
+    body: Incoming,
+    served: &Served,
+    flow: &Flow,
+) -> Result<Answered, Problem> {
+    check_method(head, "POST")?;
+    let caller = shared.authentication.claimant(&head.headers, served.model(), flow.is_public())?;
+    let body = read_body(shared, head, body).await?;
+    let arguments = Value::Object(arguments::object(body.bytes())?);
+    let key = idempotency_key(head)?;
+    let scope = key.map(|key| Scope { model: served.name(), pattern: flow.name(), caller: &caller, key });
+    let call = FlowCall { caller: caller.clone(), token: scope.as_ref().map(Scope::token), arguments };
+    // The tables of the model are there before its flows run.
+    served.runner().await.map_err(|error| Problem::of(error, served.model()))?;
+    let answer = whole(flow.call(call)).await?;
+    answer.map(|answer| found(&answer)).map_err(|error| flow::problem_of(error, served.model()))
+}
+
+async fn read_body(shared: &Arc<Shared>, head: &Parts, body: Incoming) -> Result<Body, Problem> {
+    arguments::check_content_type(&head.headers)?;
+    let body = body::read(body, shared).await.map_err(|error| unread(&error))?;
+    let body = body::unpack(&head.headers, body, shared).await;
+    body.map_err(|error| Problem::new(problem::BODY, error.message()))
 }
 
 fn idempotency_key(head: &Parts) -> Result<Option<&str>, Problem> {

@@ -8,7 +8,7 @@ use keyform_core::{AttributeValue, Attributes};
 use keyform_model::run::{fits, json};
 use keyform_model::schema::{Model, Type};
 use keyform_model::surface::{Argument, Pattern};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::problem::{self, Problem};
 use crate::sigv4::query_pairs;
@@ -58,17 +58,9 @@ fn from_texts(texts: &[String], kind: &Type) -> Option<AttributeValue> {
     }
 }
 
-/// The arguments of a write. Nothing at all is an empty object, and null is the same as leaving a name out.
+/// The arguments of a write.
 pub(super) fn of_body(model: &Model, pattern: Pattern<'_>, body: &[u8]) -> Result<Attributes, Problem> {
-    let mut given = match body.trim_ascii() {
-        b"" => serde_json::Map::new(),
-        body => match serde_json::from_slice(body) {
-            Ok(Value::Object(given)) => given,
-            Ok(_) => return Err(Problem::new(problem::BODY, "the body is not a JSON object of arguments")),
-            Err(error) => return Err(Problem::new(problem::BODY, format!("the body is not valid JSON: {error}"))),
-        },
-    };
-    given.retain(|_, value| !value.is_null());
+    let mut given = object(body)?;
     let mut arguments = Attributes::new();
     for argument in pattern.arguments(model) {
         if let Some(value) = given.remove(argument.name) {
@@ -82,6 +74,20 @@ pub(super) fn of_body(model: &Model, pattern: Pattern<'_>, body: &[u8]) -> Resul
         Some(name) => Err(unknown(pattern, name)),
         None => Ok(arguments),
     }
+}
+
+/// The arguments in a body, whatever their types. Nothing at all is an empty object, and null is the same as leaving a name out.
+pub(super) fn object(body: &[u8]) -> Result<Map<String, Value>, Problem> {
+    let mut given = match body.trim_ascii() {
+        b"" => Map::new(),
+        body => match serde_json::from_slice(body) {
+            Ok(Value::Object(given)) => given,
+            Ok(_) => return Err(Problem::new(problem::BODY, "the body is not a JSON object of arguments")),
+            Err(error) => return Err(Problem::new(problem::BODY, format!("the body is not valid JSON: {error}"))),
+        },
+    };
+    given.retain(|_, value| !value.is_null());
+    Ok(given)
 }
 
 /// A body must say that it is JSON: a page of a stranger cannot make a browser say so unasked.

@@ -9,12 +9,15 @@
 //! 6. The runner runs the pattern; `repeat` gives a write that is sent again under its `Idempotency-Key` the same answer again.
 //! 7. `problem` says what went wrong, as `application/problem+json`.
 //!
+//! A `flow` of an application is called like a write, and runs its own code.
+//!
 //! `openapi` describes a model for clients, `difference` tells what a new version of a model changes.
 
 mod answer;
 mod arguments;
 mod caller;
 mod difference;
+mod flow;
 mod models;
 mod openapi;
 mod problem;
@@ -26,6 +29,7 @@ mod token_keys;
 pub(crate) use answer::answer;
 pub(crate) use caller::Authentication;
 pub use difference::Difference;
+pub use flow::{Flow, FlowCall, FlowError};
 pub use models::Models;
 pub use openapi::openapi;
 pub(crate) use repeat::Repeats;

@@ -45,6 +45,11 @@ impl Problem {
         self.sort.1
     }
 
+    /// A refusal with a name.
+    pub(super) fn refused(outcome: String, detail: String) -> Self {
+        Self { outcome: Some(outcome), ..Self::new(REFUSED, detail) }
+    }
+
     /// What a runner's error is to a caller. Items come without their secret fields.
     pub(super) fn of(error: RunError, model: &Model) -> Self {
         let detail = error.to_string();

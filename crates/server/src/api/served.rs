@@ -3,7 +3,10 @@
 use keyform_model::Checked;
 use keyform_model::run::{RunError, Runner};
 use keyform_model::schema::Model;
+use keyform_model::surface::Pattern;
 use tokio::sync::OnceCell;
+
+use super::flow::Flow;
 
 /// Whether the tables of a model are made for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +21,7 @@ pub enum Tables {
 #[derive(Debug)]
 pub struct Served {
     runner: Runner,
+    flows: Vec<Flow>,
     tables: Tables,
     made: OnceCell<()>,
 }
@@ -26,7 +30,21 @@ impl Served {
     /// Serves what a runner runs.
     #[must_use]
     pub fn new(runner: Runner, tables: Tables) -> Self {
-        Self { runner, tables, made: OnceCell::new() }
+        Self { runner, flows: Vec::new(), tables, made: OnceCell::new() }
+    }
+
+    /// The same, with the flows of an application.
+    ///
+    /// # Panics
+    /// If a flow has the name of a pattern, or of another flow.
+    #[must_use]
+    pub fn with_flows(mut self, flows: Vec<Flow>) -> Self {
+        for flow in flows {
+            let taken = Pattern::find(self.model(), flow.name()).is_some() || self.flow(flow.name()).is_some();
+            assert!(!taken, "`{}` has two patterns or flows `{}`", self.name(), flow.name());
+            self.flows.push(flow);
+        }
+        self
     }
 
     /// The name of the model.
@@ -37,6 +55,16 @@ impl Served {
 
     pub(super) fn checked(&self) -> &Checked {
         self.runner.checked()
+    }
+
+    /// Its flows.
+    pub(super) fn flows(&self) -> &[Flow] {
+        &self.flows
+    }
+
+    /// The flow of that name.
+    pub(super) fn flow(&self, name: &str) -> Option<&Flow> {
+        self.flows.iter().find(|flow| flow.name() == name)
     }
 
     pub(super) fn model(&self) -> &Model {

@@ -10,11 +10,12 @@
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aws_lc_rs::{hmac, signature};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
 use crate::credentials;
@@ -27,7 +28,11 @@ const ED25519_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65
 
 /// The keys that bearer tokens are verified with.
 #[derive(Clone, Default)]
-pub struct TokenKeys(Vec<TokenKey>);
+pub struct TokenKeys {
+    keys: Vec<TokenKey>,
+    /// Nobody has configured them.
+    made_up: bool,
+}
 
 #[derive(Clone)]
 struct TokenKey {
@@ -47,7 +52,46 @@ impl TokenKeys {
     /// # Errors
     /// It is too short.
     pub fn secret(secret: &[u8]) -> Result<Self, TokenKeysError> {
-        Ok(Self(vec![TokenKey { id: None, kind: shared(secret)? }]))
+        Ok(Self::of(vec![TokenKey { id: None, kind: shared(secret)? }]))
+    }
+
+    fn of(keys: Vec<TokenKey>) -> Self {
+        Self { keys, made_up: false }
+    }
+
+    /// A secret that lives as long as the process, for development: the tokens that its flows issue are verified, and callers are believed
+    /// on their word as without any key.
+    ///
+    /// # Panics
+    /// If the operating system has no randomness.
+    #[must_use]
+    pub fn made_up() -> Self {
+        let mut secret = Zeroizing::new([0; SECRET_BYTES_MIN]);
+        aws_lc_rs::rand::fill(secret.as_mut()).expect("the operating system has randomness");
+        let kind = Kind::Hs256(Box::new(hmac::Key::new(hmac::HMAC_SHA256, secret.as_ref())));
+        Self { keys: vec![TokenKey { id: None, kind }], made_up: true }
+    }
+
+    /// A token with these claims that ends after a while, signed by the first secret; nothing if there are public keys only.
+    #[must_use]
+    pub fn issue(&self, claims: Map<String, Value>, lifetime: Duration, now: SystemTime) -> Option<String> {
+        let secret = self.keys.iter().find_map(|key| match &key.kind {
+            Kind::Hs256(secret) => Some((key.id.as_deref(), secret)),
+            Kind::EdDsa(_) => None,
+        });
+        let (id, secret) = secret?;
+        let seconds = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let mut claims = claims;
+        claims.insert("iat".to_owned(), seconds.into());
+        claims.insert("exp".to_owned(), (seconds + lifetime.as_secs()).into());
+        let head = match id {
+            Some(id) => json!({ "alg": "HS256", "typ": "JWT", "kid": id }),
+            None => json!({ "alg": "HS256", "typ": "JWT" }),
+        };
+        let encoded = |value: Value| URL_SAFE_NO_PAD.encode(value.to_string());
+        let signed = format!("{}.{}", encoded(head), encoded(Value::Object(claims)));
+        let seal = hmac::sign(secret, signed.as_bytes());
+        Some(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(seal)))
     }
 
     /// Reads a file.
@@ -57,7 +101,7 @@ impl TokenKeys {
     pub fn load(file: &Path) -> Result<Self, TokenKeysError> {
         let text = fs::read(file).map_err(|error| TokenKeysError::io(file, &error.to_string()))?;
         let keys = Self::parse(&Zeroizing::new(text)).map_err(|error| error.of(file))?;
-        if keys.0.iter().any(|key| matches!(key.kind, Kind::Hs256(_))) {
+        if keys.keys.iter().any(|key| matches!(key.kind, Kind::Hs256(_))) {
             credentials::refuse_exposed(file).map_err(|error| TokenKeysError::io(file, &error.to_string()))?;
         }
         Ok(keys)
@@ -74,21 +118,27 @@ impl TokenKeys {
         }
         if text.starts_with(b"-----BEGIN") {
             let key = from_pem(text).ok_or_else(|| TokenKeysError::new("is no public key of Ed25519 in PEM"))?;
-            return Ok(Self(vec![TokenKey { id: None, kind: Kind::EdDsa(key) }]));
+            return Ok(Self::of(vec![TokenKey { id: None, kind: Kind::EdDsa(key) }]));
         }
         Self::secret(text)
     }
 
-    /// Whether there are none.
+    /// Whether nobody has configured any.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.keys.is_empty() || self.made_up
+    }
+
+    /// Whether there is a secret that tokens can be signed with.
+    #[must_use]
+    pub fn can_issue(&self) -> bool {
+        self.keys.iter().any(|key| matches!(key.kind, Kind::Hs256(_)))
     }
 
     /// Whether one of the keys, of this algorithm and id, made the signature.
     pub(super) fn verify(&self, algorithm: &str, id: Option<&str>, message: &[u8], seal: &[u8]) -> bool {
         let named = |key: &&TokenKey| id.is_none() || key.id.is_none() || key.id.as_deref() == id;
-        self.0.iter().filter(named).any(|key| match &key.kind {
+        self.keys.iter().filter(named).any(|key| match &key.kind {
             Kind::Hs256(key) => algorithm == "HS256" && hmac::verify(key, message, seal).is_ok(),
             Kind::EdDsa(key) => {
                 let key = signature::UnparsedPublicKey::new(&signature::ED25519, key);
@@ -100,7 +150,7 @@ impl TokenKeys {
 
 impl fmt::Debug for TokenKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "TokenKeys({})", self.0.len())
+        write!(f, "TokenKeys({})", self.keys.len())
     }
 }
 
@@ -125,7 +175,7 @@ fn from_json(text: &[u8]) -> Result<TokenKeys, TokenKeysError> {
         Some(keys) => keys.iter().map(from_jwk).collect::<Result<Vec<_>, _>>()?,
         None => vec![from_jwk(&value)?],
     };
-    if keys.is_empty() { Err(TokenKeysError::new("holds no keys")) } else { Ok(TokenKeys(keys)) }
+    if keys.is_empty() { Err(TokenKeysError::new("holds no keys")) } else { Ok(TokenKeys::of(keys)) }
 }
 
 fn from_jwk(key: &Value) -> Result<TokenKey, TokenKeysError> {

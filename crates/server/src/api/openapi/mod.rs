@@ -10,6 +10,8 @@ use keyform_model::schema::{Entity, EntityId, Model, Read, Result as ReadResult,
 use keyform_model::surface::{Argument, Audience, Pattern};
 use serde_json::{Map, Value, json};
 
+use super::flow::Flow;
+
 /// The OpenAPI document of a model.
 ///
 /// ```
@@ -18,7 +20,13 @@ use serde_json::{Map, Value, json};
 /// ```
 #[must_use]
 pub fn openapi(checked: &Checked) -> Value {
+    with_flows(checked, &[])
+}
+
+/// The OpenAPI document of a model and an application's flows.
+pub(super) fn with_flows(checked: &Checked, flows: &[Flow]) -> Value {
     let model = &checked.model;
+    let flow = |flow: &Flow| (format!("/v1/{}/{}", model.name, flow.name()), json!({ "post": flow_operation(flow) }));
     let paths = Pattern::reachable(model).map(|pattern| {
         let path = format!("/v1/{}/{}", model.name, pattern.name());
         (path, json!({ pattern.method().to_lowercase(): operation(checked, pattern) }))
@@ -30,8 +38,9 @@ pub fn openapi(checked: &Checked) -> Value {
         "tags": [
             { "name": "reads", "description": "Reads, each one request to the store" },
             { "name": "writes", "description": "Writes, each one atomic request to the store" },
+            { "name": "flows", "description": "What the application does beside its patterns" },
         ],
-        "paths": paths.collect::<Map<_, _>>(),
+        "paths": paths.chain(flows.iter().map(flow)).collect::<Map<_, _>>(),
         "components": {
             "schemas": schemas(model),
             "securitySchemes": {
@@ -121,6 +130,29 @@ fn operation(checked: &Checked, pattern: Pattern<'_>) -> Value {
     Value::Object(operation)
 }
 
+fn flow_operation(flow: &Flow) -> Value {
+    let mut responses = Map::new();
+    responses.insert("200".to_owned(), success(flow.answer().clone()));
+    let plain = json!({ "$ref": "#/components/schemas/Problem" });
+    for (status, description) in
+        [("400", "An argument is wrong."), ("401", "The caller is not known."), ("403", "The caller may not do this.")]
+    {
+        responses.insert(status.to_owned(), problem(description, plain.clone()));
+    }
+    let outcomes: Vec<String> = flow.refusals().iter().map(|name| (*name).to_owned()).collect();
+    responses.insert("409".to_owned(), refusal(&outcomes));
+    responses.insert("default".to_owned(), problem("The server or its store failed.", plain));
+    json!({
+        "operationId": flow.name(),
+        "description": flow.about(),
+        "tags": ["flows"],
+        "parameters": [idempotency_key()],
+        "requestBody": { "required": true, "content": { "application/json": { "schema": flow.arguments() } } },
+        "responses": responses,
+        "security": if flow.is_public() { json!([{}, { "caller": [] }]) } else { json!([{ "caller": [] }]) },
+    })
+}
+
 /// No token is needed where everybody may call and nothing depends on who does.
 fn security(model: &Model, pattern: Pattern<'_>) -> Value {
     let open = pattern.audience(model) == Audience::Everybody && !pattern.wants_caller(model);
@@ -201,7 +233,7 @@ fn responses(checked: &Checked, pattern: Pattern<'_>) -> Value {
     if let Pattern::Write(_) = pattern {
         put("422", "The idempotency key was used for another call.");
         put("503", "Too many write this at once: try again.");
-        responses.insert("409".to_owned(), refusal(checked, pattern));
+        responses.insert("409".to_owned(), refusal(&pattern.outcomes(checked)));
     }
     responses.insert(
         "default".to_owned(),
@@ -219,8 +251,8 @@ fn problem(description: &str, schema: Value) -> Value {
 }
 
 /// The refusals by name.
-fn refusal(checked: &Checked, pattern: Pattern<'_>) -> Value {
-    let mut outcomes = pattern.outcomes(checked);
+fn refusal(outcomes: &[String]) -> Value {
+    let mut outcomes = outcomes.to_vec();
     outcomes.push("Conflict".to_owned());
     let names = outcomes.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let named = json!({ "properties": { "outcome": { "type": "string", "enum": outcomes } }, "required": ["outcome"] });
