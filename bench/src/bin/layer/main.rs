@@ -1,0 +1,190 @@
+//! What the model layer costs: a pattern called with typed arguments, against the same request made by hand, in process and in memory.
+//!
+//! Two figures for each call. The first is the difference on our engine. The second has no engine under it: a store that answers at once
+//! with an answer made before, so that all that is left is the layer itself: finding the pattern, looking at the arguments, making the request,
+//! turning the answer into fields. Both sides run in turns, in short rounds, and medians are printed.
+
+use std::hint::black_box;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use keyform::model::Checked;
+use keyform::model::bind::Fresh;
+use keyform::model::run::{Call, Runner, Settings, Surroundings, Waiting};
+use keyform::surroundings::System;
+use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
+
+const ROUNDS: usize = 101;
+const CALLS: usize = 2_000;
+const USER: &str = "01KKP2T8SN0000000000000001";
+const NOTE: &str = "01KKP2T8SN0000000000000002";
+/// What a simple read or write may cost.
+const TARGET_MICROS: f64 = 2.0;
+
+type Answered<'a> = std::pin::Pin<Box<dyn Future<Output = Result<Output, Error>> + Send + 'a>>;
+
+/// A store that keeps the last request and its answer, and answers from then on without a store.
+struct Canned {
+    store: Database,
+    last: Mutex<Option<(Operation, Output)>>,
+    answers: Mutex<Option<Output>>,
+}
+
+impl Execute for Canned {
+    fn execute(&self, operation: Operation) -> Answered<'_> {
+        Box::pin(async move {
+            if let Some(output) = &*self.answers.lock().expect("one thread") {
+                black_box(operation);
+                return Ok(output.clone());
+            }
+            let output = self.store.execute(operation.clone()).await?;
+            *self.last.lock().expect("one thread") = Some((operation, output.clone()));
+            Ok(output)
+        })
+    }
+}
+
+/// A clock that stands still and ids that do not change: what they cost is not the layer's.
+struct Still;
+
+impl Fresh for Still {
+    fn ulid(&self) -> String {
+        NOTE.to_owned()
+    }
+    fn uuid(&self) -> String {
+        "6f1b9c1e-0000-4000-8000-000000000000".to_owned()
+    }
+    fn code(&self, length: usize) -> String {
+        "a".repeat(length)
+    }
+    fn token(&self, bytes: usize) -> String {
+        "a".repeat(bytes)
+    }
+}
+
+impl Surroundings for Still {
+    fn now_millis(&self) -> i64 {
+        1_773_480_413_589
+    }
+    fn fresh(&self) -> &dyn Fresh {
+        self
+    }
+    fn jitter(&self) -> f64 {
+        0.5
+    }
+    fn sleep(&self, time: std::time::Duration) -> Waiting<'_> {
+        System.sleep(time)
+    }
+}
+
+/// One line of the table.
+struct Subject {
+    pattern: &'static str,
+    is_read: bool,
+    arguments: Attributes,
+}
+
+fn main() {
+    let note = [("userId", USER), ("noteId", NOTE), ("title", "A title"), ("text", "Some text, as notes have it.")];
+    let subjects = [
+        Subject { pattern: "note", is_read: true, arguments: attributes(&note[..2]) },
+        Subject { pattern: "putNote", is_read: false, arguments: attributes(&note) },
+        Subject { pattern: "retitle", is_read: false, arguments: attributes(&note[..3]) },
+        Subject { pattern: "addNote", is_read: false, arguments: attributes(&[note[0], note[2], note[3]]) },
+    ];
+    println!("microseconds for one call, medians of {ROUNDS} rounds of {CALLS} calls");
+    println!("| pattern | the request by hand | the pattern | difference | the layer alone |");
+    println!("|---|---|---|---|---|");
+    let costs: Vec<f64> = subjects.iter().map(measure).collect();
+    let most = costs.iter().copied().fold(0.0, f64::max);
+    println!("\nat most {most:.2} µs; the aim is {TARGET_MICROS} µs");
+    std::process::exit(i32::from(most > TARGET_MICROS));
+}
+
+fn attributes(pairs: &[(&str, &str)]) -> Attributes {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), AttributeValue::from(*value))).collect()
+}
+
+/// Prints a line; answers what the layer costs on the engine.
+fn measure(subject: &Subject) -> f64 {
+    let store = Arc::new(Canned { store: Database::in_memory(), last: Mutex::default(), answers: Mutex::default() });
+    let runner = runner(store.clone());
+    block_on(runner.create_tables()).expect("tables are made");
+    let on_engine = self::runner(Arc::new(store.store.clone()));
+    if subject.pattern != "addNote" {
+        block_on(on_engine.write("addNote", &Call { arguments: full(), ..Call::default() })).expect("a note is written");
+    }
+    let call = Call { arguments: subject.arguments.clone(), ..Call::default() };
+    run(&runner, subject, &call);
+    let (operation, output) = store.last.lock().expect("one thread").clone().expect("a request was sent");
+    *store.answers.lock().expect("one thread") = Some(output);
+
+    let (mut raw, mut layered, mut alone) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        raw.push(timed(|| by_hand(&store.store, subject, &operation)));
+        layered.push(timed(|| run(&on_engine, subject, &call)));
+        alone.push(timed(|| run(&runner, subject, &call)));
+    }
+    let (raw, layered, alone) = (median(raw), median(layered), median(alone));
+    let difference = layered - raw;
+    println!("| {} | {raw:.2} | {layered:.2} | {difference:.2} | {alone:.2} |", subject.pattern);
+    difference
+}
+
+fn full() -> Attributes {
+    attributes(&[("userId", USER), ("title", "A title"), ("text", "Some text, as notes have it.")])
+}
+
+fn runner(store: Arc<dyn Execute>) -> Runner {
+    let checked = Arc::new(Checked::read(include_str!("notes.kf")));
+    let settings = Settings { variables: [("stage".to_owned(), "bench".to_owned())].into(), ..Settings::default() };
+    Runner::new(checked, store, Arc::new(Still), settings).expect("the model has no errors")
+}
+
+/// The request as a program without models makes it. It is made anew for each call, and the answer becomes attributes.
+fn by_hand(store: &Database, subject: &Subject, operation: &Operation) {
+    let store: &dyn Execute = store;
+    let output = block_on(store.execute(operation.clone()));
+    match output {
+        Ok(Output::GetItem(output)) => {
+            black_box(output.item.map(|item| item.to_attributes()));
+        }
+        Ok(output) => {
+            black_box(output);
+        }
+        // The note is there already: the second `create` and all after it are refused, by hand as by the layer.
+        Err(error) => assert_eq!(subject.pattern, "addNote", "{error}"),
+    }
+}
+
+fn run(runner: &Runner, subject: &Subject, call: &Call) {
+    if subject.is_read {
+        black_box(block_on(runner.read(subject.pattern, call)).expect("the read answers"));
+    } else {
+        let answer = block_on(runner.write(subject.pattern, call));
+        assert!(answer.is_ok() || subject.pattern == "addNote", "{answer:?}");
+    }
+}
+
+fn timed(call: impl Fn()) -> f64 {
+    let started = Instant::now();
+    (0..CALLS).for_each(|_| call());
+    started.elapsed().as_secs_f64() * 1e6 / CALLS as f64
+}
+
+fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
+/// Nothing here waits: a store in memory is ready at once.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = std::pin::pin!(future);
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    loop {
+        if let std::task::Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+        std::thread::yield_now();
+    }
+}
