@@ -3,6 +3,7 @@
 //! Random items of every entity are written to a database in memory; every read of the model is bound to random arguments, run page by
 //! page, and compared with a walk over all items that knows nothing of keys: it compares fields.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -56,8 +57,8 @@ impl Fresh for NoFresh {
 
 fn inputs(arguments: Attributes) -> Inputs<'static> {
     Inputs {
-        arguments,
-        caller: Attributes::new(),
+        arguments: Cow::Owned(arguments),
+        caller: Cow::default(),
         lets: Vec::new(),
         current: Vec::new(),
         variables: BTreeMap::from([("stage".to_owned(), "test".to_owned())]),

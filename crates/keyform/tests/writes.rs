@@ -1,5 +1,6 @@
 //! Bound writes on a database: what they keep, what they refuse, and that indexes and sentinels follow.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -100,8 +101,10 @@ impl World {
 
     fn inputs(&self, arguments: &[(&str, &str)]) -> Inputs<'_> {
         Inputs {
-            arguments: arguments.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect(),
-            caller: Attributes::new(),
+            arguments: Cow::Owned(
+                arguments.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect(),
+            ),
+            caller: Cow::default(),
             lets: Vec::new(),
             current: Vec::new(),
             variables: BTreeMap::new(),

@@ -115,12 +115,12 @@ impl<'a> Scope<'a> {
             Origin::Field(entity, field) => Ok(self.item.get(self.field_name(*entity, *field)).cloned()),
             Origin::Parameter(number) => self.argument(*number, 0),
             Origin::Let { number, entity, field } => {
-                let value = self.lets.get(*number).cloned().flatten();
+                let value = self.lets.get(*number).and_then(Option::as_ref);
                 Ok(match (value, entity, field) {
-                    (Some(AttributeValue::M(mut item)), Some(entity), Some(field)) => {
-                        item.remove(self.field_name(*entity, *field))
+                    (Some(AttributeValue::M(item)), Some(entity), Some(field)) => {
+                        item.get(self.field_name(*entity, *field)).cloned()
                     }
-                    (value, _, _) => value,
+                    (value, _, _) => value.cloned(),
                 })
             }
             Origin::Caller(number) => {
@@ -139,8 +139,13 @@ impl<'a> Scope<'a> {
     /// An argument of a parameter, as its type wants it; `None` if it was left out.
     pub(super) fn argument(&self, parameter: usize, number: usize) -> Result<Option<AttributeValue>, BindError> {
         let Some(parameter) = self.parameters.get(parameter) else { return Ok(None) };
-        let name = parameter.arguments.get(number).unwrap_or(&parameter.field_name);
-        Ok(self.inputs.arguments.get(name).cloned().and_then(|given| value::fitted(given, &parameter.kind)))
+        let given = self.raw_argument(parameter, number).cloned();
+        Ok(given.and_then(|given| value::fitted(given, &parameter.kind)))
+    }
+
+    /// An argument of a parameter as it was given.
+    pub(super) fn raw_argument(&self, parameter: &Parameter, number: usize) -> Option<&AttributeValue> {
+        self.inputs.arguments.get(parameter.arguments.get(number).unwrap_or(&parameter.field_name))
     }
 
     /// The key of a path's step, as a name.

@@ -1,5 +1,6 @@
 //! Items: fields, the keys made of them, and the tag.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use keyform_core::{AttributeValue, Attributes};
@@ -33,17 +34,31 @@ pub fn item(table: &Table, entity: &Entity, values: &Attributes) -> Result<Attri
 /// The values that a new item gets, each made once.
 pub(super) fn new_fields(scope: &mut Scope<'_>, entity: &Entity, action: &Action) -> Result<Fields, BindError> {
     let mut fields = Fields::new();
-    let (plain, derived): (Vec<&Change>, Vec<&Change>) = action.changes.iter().partition(|change| is_plain(change));
-    for change in plain.into_iter().chain(derived) {
-        if let (Some(field), ChangeKind::Set(expr)) = (change.field, &change.kind)
-            && let Some(value) = scope.typed(expr, &entity.field(field).kind)?
-        {
+    let mut derived: Vec<&Change> = Vec::new();
+    for change in &action.changes {
+        if is_plain(change) { add(scope, entity, change, &mut fields)? } else { derived.push(change) }
+    }
+    if !derived.is_empty() {
+        scope.item = fields.iter().map(|(field, value)| (entity.field(*field).name.clone(), value.clone())).collect();
+    }
+    for change in derived {
+        add(scope, entity, change, &mut fields)?;
+        if let Some((field, value)) = change.field.and_then(|field| Some((field, fields.get(&field)?))) {
             scope.item.insert(entity.field(field).name.clone(), value.clone());
-            fields.insert(field, value);
         }
     }
     scope.item.clear();
     Ok(fields)
+}
+
+/// Adds the value that a change gives a field, if it gives one.
+fn add(scope: &Scope<'_>, entity: &Entity, change: &Change, fields: &mut Fields) -> Result<(), BindError> {
+    if let (Some(field), ChangeKind::Set(expr)) = (change.field, &change.kind)
+        && let Some(value) = scope.typed(expr, &entity.field(field).kind)?
+    {
+        fields.insert(field, value);
+    }
+    Ok(())
 }
 
 /// Whether a value is made of no other field.
@@ -98,12 +113,12 @@ pub(super) fn attribute(
     part: &KeyPart,
     fields: &Fields,
 ) -> Result<Option<AttributeValue>, BindError> {
-    let mut pieces = Vec::new();
+    let mut pieces = Vec::with_capacity(part.template.parts.len());
     for piece in &part.template.parts {
         pieces.push(match piece {
-            Part::Text(text) => Piece::Text(text.clone()),
+            Part::Text(text) => Piece::Text(text),
             Part::Field { field, format, .. } => match fields.get(field) {
-                Some(value) => Piece::Value(value.clone(), entity.field(*field).kind.clone(), *format),
+                Some(value) => Piece::Value(Cow::Borrowed(value), &entity.field(*field).kind, *format),
                 None => return Ok(None),
             },
             Part::Unknown { name, .. } => return Err(BindError::Missing(format!("`{name}`"))),

@@ -18,6 +18,7 @@ mod update;
 mod value;
 mod write;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -36,9 +37,9 @@ pub use write::{BoundAction, BoundWrite, Refusal, Refusals, read_first, write};
 #[derive(Clone)]
 pub struct Inputs<'a> {
     /// The arguments by name. A list is an `L`; an argument that is left out is not there.
-    pub arguments: Attributes,
+    pub arguments: Cow<'a, Attributes>,
     /// What the caller's token proves.
-    pub caller: Attributes,
+    pub caller: Cow<'a, Attributes>,
     /// What each `let` of a write has read: an item as `M`, a list of items as `L`. Of a `let` that is a value nothing is needed.
     pub lets: Vec<Option<AttributeValue>>,
     /// Items as they are now, by table and key: those that [`read_first`] has asked for.
@@ -94,10 +95,16 @@ impl Inputs<'_> {
     /// The name of a table in the store.
     #[must_use]
     pub fn table_name(&self, table: &Table) -> String {
-        let mut name = table.physical.clone();
-        for (variable, value) in &self.variables {
-            name = name.replace(&format!("{{{variable}}}"), value);
-        }
-        name
+        table_name(table, &self.variables)
     }
+}
+
+/// The name of a table in the store, where its variables stand for these values.
+#[must_use]
+pub fn table_name(table: &Table, variables: &BTreeMap<String, String>) -> String {
+    let mut name = table.physical.clone();
+    for (variable, value) in variables {
+        name = name.replace(&format!("{{{variable}}}"), value);
+    }
+    name
 }

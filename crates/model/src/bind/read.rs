@@ -1,5 +1,7 @@
 //! A read with its arguments.
 
+use std::borrow::Cow;
+
 use keyform_core::expression::{Comparator, Condition, KeyCondition, KeyPredicate, KeyTest, Operand, Path, Projection};
 use keyform_core::operation::{BatchGetItem, BatchGetRequest, GetItem, Query, Scan, Select};
 use keyform_core::{AttributeValue, Attributes, Item, Operation};
@@ -93,25 +95,29 @@ impl Pass<'_> {
 
     /// The value of a key attribute; of a list the element with that number.
     fn key(&self, bound: &BoundKey, element: usize) -> Result<AttributeValue, BindError> {
-        let mut pieces = Vec::new();
+        let mut pieces = Vec::with_capacity(bound.parts.len());
         for part in &bound.parts {
             pieces.push(match part {
-                BoundPart::Text(text) => Piece::Text(text.clone()),
+                BoundPart::Text(text) => Piece::Text(text),
                 BoundPart::Argument { parameter, argument, format } => {
                     let given = &self.read.parameters[*parameter];
-                    let value = self.given(*parameter, *argument)?;
-                    let value = match value {
-                        AttributeValue::L(mut parts) if given.test == Test::In && element < parts.len() => {
-                            let part = parts.swap_remove(element);
-                            value::fitted(part, &given.kind).ok_or_else(|| missing(given, 0))?
-                        }
-                        value => value,
-                    };
-                    Piece::Value(value, given.kind.clone(), *format)
+                    let value = self.element(*parameter, *argument, element)?;
+                    Piece::Value(Cow::Owned(value), &given.kind, *format)
                 }
             });
         }
         value::key(&pieces, self.kind(&bound.attribute))
+    }
+
+    /// An argument; of a list the element with that number.
+    fn element(&self, parameter: usize, argument: usize, element: usize) -> Result<AttributeValue, BindError> {
+        let given = &self.read.parameters[parameter];
+        match self.scope.raw_argument(given, argument) {
+            Some(AttributeValue::L(parts)) if given.test == Test::In && element < parts.len() => {
+                value::fitted(parts[element].clone(), &given.kind).ok_or_else(|| missing(given, 0))
+            }
+            _ => self.given(parameter, argument),
+        }
     }
 
     fn given(&self, parameter: usize, argument: usize) -> Result<AttributeValue, BindError> {

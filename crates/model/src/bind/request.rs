@@ -14,14 +14,14 @@ pub(super) fn of(
     write: &Write,
     plan: &WritePlan,
     token: Option<&String>,
-    actions: &[TransactAction],
+    mut actions: Vec<TransactAction>,
 ) -> Option<Operation> {
-    match (plan.request, actions) {
-        (_, []) => None,
+    match (plan.request, actions.len()) {
+        (_, 0) => None,
         (WriteKind::Batch, _) => Some(batch(actions)),
-        (WriteKind::Put | WriteKind::Update | WriteKind::Delete, [one]) => Some(single(write, one.clone())),
+        (WriteKind::Put | WriteKind::Update | WriteKind::Delete, 1) => actions.pop().map(|one| single(write, one)),
         _ => Some(Operation::TransactWriteItems(TransactWriteItems {
-            actions: actions.to_vec(),
+            actions,
             token: write.idempotent.and(token.cloned()),
             ..TransactWriteItems::default()
         })),
@@ -62,17 +62,17 @@ fn single(write: &Write, action: TransactAction) -> Operation {
     }
 }
 
-fn batch(actions: &[TransactAction]) -> Operation {
+fn batch(actions: Vec<TransactAction>) -> Operation {
     let mut tables: Vec<(String, Vec<WriteRequest>)> = Vec::new();
     for action in actions {
-        let request = match action {
-            TransactAction::Put { item, .. } => WriteRequest::Put(item.clone()),
-            TransactAction::Delete { key, .. } => WriteRequest::Delete(key.clone()),
+        let (table, request) = match action {
+            TransactAction::Put { table, item, .. } => (table, WriteRequest::Put(item)),
+            TransactAction::Delete { table, key, .. } => (table, WriteRequest::Delete(key)),
             TransactAction::Update { .. } | TransactAction::Check { .. } => continue,
         };
-        match tables.iter_mut().find(|(name, _)| name == action.table()) {
+        match tables.iter_mut().find(|(name, _)| *name == table) {
             Some((_, requests)) => requests.push(request),
-            None => tables.push((action.table().to_owned(), vec![request])),
+            None => tables.push((table, vec![request])),
         }
     }
     Operation::BatchWriteItem(BatchWriteItem { tables, ..BatchWriteItem::default() })

@@ -1,5 +1,7 @@
 //! Values in their types, and keys made of them.
 
+use std::borrow::Cow;
+
 use keyform_core::{AttributeValue, Number};
 
 use crate::document::ast::KeyType;
@@ -91,17 +93,17 @@ pub(super) fn set(parts: Vec<AttributeValue>) -> Option<AttributeValue> {
 }
 
 /// A piece of a key.
-pub(super) enum Piece {
+pub(super) enum Piece<'a> {
     /// Text as it is.
-    Text(String),
+    Text(&'a str),
     /// A value in a format.
-    Value(AttributeValue, Type, Format),
+    Value(Cow<'a, AttributeValue>, &'a Type, Format),
 }
 
 /// The value of a key attribute that is made of these pieces.
-pub(super) fn key(pieces: &[Piece], kind: KeyType) -> Result<AttributeValue, BindError> {
+pub(super) fn key(pieces: &[Piece<'_>], kind: KeyType) -> Result<AttributeValue, BindError> {
     match (kind, pieces) {
-        (KeyType::Number | KeyType::Binary, [Piece::Value(value, _, Format::Plain)]) => Ok(value.clone()),
+        (KeyType::Number | KeyType::Binary, [Piece::Value(value, _, Format::Plain)]) => Ok(value.clone().into_owned()),
         (KeyType::Number, _) => {
             let text = text(pieces)?;
             text.parse::<Number>().map(AttributeValue::N).map_err(|_| BindError::WrongValue(format!("`{text}`")))
@@ -112,11 +114,12 @@ pub(super) fn key(pieces: &[Piece], kind: KeyType) -> Result<AttributeValue, Bin
 }
 
 /// The text of some pieces.
-fn text(pieces: &[Piece]) -> Result<String, BindError> {
+fn text(pieces: &[Piece<'_>]) -> Result<String, BindError> {
     let mut text = String::new();
     for piece in pieces {
         match piece {
             Piece::Text(part) => text.push_str(part),
+            Piece::Value(value, _, Format::Plain) if let AttributeValue::S(plain) = &**value => text.push_str(plain),
             Piece::Value(value, kind, format) => {
                 let plain = plain(value).ok_or_else(|| BindError::WrongValue(format!("{value:?}")))?;
                 let written = render::written(kind, *format, &plain);

@@ -56,8 +56,9 @@ pub fn write(model: &Model, write: &Write, plan: &WritePlan, inputs: &Inputs<'_>
     }
     pass.steps(&write.steps, &mut Vec::new())?;
     let refused = pass.refused.take();
-    let operation = if refused.is_some() { None } else { request::of(write, plan, inputs.token.as_ref(), &pass.bound) };
-    Ok(BoundWrite { operation, actions: pass.actions, refused })
+    let (bound, actions) = (pass.bound, pass.actions);
+    let operation = if refused.is_some() { None } else { request::of(write, plan, inputs.token.as_ref(), bound) };
+    Ok(BoundWrite { operation, actions, refused })
 }
 
 /// The items that must be read, consistently, before the write is bound: those whose unique values it changes or removes.
@@ -66,6 +67,12 @@ pub fn write(model: &Model, write: &Write, plan: &WritePlan, inputs: &Inputs<'_>
 ///
 /// As [`write()`].
 pub fn read_first(model: &Model, write: &Write, inputs: &Inputs<'_>) -> Result<Vec<GetItem>, BindError> {
+    let has_unique = |action: &Action| {
+        action.entity.is_some_and(|entity| crate::plan::guarded_fields(model.entity(entity)).next().is_some())
+    };
+    if !write.any_action(&mut |action| has_unique(action)) {
+        return Ok(Vec::new());
+    }
     let mut pass = Pass::new(model, write, inputs)?;
     pass.looks_only = true;
     pass.steps(&write.steps, &mut Vec::new())?;

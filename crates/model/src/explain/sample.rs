@@ -1,5 +1,6 @@
 //! Sample calls: arguments, a caller and items that are the same for the same model.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -89,8 +90,8 @@ impl<'a> Sample<'a> {
     fn inputs(&self, parameters: &[Parameter]) -> Inputs<'_> {
         let caller = self.model.caller.iter().flat_map(|caller| &caller.fields);
         Inputs {
-            arguments: parameters.iter().flat_map(arguments).collect(),
-            caller: caller.map(|claim| (claim.name.clone(), value(&claim.kind, &claim.name, 0))).collect(),
+            arguments: Cow::Owned(parameters.iter().flat_map(arguments).collect()),
+            caller: Cow::Owned(caller.map(|claim| (claim.name.clone(), value(&claim.kind, &claim.name, 0))).collect()),
             lets: Vec::new(),
             current: Vec::new(),
             variables: self.variables(),

@@ -114,6 +114,12 @@ fn request(write: &Write, plan: &WritePlan) -> WriteKind {
 }
 
 impl WritePlan {
+    /// The action that a step of the write becomes; its sentinels come after it.
+    #[must_use]
+    pub fn at(&self, step: &[usize]) -> Option<&PlannedAction> {
+        self.actions.iter().find(|planned| planned.step == step)
+    }
+
     /// The entities of its actions, each once, in order.
     #[must_use]
     pub fn entities(&self) -> Vec<EntityId> {

@@ -1,6 +1,6 @@
 //! Items as entities: the fields, without keys and tags.
 
-use keyform_core::{Attributes, Item};
+use keyform_core::{Attributes, Item, ValueRef};
 
 use crate::schema::{EntityId, Model};
 use crate::template::Shape;
@@ -41,17 +41,23 @@ pub(super) fn found(model: &Model, candidates: &[EntityId], item: &Item) -> Opti
 /// An item that is known to be of an entity.
 pub(super) fn of(model: &Model, entity: EntityId, item: &Item) -> Found {
     let is_field = |name: &str| model.entity(entity).field_named(name).is_some();
-    Found { entity, fields: item.filtered(is_field).to_attributes() }
+    let fields = item.iter().filter(|(name, _)| is_field(name));
+    Found { entity, fields: fields.map(|(name, value)| (name.to_owned(), value.to_tree())).collect() }
+}
+
+/// An item that is known to be of an entity, as a request has it.
+pub(super) fn of_attributes(model: &Model, entity: EntityId, item: &Attributes) -> Found {
+    let fields = item.iter().filter(|(name, _)| model.entity(entity).field_named(name).is_some());
+    Found { entity, fields: fields.map(|(name, value)| (name.clone(), value.clone())).collect() }
 }
 
 /// By its tag, if the table has one and the item too; else by the texts of its key.
 fn is_of(model: &Model, id: EntityId, item: &Item, only: bool) -> bool {
     let entity = model.entity(id);
     let tag = entity.table.and_then(|table| model.table(table).tag.as_ref());
-    let tagged = tag.and_then(|(tag, _)| item.get(tag)).and_then(|value| text(&value));
-    match tagged {
-        Some(tagged) => tagged == entity.tag,
-        None => only || has_key(model, id, item),
+    match tag.and_then(|(tag, _)| item.get(tag)) {
+        Some(ValueRef::S(tagged)) => tagged == entity.tag,
+        _ => only || has_key(model, id, item),
     }
 }
 
@@ -64,10 +70,10 @@ fn has_key(model: &Model, id: EntityId, item: &Item) -> bool {
     })
 }
 
-fn text(value: &keyform_core::ValueRef<'_>) -> Option<String> {
-    match value.to_tree() {
-        keyform_core::AttributeValue::S(text) => Some(text),
-        keyform_core::AttributeValue::N(number) => Some(number.to_string()),
+fn text(value: &ValueRef<'_>) -> Option<String> {
+    match value {
+        ValueRef::S(text) => Some((*text).to_owned()),
+        ValueRef::N(number) => Some(number.to_string()),
         _ => None,
     }
 }

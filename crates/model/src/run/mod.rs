@@ -24,15 +24,16 @@ mod surroundings;
 mod tables;
 mod write;
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use keyform_core::{Attributes, Error, Execute, Operation, Output};
 
 use crate::Checked;
-use crate::bind::Inputs;
+use crate::bind::{self, Inputs};
 use crate::plan::{WriteKind, WritePlan};
-use crate::schema::{Read, ReadId, Write, WriteId};
+use crate::schema::{Model, Read, ReadId, Write, WriteId};
 
 pub use error::RunError;
 pub use fits::fits;
@@ -43,6 +44,7 @@ pub use surroundings::{Surroundings, Waiting};
 #[derive(Clone)]
 pub struct Runner {
     checked: Arc<Checked>,
+    patterns: Arc<Patterns>,
     store: Arc<dyn Execute>,
     surroundings: Arc<dyn Surroundings>,
     settings: Arc<Settings>,
@@ -97,10 +99,12 @@ impl Runner {
         if checked.has_errors() {
             return Err(RunError::NotChecked);
         }
-        Ok(Self { checked, store, surroundings, settings: Arc::new(settings) })
+        let checked = Arc::new(deployed(Arc::unwrap_or_clone(checked), &settings.variables));
+        let patterns = Arc::new(Patterns::of(&checked.model));
+        Ok(Self { checked, patterns, store, surroundings, settings: Arc::new(settings) })
     }
 
-    /// The model it runs.
+    /// The model it runs; its tables have the names they have in the store.
     #[must_use]
     pub fn checked(&self) -> &Checked {
         &self.checked
@@ -147,19 +151,13 @@ impl Runner {
     }
 
     fn find_read(&self, name: &str) -> Result<(ReadId, &Read), RunError> {
-        let reads = &self.checked.model.reads;
-        let number =
-            reads.iter().position(|read| read.name == name).ok_or_else(|| RunError::UnknownPattern(name.to_owned()))?;
-        Ok((ReadId(number), &reads[number]))
+        let id = self.patterns.reads.get(name).ok_or_else(|| RunError::UnknownPattern(name.to_owned()))?;
+        Ok((*id, self.checked.model.read(*id)))
     }
 
     fn find_write(&self, name: &str) -> Result<(WriteId, &Write), RunError> {
-        let writes = &self.checked.model.writes;
-        let number = writes
-            .iter()
-            .position(|write| write.name == name)
-            .ok_or_else(|| RunError::UnknownPattern(name.to_owned()))?;
-        Ok((WriteId(number), &writes[number]))
+        let id = self.patterns.writes.get(name).ok_or_else(|| RunError::UnknownPattern(name.to_owned()))?;
+        Ok((*id, &self.checked.model.writes[id.0]))
     }
 
     async fn send(&self, operation: Operation) -> Result<Output, Error> {
@@ -167,22 +165,44 @@ impl Runner {
     }
 
     /// What a call knows, before anything was read.
-    fn inputs<'a>(&'a self, call: &Call) -> Inputs<'a> {
+    fn inputs<'a>(&'a self, call: &'a Call) -> Inputs<'a> {
         Inputs {
-            arguments: call.arguments.clone(),
+            arguments: Cow::Borrowed(&call.arguments),
             caller: match &call.caller {
-                Caller::System => Attributes::new(),
-                Caller::Claims(claims) => claims.clone(),
+                Caller::System => Cow::default(),
+                Caller::Claims(claims) => Cow::Borrowed(claims),
             },
             lets: Vec::new(),
             current: Vec::new(),
-            variables: self.settings.variables.clone(),
+            variables: BTreeMap::new(),
             start: None,
-            token: call.token.clone(),
+            token: None,
             now_millis: self.surroundings.now_millis(),
             fresh: self.surroundings.fresh(),
         }
     }
+}
+
+/// The numbers of patterns by their names.
+struct Patterns {
+    reads: HashMap<String, ReadId>,
+    writes: HashMap<String, WriteId>,
+}
+
+impl Patterns {
+    fn of(model: &Model) -> Self {
+        let reads = model.reads.iter().enumerate().map(|(number, read)| (read.name.clone(), ReadId(number)));
+        let writes = model.writes.iter().enumerate().map(|(number, write)| (write.name.clone(), WriteId(number)));
+        Self { reads: reads.collect(), writes: writes.collect() }
+    }
+}
+
+/// The model with the names that its tables have in the store, so that no call need make them.
+fn deployed(mut checked: Checked, variables: &BTreeMap<String, String>) -> Checked {
+    for table in &mut checked.model.tables {
+        table.physical = bind::table_name(table, variables);
+    }
+    checked
 }
 
 impl std::fmt::Debug for Runner {

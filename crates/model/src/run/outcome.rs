@@ -59,8 +59,7 @@ fn by_action(
 ) -> Result<Option<Found>, RunError> {
     let action: Option<&BoundAction> = bound.actions.get(number);
     let name = action.and_then(|action| action.refusals.iter().find(|(condition, _)| !condition.holds(item)));
-    let planned: Option<&PlannedAction> =
-        action.and_then(|action| plan.actions.iter().find(|planned| planned.step == action.step));
+    let planned: Option<&PlannedAction> = action.and_then(|action| plan.at(&action.step));
     let current = item.zip(planned).map(|(item, planned)| found::of(model, planned.entity, item));
     match name {
         Some((_, refusal)) => refused(&refusal.outcome, current),

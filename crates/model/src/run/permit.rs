@@ -1,5 +1,7 @@
 //! Whether a caller may: `allow` over parameters, claims, what was read, and guards.
 
+use std::borrow::Cow;
+
 use keyform_core::{AttributeValue, Operation, Output};
 
 use crate::bind;
@@ -127,7 +129,8 @@ impl Runner {
         let model = &self.checked.model;
         let guard = &model.guards[id.0];
         let mut inputs = self.inputs(call);
-        inputs.arguments = guard.parameters.iter().map(|parameter| parameter.field_name.clone()).zip(values).collect();
+        let names = guard.parameters.iter().map(|parameter| parameter.field_name.clone());
+        inputs.arguments = Cow::Owned(names.zip(values).collect());
         let Some((get, condition)) = bind::guard(model, guard, &inputs)? else { return Ok(false) };
         match self.send(Operation::GetItem(get)).await? {
             Output::GetItem(output) => {

@@ -44,8 +44,8 @@ impl Runner {
         cursor::open(&self.settings.cursor_key, &self.binding(read, call), cursor).map(Some).ok_or(RunError::Cursor)
     }
 
-    async fn get(&self, read: &Read, plan: &ReadPlan, bound: BoundRead) -> Result<Answer, RunError> {
-        let item = match bound.operation.clone() {
+    async fn get(&self, read: &Read, plan: &ReadPlan, mut bound: BoundRead) -> Result<Answer, RunError> {
+        let item = match bound.operation.take() {
             None => None,
             Some(operation) => match self.send(operation).await? {
                 Output::GetItem(output) => output.item,
@@ -144,8 +144,8 @@ impl Runner {
     }
 
     /// Items of a list of keys: in pieces the service takes, and again for what it did not get to.
-    async fn batch(&self, plan: &ReadPlan, bound: BoundRead) -> Result<Answer, RunError> {
-        let Some(Operation::BatchGetItem(batch)) = bound.operation.clone() else {
+    async fn batch(&self, plan: &ReadPlan, mut bound: BoundRead) -> Result<Answer, RunError> {
+        let Some(Operation::BatchGetItem(batch)) = bound.operation.take() else {
             return Ok(Answer::Page { items: Vec::new(), cursor: None });
         };
         let mut items = Vec::new();

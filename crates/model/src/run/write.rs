@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use keyform_core::operation::{BatchWriteItem, ReturnValues, TransactAction};
+use keyform_core::operation::{BatchWriteItem, GetItem, ReturnValues, TransactAction};
 use keyform_core::{AttributeValue, Attributes, ErrorCode, Item, Operation, Output};
 
-use crate::bind::{self, BoundWrite, Inputs};
+use crate::bind::{self, BoundAction, BoundWrite, Inputs};
 use crate::plan::WritePlan;
 use crate::schema::{LetSource, Write, WriteId};
 
@@ -19,6 +19,14 @@ const PAUSE_MAX: Duration = Duration::from_secs(2);
 /// Items that one BatchWriteItem takes.
 const BATCH_ITEMS_MAX: usize = 25;
 
+/// What a request says of the item that its write returns.
+enum Promised {
+    /// The item is put.
+    Known(Found),
+    /// It is what stands under this key afterwards.
+    At(String, Attributes),
+}
+
 impl Runner {
     pub(super) async fn run_write(&self, id: WriteId, write: &Write, call: &Call) -> Result<Option<Found>, RunError> {
         let Some(plan) = &self.checked.plans.writes[id.0] else {
@@ -29,11 +37,11 @@ impl Runner {
         }
         let fresh = Remembered::new(self.surroundings.fresh());
         let now_millis = self.surroundings.now_millis();
-        let token = call.token.clone().unwrap_or_else(|| self.surroundings.fresh().uuid());
+        let token = write.idempotent.map(|_| call.token.clone().unwrap_or_else(|| self.surroundings.fresh().uuid()));
         let mut tries = 0;
         loop {
             fresh.rewind();
-            let inputs = Inputs { fresh: &fresh, now_millis, token: Some(token.clone()), ..self.inputs(call) };
+            let inputs = Inputs { fresh: &fresh, now_millis, token: token.clone(), ..self.inputs(call) };
             match self.try_write(write, plan, call, inputs).await {
                 Err(RunError::Busy) if tries + 1 < TRIES_MAX => {
                     tries += 1;
@@ -102,16 +110,18 @@ impl Runner {
         Ok(())
     }
 
-    async fn apply(&self, write: &Write, plan: &WritePlan, bound: BoundWrite) -> Result<Option<Found>, RunError> {
-        let Some(operation) = bound.operation.clone() else { return Ok(None) };
+    async fn apply(&self, write: &Write, plan: &WritePlan, mut bound: BoundWrite) -> Result<Option<Found>, RunError> {
+        let promised = self.promised(write, plan, &bound);
+        let Some(operation) = bound.operation.take() else { return Ok(None) };
         if let Operation::BatchWriteItem(batch) = operation {
             return self.apply_batch(batch).await.map(|()| None);
         }
-        let told = with_images(operation);
-        let answer = self.send(told.clone()).await;
-        match answer {
-            Ok(Output::WriteItem(output)) => Ok(self.returned(write, put_item(&told).or(output.attributes))),
-            Ok(Output::TransactWriteItems(_)) => self.returned_after(write, &told).await,
+        match self.send(with_images(operation)).await {
+            Ok(Output::WriteItem(output)) => Ok(match promised {
+                Some(Promised::Known(found)) => Some(found),
+                _ => output.attributes.and_then(|item| self.returned(write, &item)),
+            }),
+            Ok(Output::TransactWriteItems(_)) => self.returned_after(write, promised).await,
             Ok(_) => Ok(None),
             Err(error) => match error.code() {
                 ErrorCode::TransactionConflict
@@ -124,38 +134,45 @@ impl Runner {
         }
     }
 
-    /// The item a write returns, of what the request has made of it.
-    fn returned(&self, write: &Write, item: Option<Item>) -> Option<Found> {
+    /// The item that an answer shows, if the write returns it.
+    fn returned(&self, write: &Write, item: &Item) -> Option<Found> {
         let entity = write.result.and_then(|(entity, _)| entity)?;
-        item.and_then(|item| found::found(&self.checked.model, &[entity], &item))
+        found::found(&self.checked.model, &[entity], item)
+    }
+
+    /// What the request says of the item that the write returns: that of the first action on its entity that writes it.
+    fn promised(&self, write: &Write, plan: &WritePlan, bound: &BoundWrite) -> Option<Promised> {
+        let entity = write.result.and_then(|(entity, _)| entity)?;
+        let known = |item| Promised::Known(found::of_attributes(&self.checked.model, entity, item));
+        match bound.operation.as_ref()? {
+            Operation::PutItem(put) => Some(known(&put.item)),
+            Operation::TransactWriteItems(transaction) => {
+                let is_its =
+                    |action: &BoundAction| plan.at(&action.step).is_some_and(|planned| planned.entity == entity);
+                let its = transaction.actions.iter().zip(&bound.actions).filter(|(_, action)| is_its(action));
+                its.into_iter().find_map(|(action, _)| match action {
+                    TransactAction::Put { item, .. } => Some(known(item)),
+                    TransactAction::Update { table, key, .. } => Some(Promised::At(table.clone(), key.clone())),
+                    TransactAction::Delete { .. } | TransactAction::Check { .. } => None,
+                })
+            }
+            _ => None,
+        }
     }
 
     /// After a transaction: a put item is known, an updated one is read again.
-    async fn returned_after(&self, write: &Write, operation: &Operation) -> Result<Option<Found>, RunError> {
-        let Some(entity) = write.result.and_then(|(entity, _)| entity) else { return Ok(None) };
-        let Operation::TransactWriteItems(transaction) = operation else { return Ok(None) };
-        for action in &transaction.actions {
-            let item = match action {
-                TransactAction::Put { item, .. } => Some(Item::from(item)),
-                TransactAction::Update { table, key, .. } => self.current(table, key).await?,
-                _ => None,
-            };
-            let found = item.and_then(|item| found::found(&self.checked.model, &[entity], &item));
-            if found.is_some() {
-                return Ok(found);
+    async fn returned_after(&self, write: &Write, promised: Option<Promised>) -> Result<Option<Found>, RunError> {
+        Ok(match promised {
+            Some(Promised::Known(found)) => Some(found),
+            Some(Promised::At(table, key)) => {
+                self.current(table, key).await?.and_then(|item| self.returned(write, &item))
             }
-        }
-        Ok(None)
+            None => None,
+        })
     }
 
-    async fn current(&self, table: &str, key: &Attributes) -> Result<Option<Item>, RunError> {
-        let get = keyform_core::operation::GetItem {
-            table: table.to_owned(),
-            key: key.clone(),
-            projection: None,
-            consistent: true,
-            return_capacity: Default::default(),
-        };
+    async fn current(&self, table: String, key: Attributes) -> Result<Option<Item>, RunError> {
+        let get = GetItem { table, key, consistent: true, ..GetItem::default() };
         match self.send(Operation::GetItem(get)).await? {
             Output::GetItem(output) => Ok(output.item),
             _ => Ok(None),
@@ -247,12 +264,5 @@ fn with_images(operation: Operation) -> Operation {
             Operation::TransactWriteItems(transaction)
         }
         other => other,
-    }
-}
-
-fn put_item(operation: &Operation) -> Option<Item> {
-    match operation {
-        Operation::PutItem(put) => Some(Item::from(&put.item)),
-        _ => None,
     }
 }

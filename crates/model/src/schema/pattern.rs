@@ -227,6 +227,11 @@ pub struct Write {
 }
 
 impl Write {
+    /// Whether one of its actions, those within `for` included, is as asked.
+    pub(crate) fn any_action(&self, is: &mut dyn FnMut(&Action) -> bool) -> bool {
+        any(&self.steps, is)
+    }
+
     /// Its actions in order, those within `for` included.
     #[must_use]
     pub fn actions(&self) -> Vec<&Action> {
@@ -234,6 +239,13 @@ impl Write {
         collect(&self.steps, &mut actions);
         actions
     }
+}
+
+fn any(steps: &[Step], is: &mut dyn FnMut(&Action) -> bool) -> bool {
+    steps.iter().any(|step| match step {
+        Step::Action(action) => is(action),
+        Step::For(each) => any(&each.steps, is),
+    })
 }
 
 fn collect<'a>(steps: &'a [Step], actions: &mut Vec<&'a Action>) {

@@ -97,6 +97,10 @@ pub fn accepts(kind: &Type, value: &str) -> bool {
     match kind {
         Type::String(bounds) => within(*bounds, value.chars().count()),
         Type::Binary(bounds) => within(*bounds, value.len()),
+        Type::Slug(bounds) => !value.is_empty() && value.bytes().all(is_slug) && within(*bounds, value.len()),
+        Type::Ulid => is_ulid(value),
+        Type::Uuid => is_uuid(value),
+        Type::OneOf(texts) => texts.iter().any(|text| text == value),
         Type::Number => is_number(value),
         Type::Timestamp => clock::millis(value).is_some(),
         Type::Date => clock::millis(&format!("{value}T00:00:00.000Z")).is_some(),
@@ -112,6 +116,25 @@ pub fn accepts(kind: &Type, value: &str) -> bool {
 fn within(bounds: Bounds, count: usize) -> bool {
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     bounds.min.is_none_or(|min| min <= count) && bounds.max.is_none_or(|max| count <= max)
+}
+
+fn is_slug(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
+}
+
+/// Crockford's base 32 in upper case; the first character holds three bits.
+fn is_ulid(value: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_uppercase() && !b"ILOU".contains(&byte);
+    value.len() == 26 && matches!(value.as_bytes()[0], b'0'..=b'7') && value.bytes().all(is_digit)
+}
+
+/// Groups of 8, 4, 4, 4 and 12 hexadecimal digits.
+fn is_uuid(value: &str) -> bool {
+    let fits = |(place, byte): (usize, u8)| match place {
+        8 | 13 | 18 | 23 => byte == b'-',
+        _ => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
+    };
+    value.len() == 36 && value.bytes().enumerate().all(fits)
 }
 
 /// A number in its shortest form without an exponent.
@@ -142,6 +165,35 @@ mod tests {
         check(Type::String(Bounds::default()), Format::Upper, "straße", "STRASSE");
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         check(Type::String(Bounds::default()), Format::Hash, "", empty);
+    }
+
+    #[test]
+    fn what_is_looked_at_quickly_is_what_its_language_holds() {
+        let bounds = Bounds { min: Some(2), max: Some(3) };
+        let kinds = [Type::Ulid, Type::Uuid, Type::Slug(Bounds::default()), Type::Slug(bounds)];
+        let texts = [
+            "",
+            "a",
+            "a.",
+            "a-_b",
+            "a/b",
+            "é",
+            "01KKP2T8SN0000000000000001",
+            "81KKP2T8SN0000000000000001",
+            "01KKP2T8SN000000000000000I",
+            "01kkp2t8sn0000000000000001",
+            "01KKP2T8SN000000000000000",
+            "6f1b9c1e-0000-4000-8000-000000000000",
+            "6F1b9c1e-0000-4000-8000-000000000000",
+            "6f1b9c1e00000-4000-8000-000000000000",
+            "6f1b9c1e-0000-4000-8000-00000000000é",
+        ];
+        for kind in kinds.into_iter().chain([Type::OneOf(vec!["a".to_owned(), "a.".to_owned()])]) {
+            for text in texts {
+                let holds = Language::of(&kind, Format::Plain).is_some_and(|language| language.holds(text));
+                assert_eq!(accepts(&kind, text), holds, "{text} as {kind:?}");
+            }
+        }
     }
 
     #[test]
