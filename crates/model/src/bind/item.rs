@@ -28,7 +28,7 @@ pub fn item(table: &Table, entity: &Entity, values: &Attributes) -> Result<Attri
             fields.insert(FieldId(number), value);
         }
     }
-    whole(table, entity, &fields)
+    whole(table, entity, fields)
 }
 
 /// The values that a new item gets, each made once.
@@ -135,12 +135,13 @@ fn kind(table: &Table, index: Option<IndexId>, attribute: &str) -> KeyType {
 }
 
 /// The whole item.
-pub(super) fn whole(table: &Table, entity: &Entity, fields: &Fields) -> Result<Attributes, BindError> {
-    let mut item: Attributes =
-        fields.iter().map(|(field, value)| (entity.field(*field).name.clone(), value.clone())).collect();
-    item.extend(key(table, entity, fields)?);
+pub(super) fn whole(table: &Table, entity: &Entity, fields: Fields) -> Result<Attributes, BindError> {
+    let mut item = key(table, entity, &fields)?;
     for index in &entity.indexes {
-        item.extend(index_key(table, entity, index, fields)?);
+        item.extend(index_key(table, entity, index, &fields)?);
+    }
+    for (field, value) in fields {
+        item.entry(entity.field(field).name.clone()).or_insert(value);
     }
     if let Some((tag, _)) = &table.tag {
         item.insert(tag.clone(), entity.tag.as_str().into());

@@ -78,18 +78,19 @@ impl Pass<'_> {
     }
 
     /// The attributes of the key that is read.
-    fn key_attributes(&self) -> Vec<&KeyAttribute> {
-        match self.plan.index {
-            None => self.table.partition.iter().chain(&self.table.sort).collect(),
+    fn key_attributes(&self) -> impl Iterator<Item = &KeyAttribute> {
+        let (partition, sort) = match self.plan.index {
+            None => (self.table.partition.as_slice(), self.table.sort.as_slice()),
             Some(index) => {
                 let index = self.table.index_at(index);
-                index.partition.iter().chain(&index.sort).collect()
+                (index.partition.as_slice(), index.sort.as_slice())
             }
-        }
+        };
+        partition.iter().chain(sort)
     }
 
     fn kind(&self, attribute: &str) -> KeyType {
-        let found = self.key_attributes().into_iter().find(|key| key.name == attribute);
+        let found = self.key_attributes().find(|key| key.name == attribute);
         found.map_or(KeyType::String, |key| key.kind)
     }
 
@@ -101,8 +102,7 @@ impl Pass<'_> {
                 BoundPart::Text(text) => Piece::Text(text),
                 BoundPart::Argument { parameter, argument, format } => {
                     let given = &self.read.parameters[*parameter];
-                    let value = self.element(*parameter, *argument, element)?;
-                    Piece::Value(Cow::Owned(value), &given.kind, *format)
+                    Piece::Value(self.element(*parameter, *argument, element)?, &given.kind, *format)
                 }
             });
         }
@@ -110,14 +110,13 @@ impl Pass<'_> {
     }
 
     /// An argument; of a list the element with that number.
-    fn element(&self, parameter: usize, argument: usize, element: usize) -> Result<AttributeValue, BindError> {
+    fn element(&self, parameter: usize, argument: usize, element: usize) -> Result<Cow<'_, AttributeValue>, BindError> {
         let given = &self.read.parameters[parameter];
-        match self.scope.raw_argument(given, argument) {
-            Some(AttributeValue::L(parts)) if given.test == Test::In && element < parts.len() => {
-                value::fitted(parts[element].clone(), &given.kind).ok_or_else(|| missing(given, 0))
-            }
-            _ => self.given(parameter, argument),
-        }
+        let value = match self.scope.raw_argument(given, argument) {
+            Some(AttributeValue::L(parts)) if given.test == Test::In => parts.get(element),
+            value => value,
+        };
+        value.and_then(|value| value::fitting(value, &given.kind)).ok_or_else(|| missing(given, argument))
     }
 
     fn given(&self, parameter: usize, argument: usize) -> Result<AttributeValue, BindError> {
@@ -242,7 +241,10 @@ impl Pass<'_> {
 
     /// The filter of the request, and what must be left out after it; a `None` never holds.
     fn filters(&self) -> Result<(Option<Logic>, Option<Logic>), BindError> {
-        let keys: Vec<&str> = self.key_attributes().into_iter().map(|key| key.name.as_str()).collect();
+        if self.plan.filters.is_empty() {
+            return Ok((Some(Logic::Known(true)), Some(Logic::Known(true))));
+        }
+        let keys: Vec<&str> = self.key_attributes().map(|key| key.name.as_str()).collect();
         let takes_filter = matches!(self.plan.request, RequestKind::Query | RequestKind::Scan);
         let takes_keys = self.plan.request == RequestKind::Scan;
         let (mut within, mut after) = (Vec::new(), Vec::new());

@@ -45,6 +45,14 @@ fn number(text: &str) -> AttributeValue {
     AttributeValue::N(text.parse::<Number>().unwrap_or_else(|_| Number::from(0)))
 }
 
+/// A value as its type wants it, copied only where that changes it.
+pub(super) fn fitting<'a>(value: &'a AttributeValue, kind: &Type) -> Option<Cow<'a, AttributeValue>> {
+    match kind.resolved() {
+        Type::Email | Type::Set(..) | Type::Record(_) => fitted(value.clone(), kind).map(Cow::Owned),
+        _ => Some(Cow::Borrowed(value)),
+    }
+}
+
 /// A value as its type wants it: addresses trimmed and in lower case, sets as sets. An empty set is nothing.
 pub(super) fn fitted(value: AttributeValue, kind: &Type) -> Option<AttributeValue> {
     match (kind.resolved(), value) {
@@ -113,9 +121,12 @@ pub(super) fn key(pieces: &[Piece<'_>], kind: KeyType) -> Result<AttributeValue,
     }
 }
 
+/// What most keys have room in.
+const KEY_BYTES_USUAL: usize = 64;
+
 /// The text of some pieces.
 fn text(pieces: &[Piece<'_>]) -> Result<String, BindError> {
-    let mut text = String::new();
+    let mut text = String::with_capacity(KEY_BYTES_USUAL);
     for piece in pieces {
         match piece {
             Piece::Text(part) => text.push_str(part),

@@ -209,18 +209,18 @@ impl<'a> Pass<'a> {
             return Ok(());
         }
         let fields = item::new_fields(&mut self.scope, entity, action)?;
-        let item = item::whole(table, entity, &fields)?;
-        let (condition, refusals) = self.demands(action, table, Vec::new())?;
-        let put = TransactAction::Put { table: name.clone(), item, condition, return_item_on_failure: false };
-        self.push(put, path, refusals);
+        let mut claims = Vec::new();
         for field in guarded(entity, action) {
             if let Some(key) = sentinel::key(table, entity, field, &fields)? {
-                self.claim(
-                    taken(entity, field, action),
-                    path,
-                    sentinel::claim(table, name.clone(), key, entity, &fields),
-                );
+                claims.push((field, sentinel::claim(table, name.clone(), key, entity, &fields)));
             }
+        }
+        let item = item::whole(table, entity, fields)?;
+        let (condition, refusals) = self.demands(action, table, Vec::new())?;
+        let put = TransactAction::Put { table: name, item, condition, return_item_on_failure: false };
+        self.push(put, path, refusals);
+        for (field, claim) in claims {
+            self.claim(taken(entity, field, action), path, claim);
         }
         Ok(())
     }

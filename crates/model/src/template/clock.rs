@@ -1,13 +1,39 @@
 //! Timestamps and milliseconds since 1970, for years of four digits.
 
 const DAY_MILLIS: i64 = 86_400_000;
+const TIMESTAMP_CHARS: usize = 24;
 
 /// `2026-10-31T07:08:09.123Z` of milliseconds since 1970.
 pub(super) fn timestamp(millis: i64) -> String {
     let (year, month, day) = date(millis.div_euclid(DAY_MILLIS));
     let rest = millis.rem_euclid(DAY_MILLIS);
     let (hour, minute, second, milli) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60, rest % 1000);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+    if !(0..=9999).contains(&year) {
+        return format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z");
+    }
+    let mut text = String::with_capacity(TIMESTAMP_CHARS);
+    let parts = [
+        (year, 4, '-'),
+        (month, 2, '-'),
+        (day, 2, 'T'),
+        (hour, 2, ':'),
+        (minute, 2, ':'),
+        (second, 2, '.'),
+        (milli, 3, 'Z'),
+    ];
+    for (number, digits, after) in parts {
+        push_digits(&mut text, number, digits);
+        text.push(after);
+    }
+    text
+}
+
+/// Adds so many decimal digits of a number that has no more.
+fn push_digits(text: &mut String, number: i64, digits: u32) {
+    for place in (0..digits).rev() {
+        let digit = number / 10_i64.pow(place) % 10;
+        text.push(char::from(b'0' + digit as u8));
+    }
 }
 
 /// Milliseconds since 1970 of a timestamp with milliseconds in UTC; `None` if it is none.
