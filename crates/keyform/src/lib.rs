@@ -37,6 +37,7 @@ pub mod cursor_key;
 mod models;
 mod serve;
 pub mod surroundings;
+pub mod typed;
 
 /// The README's example compiles.
 #[cfg(doctest)]
@@ -49,7 +50,15 @@ pub use keyform_core::{
 };
 pub use keyform_engine::{Database, Encryption, OpenError, Options, env, keys, store};
 pub use keyform_live as live;
+#[doc(inline)]
+pub use keyform_macros::model;
 pub use keyform_model as model;
 pub use keyform_server as server;
 pub use models::{Ground, ModelFileError, ModelFiles, Reload, unnamed_table};
+pub use serde;
+pub use serde_json;
 pub use serve::{serve, serve_models};
+pub use typed::{
+    Binary, CallError, ChangeEvent, Date, Decimal, EntityChange, Epoch, EpochMs, Items, ModelOptions, Money, Page,
+    Pages, Secret, Timestamp, Ulid, Uuid,
+};

@@ -5,14 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate with the crates of ours that it may use.
-const MAY_USE: [(&str, &[&str]); 8] = [
+const MAY_USE: [(&str, &[&str]); 9] = [
     ("core", &[]),
     ("wire", &["core"]),
     ("engine", &["core"]),
     ("model", &["core"]),
     ("aws", &["core"]),
     ("server", &["core", "wire", "model"]),
-    ("keyform", &["core", "wire", "engine", "model", "aws", "server"]),
+    ("macros", &["model"]),
+    ("keyform", &["core", "wire", "engine", "model", "aws", "server", "macros"]),
     ("cli", &["core", "wire", "engine", "model", "aws", "server", "keyform"]),
 ];
 

@@ -2,6 +2,8 @@
 //!
 //! Each target is one line of [`TARGETS`], and one module that prints it. The commands, the macro and the tests go through this list.
 
+mod rust;
+
 use std::collections::BTreeMap;
 
 use crate::Checked;
@@ -25,7 +27,8 @@ pub struct Settings {
 }
 
 /// All targets, in the order in which help names them.
-pub static TARGETS: &[Target] = &[];
+pub static TARGETS: &[Target] =
+    &[Target { name: "rust", about: "typed Rust, as `keyform::model!` makes it", print: rust::print }];
 
 /// The target of a name.
 #[must_use]

@@ -38,6 +38,12 @@ pub(super) fn found(model: &Model, candidates: &[EntityId], item: &Item) -> Opti
     Some(of(model, entity, item))
 }
 
+/// An item of one of these entities, or of something else: its tag or its key must say of which.
+pub(super) fn found_among(model: &Model, candidates: &[EntityId], item: &Item) -> Option<Found> {
+    let entity = *candidates.iter().find(|&&id| is_of(model, id, item, false))?;
+    Some(of(model, entity, item))
+}
+
 /// An item that is known to be of an entity.
 pub(super) fn of(model: &Model, entity: EntityId, item: &Item) -> Found {
     let is_field = |name: &str| model.entity(entity).field_named(name).is_some();

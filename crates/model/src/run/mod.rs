@@ -28,12 +28,12 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use keyform_core::{Attributes, Error, Execute, Operation, Output};
+use keyform_core::{Attributes, Error, Execute, Item, Operation, Output};
 
 use crate::Checked;
 use crate::bind::{self, Inputs};
 use crate::plan::{WriteKind, WritePlan};
-use crate::schema::{Model, Read, ReadId, Write, WriteId};
+use crate::schema::{EntityId, Model, Read, ReadId, Table, TableId, Write, WriteId};
 
 pub use error::RunError;
 pub use fits::fits;
@@ -148,6 +148,17 @@ impl Runner {
     fn obstacle(&self, write: &Write, plan: &WritePlan) -> Option<String> {
         let needs_transaction = plan.request == WriteKind::Transaction && self.settings.without_transactions;
         needs_transaction.then(|| format!("`{}` is a transaction, and this store has none", write.name))
+    }
+
+    /// An item of a table as an entity of it; `None` if it is of none. The table is named as in the model or as in the store.
+    #[must_use]
+    pub fn found_in(&self, table: &str, item: &Item) -> Option<Found> {
+        let model = &self.checked.model;
+        let is_meant = |found: &Table| found.name == table || found.physical == table;
+        let number = model.tables.iter().position(is_meant)?;
+        let entities: Vec<EntityId> = model.entities_of(TableId(number)).map(|(id, _)| id).collect();
+        // Beside its entities a table holds sentinels of unique fields.
+        found::found_among(model, &entities, item)
     }
 
     fn find_read(&self, name: &str) -> Result<(ReadId, &Read), RunError> {

@@ -1,0 +1,291 @@
+//! Calls of a model's patterns, as the model's own code makes them.
+
+use std::sync::Arc;
+
+use keyform_core::operation::ChangeRecord;
+use keyform_core::{AttributeValue, Attributes, Execute};
+use keyform_model::Checked;
+use keyform_model::document::parse;
+use keyform_model::plan::plan;
+use keyform_model::run::{self, Answer, Caller, Found, Runner, Settings};
+use keyform_model::schema::{EntityId, resolve};
+
+use super::change::{self, FromChange};
+use super::{CallError, FromAttributes, ModelOptions, Outcome, Page, Pages, ToAttribute, WrongItem, refused};
+
+/// A model on a store, called by someone: what a model's handle holds.
+#[derive(Clone, Debug)]
+pub struct Calls {
+    runner: Runner,
+    caller: Caller,
+    token: Option<String>,
+}
+
+impl Calls {
+    /// A model on a store. The text has been checked when the code was made of it.
+    ///
+    /// # Errors
+    /// A variable has no value.
+    pub fn new(source: &str, store: Arc<dyn Execute>, options: ModelOptions) -> Result<Self, CallError> {
+        let checked = trusted(source);
+        check_variables(&checked, &options)?;
+        let settings = Settings {
+            variables: options.variables,
+            cursor_key: options.cursor_key.unwrap_or_else(random_key),
+            without_transactions: options.without_transactions,
+        };
+        let runner = Runner::new(Arc::new(checked), store, options.surroundings, settings)?;
+        Ok(Self { runner, caller: Caller::System, token: None })
+    }
+
+    /// The runner, for what has no typed form.
+    #[must_use]
+    pub fn runner(&self) -> &Runner {
+        &self.runner
+    }
+
+    /// Makes the tables that are not there yet; their names.
+    ///
+    /// # Errors
+    /// The store refuses one.
+    pub async fn create_tables(&self) -> Result<Vec<String>, CallError> {
+        Ok(self.runner.create_tables().await?)
+    }
+
+    /// The same, called by someone whose claims these are.
+    #[must_use]
+    pub fn as_caller(&self, claims: &impl ToAttribute) -> Self {
+        let claims = match claims.to_attribute() {
+            Some(AttributeValue::M(claims)) => claims,
+            _ => Attributes::new(),
+        };
+        Self { caller: Caller::Claims(claims), ..self.clone() }
+    }
+
+    /// The same, with every write under a token: a write that is repeated under it applies once.
+    #[must_use]
+    pub fn with_token(&self, token: &str) -> Self {
+        Self { token: Some(token.to_owned()), ..self.clone() }
+    }
+
+    /// Begins a call.
+    #[must_use]
+    pub fn call(&self, pattern: &'static str) -> Call<'_> {
+        Call { calls: self, pattern, arguments: Attributes::new() }
+    }
+
+    /// What a record of a table's stream says. The table is named as in the model or as in the store.
+    ///
+    /// # Errors
+    /// An image is not as the model says.
+    pub fn change<T: FromChange>(&self, table: &str, record: &ChangeRecord) -> Result<T, WrongItem> {
+        change::of(&self.runner, table, record)
+    }
+
+    pub(super) async fn page<T: FromAttributes>(
+        &self,
+        pattern: &str,
+        arguments: Attributes,
+        cursor: Option<String>,
+    ) -> Result<Page<T>, CallError> {
+        let call = run::Call { arguments, caller: self.caller.clone(), cursor, token: None };
+        match self.runner.read(pattern, &call).await? {
+            Answer::Page { items, cursor } => Ok(Page { items: structs(items)?, cursor }),
+            other => Err(unexpected(&other)),
+        }
+    }
+}
+
+/// A model whose rules were checked when code was made of it: only what running needs is done again.
+fn trusted(source: &str) -> Checked {
+    let (document, diagnostics) = parse(source);
+    let (model, _) = resolve(&document);
+    let plans = plan(&model);
+    Checked { source: source.to_owned(), document, model, plans, diagnostics }
+}
+
+fn check_variables(checked: &Checked, options: &ModelOptions) -> Result<(), CallError> {
+    for table in &checked.model.tables {
+        let mut name = table.physical.clone();
+        for (variable, value) in &options.variables {
+            name = name.replace(&format!("{{{variable}}}"), value);
+        }
+        if name.contains('{') {
+            return Err(CallError::Variable(name));
+        }
+    }
+    Ok(())
+}
+
+fn random_key() -> [u8; 32] {
+    let mut key = [0; 32];
+    getrandom::fill(&mut key).expect("the operating system has randomness");
+    key
+}
+
+fn structs<T: FromAttributes>(items: Vec<Found>) -> Result<Vec<T>, CallError> {
+    items.into_iter().map(|item| T::from_attributes(item.fields).map_err(CallError::from)).collect()
+}
+
+fn unexpected(answer: &Answer) -> CallError {
+    let what = match answer {
+        Answer::One(_) => "one item",
+        Answer::Page { .. } => "a page",
+        Answer::Count(_) => "a count",
+        Answer::Collection(_) => "a collection",
+    };
+    CallError::Unexpected(what.to_owned())
+}
+
+/// A call that is being put together.
+#[derive(Debug)]
+#[must_use = "a call does nothing until it is sent"]
+pub struct Call<'a> {
+    calls: &'a Calls,
+    pattern: &'static str,
+    arguments: Attributes,
+}
+
+impl Call<'_> {
+    /// Adds an argument. One without a value is left out.
+    pub fn argument<T: ToAttribute + ?Sized>(&mut self, name: &str, value: &T) {
+        if let Some(value) = value.to_attribute() {
+            self.arguments.insert(name.to_owned(), value);
+        }
+    }
+
+    fn into_call(self) -> run::Call {
+        let (caller, token) = (self.calls.caller.clone(), self.calls.token.clone());
+        run::Call { arguments: self.arguments, caller, cursor: None, token }
+    }
+
+    async fn read(self) -> Result<Answer, CallError> {
+        let (runner, pattern) = (&self.calls.runner, self.pattern);
+        Ok(runner.read(pattern, &self.into_call()).await?)
+    }
+
+    /// Reads an item that may be missing.
+    ///
+    /// # Errors
+    /// [`CallError`]
+    pub async fn maybe<T: FromAttributes>(self) -> Result<Option<T>, CallError> {
+        match self.read().await? {
+            Answer::One(None) => Ok(None),
+            Answer::One(Some(found)) => Ok(Some(T::from_attributes(found.fields)?)),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Reads an item.
+    ///
+    /// # Errors
+    /// [`CallError::NotFound`] if there is none.
+    pub async fn one<T: FromAttributes>(self) -> Result<T, CallError> {
+        self.maybe().await?.ok_or_else(|| CallError::NotFound("item".to_owned()))
+    }
+
+    /// Reads all items there are.
+    ///
+    /// # Errors
+    /// [`CallError`]
+    pub async fn all<T: FromAttributes>(self) -> Result<Vec<T>, CallError> {
+        match self.read().await? {
+            Answer::Page { items, .. } => structs(items),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Counts items.
+    ///
+    /// # Errors
+    /// [`CallError`]
+    pub async fn count(self) -> Result<u64, CallError> {
+        match self.read().await? {
+            Answer::Count(count) => Ok(count),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Reads a collection: the items of each part, in order.
+    ///
+    /// # Errors
+    /// [`CallError`]
+    pub async fn collection(self) -> Result<Parts, CallError> {
+        match self.read().await? {
+            Answer::Collection(parts) => Ok(Parts(parts)),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Reads pages, the first when it is awaited.
+    pub fn pages<T: FromAttributes>(self) -> Pages<T> {
+        Pages::new(self.calls.clone(), self.pattern, self.arguments)
+    }
+
+    /// Writes, and returns what was written where something was.
+    ///
+    /// # Errors
+    /// The write's refusals.
+    pub async fn written<T: FromAttributes, E: Outcome>(self) -> Result<Option<T>, E> {
+        let (runner, pattern) = (&self.calls.runner, self.pattern);
+        let found = runner.write(pattern, &self.into_call()).await.map_err(refused::<E>)?;
+        match found {
+            None => Ok(None),
+            Some(found) => {
+                T::from_attributes(found.fields).map(Some).map_err(|wrong| E::failed(CallError::Item(wrong)))
+            }
+        }
+    }
+
+    /// Writes, and returns what was written.
+    ///
+    /// # Errors
+    /// The write's refusals.
+    pub async fn write_one<T: FromAttributes, E: Outcome>(self) -> Result<T, E> {
+        self.written().await?.ok_or_else(|| E::failed(CallError::Gone))
+    }
+
+    /// Writes.
+    ///
+    /// # Errors
+    /// The write's refusals.
+    pub async fn write<E: Outcome>(self) -> Result<(), E> {
+        let (runner, pattern) = (&self.calls.runner, self.pattern);
+        runner.write(pattern, &self.into_call()).await.map(drop).map_err(refused::<E>)
+    }
+}
+
+/// The parts of a collection, taken by the numbers of their entities.
+#[derive(Debug)]
+pub struct Parts(Vec<(EntityId, Vec<Found>)>);
+
+impl Parts {
+    fn take(&mut self, entity: usize) -> Vec<Found> {
+        let part = self.0.iter_mut().find(|(id, _)| id.0 == entity);
+        part.map(|(_, items)| std::mem::take(items)).unwrap_or_default()
+    }
+
+    /// All items of a part.
+    ///
+    /// # Errors
+    /// One is not as the model says.
+    pub fn many<T: FromAttributes>(&mut self, entity: usize) -> Result<Vec<T>, CallError> {
+        structs(self.take(entity))
+    }
+
+    /// The item of a part that may be missing.
+    ///
+    /// # Errors
+    /// It is not as the model says.
+    pub fn maybe<T: FromAttributes>(&mut self, entity: usize) -> Result<Option<T>, CallError> {
+        Ok(self.take(entity).into_iter().next().map(|found| T::from_attributes(found.fields)).transpose()?)
+    }
+
+    /// The item of a part.
+    ///
+    /// # Errors
+    /// There is none, or it is not as the model says.
+    pub fn one<T: FromAttributes>(&mut self, entity: usize) -> Result<T, CallError> {
+        self.maybe(entity)?.ok_or_else(|| CallError::NotFound("item".to_owned()))
+    }
+}

@@ -1,0 +1,299 @@
+//! Ids: a type for each, so that one is not taken for another.
+
+use keyform_model::document::ast::Bounds;
+use keyform_model::run::fits;
+use keyform_model::schema::Type;
+
+use super::WrongText;
+
+/// The form that an id's text must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// 26 characters of Crockford's base 32.
+    Ulid,
+    /// 36 characters.
+    Uuid,
+    /// An e-mail address, which is trimmed and put in lower case.
+    Email,
+    /// Letters, digits, `-`, `_` and `.`; at least and at most so many.
+    Slug(Option<i64>, Option<i64>),
+    /// Any text of at least and at most so many characters.
+    Text(Option<i64>, Option<i64>),
+}
+
+impl Form {
+    fn kind(self) -> Type {
+        let bounds = |min, max| Bounds { min, max };
+        match self {
+            Self::Ulid => Type::Ulid,
+            Self::Uuid => Type::Uuid,
+            Self::Email => Type::Email,
+            Self::Slug(min, max) => Type::Slug(bounds(min, max)),
+            Self::Text(min, max) => Type::String(bounds(min, max)),
+        }
+    }
+
+    fn wanted(self) -> String {
+        let within = |min: Option<i64>, max: Option<i64>| match (min, max) {
+            (None, None) => String::new(),
+            (Some(min), None) => format!(" of at least {min} characters"),
+            (None, Some(max)) => format!(" of at most {max} characters"),
+            (Some(min), Some(max)) => format!(" of {min} to {max} characters"),
+        };
+        match self {
+            Self::Ulid => "a ULID".to_owned(),
+            Self::Uuid => "a UUID".to_owned(),
+            Self::Email => "an e-mail address".to_owned(),
+            Self::Slug(min, max) => format!("a text of letters, digits, `-`, `_` and `.`{}", within(min, max)),
+            Self::Text(min, max) => format!("a text{}", within(min, max)),
+        }
+    }
+}
+
+/// A text as an id of a form has it.
+///
+/// # Errors
+/// The text is not of the form.
+pub fn check_text(text: String, form: Form) -> Result<String, WrongText> {
+    let text = if form == Form::Email { text.trim().to_lowercase() } else { text };
+    let value = text.into();
+    match (fits(&value, &form.kind()), value) {
+        (true, keyform_core::AttributeValue::S(text)) => Ok(text),
+        (_, keyform_core::AttributeValue::S(text)) => Err(WrongText::new(&text, form.wanted())),
+        _ => Err(WrongText::new("", form.wanted())),
+    }
+}
+
+/// Makes a struct of a text an id: it is made of texts of its form only.
+///
+/// ```
+/// #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// pub struct OrderCode(String);
+///
+/// keyform::text_id! { OrderCode, Slug(Some(1), Some(8)) }
+///
+/// let code: OrderCode = "A-17".parse()?;
+/// assert_eq!(code.to_string(), "A-17");
+/// assert!("no spaces".parse::<OrderCode>().is_err());
+/// # Ok::<(), keyform::typed::WrongText>(())
+/// ```
+#[macro_export]
+macro_rules! text_id {
+    ($name:ident, Ulid) => {
+        $crate::text_id! { $name, $crate::typed::Form::Ulid, $crate::Ulid }
+    };
+    ($name:ident, Uuid) => {
+        $crate::text_id! { $name, $crate::typed::Form::Uuid, $crate::Uuid }
+    };
+    ($name:ident, $form:ident $(($min:expr, $max:expr))?) => {
+        $crate::text_id! { @ $name, $crate::typed::Form::$form $(($min, $max))? }
+    };
+    // An id of a common form is made of any other value of the form.
+    ($name:ident, $form:expr, $common:ty) => {
+        $crate::text_id! { @ $name, $form }
+
+        impl ::std::convert::From<$common> for $name {
+            fn from(common: $common) -> Self {
+                Self(common.into())
+            }
+        }
+
+        impl ::std::convert::From<$name> for $common {
+            fn from(id: $name) -> Self {
+                Self::trusted(id.0)
+            }
+        }
+
+    };
+    (@ $name:ident, $form:expr) => {
+        impl $name {
+            /// The id of a text.
+            ///
+            /// # Errors
+            /// The text is not of the id's form.
+            pub fn new(
+                text: impl ::std::convert::Into<::std::string::String>,
+            ) -> ::std::result::Result<Self, $crate::typed::WrongText> {
+                $crate::typed::check_text(text.into(), $form).map(Self)
+            }
+
+            /// Its text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+
+        impl ::std::convert::AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl ::std::str::FromStr for $name {
+            type Err = $crate::typed::WrongText;
+
+            fn from_str(text: &str) -> ::std::result::Result<Self, Self::Err> {
+                Self::new(text)
+            }
+        }
+
+        impl ::std::convert::TryFrom<::std::string::String> for $name {
+            type Error = $crate::typed::WrongText;
+
+            fn try_from(text: ::std::string::String) -> ::std::result::Result<Self, Self::Error> {
+                Self::new(text)
+            }
+        }
+
+        impl ::std::convert::TryFrom<&str> for $name {
+            type Error = $crate::typed::WrongText;
+
+            fn try_from(text: &str) -> ::std::result::Result<Self, Self::Error> {
+                Self::new(text)
+            }
+        }
+
+        impl ::std::convert::From<$name> for ::std::string::String {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
+        impl $crate::serde::Serialize for $name {
+            fn serialize<S: $crate::serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> ::std::result::Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> $crate::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> ::std::result::Result<Self, D::Error> {
+                let text = <::std::string::String as $crate::serde::Deserialize>::deserialize(deserializer)?;
+                Self::new(text).map_err(<D::Error as $crate::serde::de::Error>::custom)
+            }
+        }
+
+        impl $crate::typed::ToAttribute for $name {
+            fn to_attribute(&self) -> ::std::option::Option<$crate::AttributeValue> {
+                ::std::option::Option::Some($crate::AttributeValue::S(self.0.clone()))
+            }
+        }
+
+        impl $crate::typed::FromAttribute for $name {
+            fn from_attribute(value: $crate::AttributeValue) -> ::std::option::Option<Self> {
+                match value {
+                    $crate::AttributeValue::S(text) => ::std::option::Option::Some(Self(text)),
+                    _ => ::std::option::Option::None,
+                }
+            }
+        }
+    };
+}
+
+/// Makes a struct of an `i64` an id.
+///
+/// ```
+/// #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// pub struct OrderNumber(pub i64);
+///
+/// keyform::int_id! { OrderNumber }
+///
+/// assert_eq!(OrderNumber(7).to_string(), "7");
+/// ```
+#[macro_export]
+macro_rules! int_id {
+    ($name:ident) => {
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Display::fmt(&self.0, f)
+            }
+        }
+
+        impl ::std::str::FromStr for $name {
+            type Err = ::std::num::ParseIntError;
+
+            fn from_str(text: &str) -> ::std::result::Result<Self, Self::Err> {
+                text.parse().map(Self)
+            }
+        }
+
+        impl ::std::convert::From<i64> for $name {
+            fn from(number: i64) -> Self {
+                Self(number)
+            }
+        }
+
+        impl ::std::convert::From<$name> for i64 {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
+        impl $crate::serde::Serialize for $name {
+            fn serialize<S: $crate::serde::Serializer>(&self, serializer: S) -> ::std::result::Result<S::Ok, S::Error> {
+                serializer.serialize_i64(self.0)
+            }
+        }
+
+        impl<'de> $crate::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> ::std::result::Result<Self, D::Error> {
+                <i64 as $crate::serde::Deserialize>::deserialize(deserializer).map(Self)
+            }
+        }
+
+        impl $crate::typed::ToAttribute for $name {
+            fn to_attribute(&self) -> ::std::option::Option<$crate::AttributeValue> {
+                $crate::typed::ToAttribute::to_attribute(&self.0)
+            }
+        }
+
+        impl $crate::typed::FromAttribute for $name {
+            fn from_attribute(value: $crate::AttributeValue) -> ::std::option::Option<Self> {
+                <i64 as $crate::typed::FromAttribute>::from_attribute(value).map(Self)
+            }
+        }
+    };
+}
+
+/// A ULID that is the id of no entity in particular.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ulid(String);
+
+crate::text_id! { @ Ulid, Form::Ulid }
+
+/// A UUID that is the id of no entity in particular.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Uuid(String);
+
+crate::text_id! { @ Uuid, Form::Uuid }
+
+impl Ulid {
+    /// The text of an id that is a ULID.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn trusted(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl Uuid {
+    /// The text of an id that is a UUID.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn trusted(text: String) -> Self {
+        Self(text)
+    }
+}

@@ -1,0 +1,21 @@
+//! `json` fields: any value.
+
+use keyform_core::AttributeValue;
+use keyform_model::run::json;
+use keyform_model::schema::Type;
+use serde_json::Value;
+
+use super::{FromAttribute, ToAttribute};
+
+impl ToAttribute for Value {
+    fn to_attribute(&self) -> Option<AttributeValue> {
+        // A number that the service cannot hold is the one thing that has no attribute; the call then misses it.
+        json::from_json(self, &Type::Json)
+    }
+}
+
+impl FromAttribute for Value {
+    fn from_attribute(value: AttributeValue) -> Option<Self> {
+        Some(json::to_json(&value))
+    }
+}

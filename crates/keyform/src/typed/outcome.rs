@@ -1,0 +1,111 @@
+//! What a write's refusal becomes.
+
+use keyform_model::run::{Found, RunError};
+
+use super::{CallError, FromFound, WrongItem};
+
+/// The enum of a write's refusals.
+pub trait Outcome: Sized {
+    /// The variant of the author's name for a refusal.
+    fn named(name: &str) -> Option<Self>;
+
+    /// Somebody changed the item first; this is how it is now, where the store said.
+    fn conflict(current: Option<Found>) -> Self;
+
+    /// What is no refusal.
+    fn failed(error: CallError) -> Self;
+}
+
+/// What the runner says, as a write's enum.
+pub fn refused<E: Outcome>(error: RunError) -> E {
+    match error {
+        RunError::Refused { outcome, .. } => {
+            E::named(&outcome).unwrap_or_else(|| E::failed(CallError::Unexpected(outcome)))
+        }
+        RunError::Conflict(current) => E::conflict(current.map(|current| *current)),
+        other => E::failed(other.into()),
+    }
+}
+
+/// The item that a conflict is about, as a struct or an enum of them; nothing if it is not as the model says.
+#[must_use]
+pub fn current<T: FromFound>(current: Option<Found>) -> Option<Box<T>> {
+    current.and_then(|found| T::from_found(found).ok()).map(Box::new)
+}
+
+/// The item of a write that has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nothing {}
+
+impl FromFound for Nothing {
+    fn from_found(_: Found) -> Result<Self, WrongItem> {
+        Err(WrongItem { entity: "Nothing", attribute: "" })
+    }
+}
+
+/// Makes an enum that of a write's refusals: each variant with the author's name for it. Besides these it has `Conflict`, with the item as it is
+/// now, and `Failed`.
+///
+/// ```
+/// #[derive(Debug)]
+/// pub struct Seat { pub row: i64 }
+///
+/// keyform::record! { Seat { row = "row" } }
+///
+/// #[derive(Debug)]
+/// pub enum BookSeatError {
+///     SeatTaken,
+///     Conflict(Option<Box<Seat>>),
+///     Failed(keyform::CallError),
+/// }
+///
+/// keyform::outcomes! { BookSeatError { SeatTaken = "SeatTaken" } }
+///
+/// assert_eq!(BookSeatError::SeatTaken.to_string(), "refused: SeatTaken");
+/// ```
+#[macro_export]
+macro_rules! outcomes {
+    ($name:ident { $($variant:ident = $text:literal),* $(,)? }) => {
+        impl $crate::typed::Outcome for $name {
+            fn named(name: &str) -> ::std::option::Option<Self> {
+                match name {
+                    $($text => ::std::option::Option::Some(Self::$variant),)*
+                    _ => ::std::option::Option::None,
+                }
+            }
+
+            fn conflict(current: ::std::option::Option<$crate::model::run::Found>) -> Self {
+                Self::Conflict($crate::typed::current(current))
+            }
+
+            fn failed(error: $crate::CallError) -> Self {
+                Self::Failed(error)
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                match self {
+                    $(Self::$variant => f.write_str(concat!("refused: ", $text)),)*
+                    Self::Conflict(_) => f.write_str("the item has changed meanwhile: read it again"),
+                    Self::Failed(error) => ::std::fmt::Display::fmt(error, f),
+                }
+            }
+        }
+
+        impl ::std::error::Error for $name {
+            fn source(&self) -> ::std::option::Option<&(dyn ::std::error::Error + 'static)> {
+                match self {
+                    Self::Failed(error) => ::std::error::Error::source(error),
+                    _ => ::std::option::Option::None,
+                }
+            }
+        }
+
+        impl ::std::convert::From<$crate::CallError> for $name {
+            fn from(error: $crate::CallError) -> Self {
+                Self::Failed(error)
+            }
+        }
+    };
+}

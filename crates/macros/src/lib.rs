@@ -1,0 +1,64 @@
+//! The `model!` macro of the `keyform` crate, which re-exports it. Use it as `keyform::model!`.
+//!
+//! 1. `path` reads the macro's one argument and finds the file.
+//! 2. The model is checked; what is wrong becomes a compile error that shows the finding as `keyform check` does.
+//! 3. `keyform_model::generate` prints the code, the same that `keyform generate rust` prints, and the macro puts it in its place.
+
+mod path;
+
+use std::fs;
+use std::path::Path;
+
+use keyform_model::diagnostic::render;
+use keyform_model::generate::{self, Settings};
+use keyform_model::{Checked, Severity};
+use proc_macro::TokenStream;
+
+/// Typed code of a model: a handle with a method for each pattern, a struct for each entity, an id type for each id, an enum for each write's
+/// refusals.
+///
+/// The path is relative to the folder of the crate's `Cargo.toml`. The items stand where the macro stands, so give them a module:
+///
+/// ```ignore
+/// mod shop {
+///     keyform::model!("shop.kf");
+/// }
+/// ```
+///
+/// A mistake in the model is a compile error that shows the finding. The code is made anew when the file changes.
+#[proc_macro]
+pub fn model(input: TokenStream) -> TokenStream {
+    let text = expand(input).unwrap_or_else(|problem| format!("::core::compile_error!({problem:?});"));
+    match text.parse() {
+        Ok(tokens) => tokens,
+        Err(error) => format!("::core::compile_error!({:?});", format!("the printed code cannot be read: {error}"))
+            .parse()
+            .unwrap_or_default(),
+    }
+}
+
+fn expand(input: TokenStream) -> Result<String, String> {
+    let written = path::argument(input)?;
+    let file = path::resolve(&written)?;
+    let source =
+        fs::read_to_string(&file).map_err(|error| format!("cannot read the model {}: {error}", file.display()))?;
+    let code = code(&source, &written)?;
+    Ok(format!("{code}\n{}", dependence(&file)))
+}
+
+/// Makes the compiler read the file too, so that it compiles anew when the file changes.
+fn dependence(file: &Path) -> String {
+    format!("const _: &[u8] = ::core::include_bytes!({:?});", file.display().to_string())
+}
+
+fn code(source: &str, name: &str) -> Result<String, String> {
+    let checked = Checked::read(source);
+    if checked.has_errors() {
+        let errors: Vec<_> =
+            checked.diagnostics.iter().filter(|found| found.severity == Severity::Error).cloned().collect();
+        let findings = render::text(source, name, &errors, false);
+        return Err(format!("the model {name} has errors\n\n{}", findings.trim_end()));
+    }
+    let target = generate::target("rust").ok_or("this build cannot print Rust")?;
+    (target.print)(&checked, &Settings::default())
+}

@@ -1,0 +1,80 @@
+//! Lines as rustfmt breaks them.
+
+/// The longest line.
+const COLUMNS_MAX: usize = 100;
+/// The longest list of arguments of a call on one line.
+const ARGUMENTS_MAX: usize = 60;
+/// The longest chain of calls on one line.
+const CHAIN_MAX: usize = 60;
+/// The longest list of fields of a struct's value on one line.
+const FIELDS_MAX: usize = 18;
+
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// `pub async fn name(…) -> Result {`, indented by four.
+pub(super) fn signature(start: &str, parameters: &[String], result: &str) -> String {
+    let result = if result.is_empty() { String::new() } else { format!(" -> {result}") };
+    let short = format!("    {start}({}){result} {{\n", parameters.join(", "));
+    if width(&short) <= COLUMNS_MAX + 1 || parameters.is_empty() {
+        return short;
+    }
+    let lines: String = parameters.iter().map(|parameter| format!("        {parameter},\n")).collect();
+    format!("    {start}(\n{lines}    ){result} {{\n")
+}
+
+/// `call.argument(…);`, indented by eight.
+pub(super) fn call(start: &str, arguments: &[String]) -> String {
+    let joined = arguments.join(", ");
+    let short = format!("        {start}({joined});\n");
+    if width(&joined) <= ARGUMENTS_MAX && width(&short) <= COLUMNS_MAX + 1 {
+        return short;
+    }
+    let lines: String = arguments.iter().map(|argument| format!("            {argument},\n")).collect();
+    format!("        {start}(\n{lines}        );\n")
+}
+
+/// `let call = self.calls.call("name");`, indented by eight.
+pub(super) fn begun(binding: &str, pattern: &str) -> String {
+    let chain = format!("self.calls.call({pattern:?})");
+    if width(&chain) <= CHAIN_MAX {
+        return format!("        let {binding} = {chain};\n");
+    }
+    format!("        let {binding} = self\n            .calls\n            .call({pattern:?});\n")
+}
+
+/// `name: Type,`, indented.
+pub(super) fn field(indent: usize, name: &str, kind: &str) -> String {
+    let short = format!("{:indent$}pub {name}: {kind},\n", "");
+    if width(&short) <= COLUMNS_MAX + 1 {
+        return short;
+    }
+    format!("{:indent$}pub {name}:\n{:deeper$}{kind},\n", "", "", deeper = indent + 4)
+}
+
+/// A struct's value as the last expression of a function, indented by eight.
+pub(super) fn value(start: &str, fields: &[String], end: &str) -> String {
+    let joined = fields.join(", ");
+    if width(&joined) <= FIELDS_MAX {
+        return match joined.as_str() {
+            "" => format!("        {start} {{}}{end}\n"),
+            joined => format!("        {start} {{ {joined} }}{end}\n"),
+        };
+    }
+    let lines: String = fields.iter().map(|field| format!("            {field},\n")).collect();
+    format!("        {start} {{\n{lines}        }}{end}\n")
+}
+
+/// A macro that implements what an item needs: `keyform::record! { User { … } }`, a pair a line.
+pub(super) fn implementation(name: &str, of: &str, pairs: &[String]) -> String {
+    let short = format!("keyform::{name}! {{ {of} {{ {} }} }}\n", pairs.join(", "));
+    match pairs {
+        [] => format!("keyform::{name}! {{ {of} {{}} }}\n"),
+        _ if width(&short) <= COLUMNS_MAX + 1 => short,
+        pairs => {
+            let lines: String = pairs.iter().map(|pair| format!("        {pair},\n")).collect();
+            format!("keyform::{name}! {{\n    {of} {{\n{lines}    }}\n}}\n")
+        }
+    }
+}
