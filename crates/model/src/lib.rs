@@ -21,6 +21,7 @@ pub mod diagnostic;
 pub mod doc;
 pub mod document;
 pub mod editor;
+pub mod evolve;
 pub mod explain;
 pub mod generate;
 pub mod import;

@@ -8,6 +8,7 @@
 
 mod condition;
 mod evaluate;
+pub(crate) mod evolve;
 mod item;
 mod permit;
 mod read;

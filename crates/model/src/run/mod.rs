@@ -9,17 +9,21 @@
 //!    `outcome` turns what the store refused into the name the author gave it.
 //! 5. `found` gives items back as entities: fields without keys and tags.
 //!
+//! While an evolution is open, `evolving` and `merged` read the new form and then the old one, and `settle` carries over what a write is about.
 //! `tables` makes the store's tables. Clock, randomness and waiting come from [`Surroundings`], so that tests own them.
 
 mod arguments;
 pub mod cursor;
 mod error;
+mod evolving;
 mod fits;
 mod found;
 pub mod json;
+mod merged;
 mod outcome;
 mod permit;
 mod read;
+mod settle;
 mod surroundings;
 mod tables;
 mod write;
@@ -48,6 +52,7 @@ pub struct Runner {
     store: Arc<dyn Execute>,
     surroundings: Arc<dyn Surroundings>,
     settings: Arc<Settings>,
+    evolving: Option<Arc<evolving::Evolving>>,
 }
 
 /// What a runner needs to know of its place.
@@ -101,7 +106,8 @@ impl Runner {
         }
         let checked = Arc::new(deployed(Arc::unwrap_or_clone(checked), &settings.variables));
         let patterns = Arc::new(Patterns::of(&checked.model));
-        Ok(Self { checked, patterns, store, surroundings, settings: Arc::new(settings) })
+        let evolving = evolving::Evolving::of(&checked, &settings).map(Arc::new);
+        Ok(Self { checked, patterns, store, surroundings, settings: Arc::new(settings), evolving })
     }
 
     /// The model it runs; its tables have the names they have in the store.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use keyform_core::{AttributeValue, Operation, Output};
+use keyform_core::AttributeValue;
 
 use crate::bind;
 use crate::document::ast::BinaryOp;
@@ -132,12 +132,12 @@ impl Runner {
         let names = guard.parameters.iter().map(|parameter| parameter.field_name.clone());
         inputs.arguments = Cow::Owned(names.zip(values).collect());
         let Some((get, condition)) = bind::guard(model, guard, &inputs)? else { return Ok(false) };
-        match self.send(Operation::GetItem(get)).await? {
-            Output::GetItem(output) => {
-                Ok(output.item.is_some_and(|item| condition.is_none_or(|condition| condition.holds(Some(&item)))))
-            }
-            _ => Ok(false),
-        }
+        let forms = self.open_forms(guard.entity.as_slice()).await?;
+        let item = match self.get_both(&forms, get).await? {
+            Some(item) => item,
+            None => return Ok(false),
+        };
+        Ok(condition.is_none_or(|condition| condition.holds(Some(&item))))
     }
 }
 

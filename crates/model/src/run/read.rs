@@ -6,11 +6,11 @@ use keyform_core::{Attributes, Item, Operation, Output};
 use crate::bind::{self, BoundRead};
 use crate::document::ast::Number;
 use crate::plan::{ReadOutcome, ReadPlan, RequestKind};
-use crate::schema::{Read, ReadId, Result as ReadResult};
+use crate::schema::{EntityId, Read, ReadId, Result as ReadResult};
 
 use super::cursor::{self, Binding};
 use super::found::{self, Answer, Found};
-use super::{Call, RunError, Runner};
+use super::{Call, RunError, Runner, merged};
 
 /// Keys that one BatchGetItem takes.
 const BATCH_KEYS_MAX: usize = 100;
@@ -20,8 +20,13 @@ impl Runner {
         let ReadOutcome::Planned(plan) = &self.checked.plans.reads[id.0] else {
             return Err(RunError::NotRunnable(format!("`{}` has no plan: see `keyform check`", read.name)));
         };
+        let start = self.start(read, call)?;
+        let forms = if self.evolving.is_some() { self.open_forms(&plan.returns).await? } else { Vec::new() };
+        if !forms.is_empty() || merged::is_merged(start.as_ref()) {
+            return Box::pin(self.read_both(read, plan, call, forms, start)).await;
+        }
         let mut inputs = self.inputs(call);
-        inputs.start = self.start(read, call)?;
+        inputs.start = start;
         let bound = bind::read(&self.checked.model, read, plan, &inputs)?;
         match (&read.result, plan.request) {
             (ReadResult::Count(..), _) => self.count(plan, bound).await,
@@ -35,7 +40,7 @@ impl Runner {
         }
     }
 
-    fn binding<'a>(&'a self, read: &'a Read, call: &'a Call) -> Binding<'a> {
+    pub(super) fn binding<'a>(&'a self, read: &'a Read, call: &'a Call) -> Binding<'a> {
         Binding { model: &self.checked.model.name, pattern: &read.name, arguments: &call.arguments }
     }
 
@@ -55,7 +60,7 @@ impl Runner {
         self.one(read, plan, item.filter(|item| bound.keeps(item)))
     }
 
-    fn one(&self, read: &Read, plan: &ReadPlan, item: Option<Item>) -> Result<Answer, RunError> {
+    pub(super) fn one(&self, read: &Read, plan: &ReadPlan, item: Option<Item>) -> Result<Answer, RunError> {
         let found = item.and_then(|item| found::found(&self.checked.model, &plan.returns, &item));
         let must =
             matches!(&read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Number::One, _)]));
@@ -133,6 +138,11 @@ impl Runner {
                 }
             }
         }
+        self.whole_collection(read, parts)
+    }
+
+    /// A collection, unless it lacks what it must have.
+    pub(super) fn whole_collection(&self, read: &Read, parts: Vec<(EntityId, Vec<Found>)>) -> Result<Answer, RunError> {
         let ReadResult::Parts(wanted) = &read.result else { return Ok(Answer::Collection(parts)) };
         let lacks = |entity| parts.iter().all(|(id, items)| Some(*id) != entity || items.is_empty());
         match wanted.iter().find(|(entity, number, _)| *number == Number::One && lacks(*entity)) {

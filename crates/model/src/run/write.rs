@@ -72,6 +72,9 @@ impl Runner {
     ) -> Result<Option<Found>, RunError> {
         self.read_lets(write, call, &mut inputs).await?;
         self.permit(write.allow.as_ref(), &write.parameters, call, &inputs.lets).await?;
+        if self.evolving.is_some() {
+            Box::pin(self.settle(write, plan, &inputs)).await?;
+        }
         for get in bind::read_first(&self.checked.model, write, &inputs)? {
             let (table, key) = (get.table.clone(), get.key.clone());
             if let Output::GetItem(output) = self.send(Operation::GetItem(get)).await? {

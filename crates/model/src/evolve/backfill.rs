@@ -1,0 +1,165 @@
+//! The backfill: every old item is carried over, page after page, from the checkpoint on.
+//!
+//! A run that was stopped anywhere goes on from the last checkpoint. What it repeats of the page after it finds the marks of the run before
+//! and leaves them as they are.
+
+use std::time::Duration;
+
+use keyform_core::Attributes;
+
+use super::carry::{Carried, carry};
+use super::form::{Class, Form};
+use super::join::join;
+use super::migration::{Held, MigrateError, Migration, Pace, Progress, SEGMENTS, Watch, shown_key};
+use super::state::{Checkpoint, Phase, State};
+
+/// How often an item is tried again when others are in the way.
+const TRIES_MAX: u32 = 12;
+/// Examples of stuck items that are told.
+const EXAMPLES_MAX: usize = 10;
+
+/// What a run has done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ran {
+    /// The state at its end.
+    pub state: State,
+    /// Tables and indexes that it made.
+    pub made: Vec<String>,
+    /// Items that cannot be carried over, each with why; the first few.
+    pub stuck: Vec<String>,
+}
+
+impl Migration {
+    /// Carries every old item over. A run that was stopped is gone on with.
+    ///
+    /// # Errors
+    ///
+    /// If somebody else runs it, it is over already, or the store fails.
+    pub async fn run(&self, pace: &Pace, watch: Watch<'_>) -> Result<Ran, MigrateError> {
+        let phase = self.status().await?.phase;
+        match phase {
+            Phase::Closing | Phase::Closed => {
+                return Err(MigrateError::Phase(phase, "remove the `evolve` from the model"));
+            }
+            Phase::RollingBack => {
+                return Err(MigrateError::Phase(phase, "let `keyform migrate rollback` come to its end first"));
+            }
+            Phase::Open | Phase::Filling | Phase::Filled | Phase::RolledBack => {}
+        }
+        let mut held = self.take(pace).await?;
+        let made = self.prepare().await?;
+        // A run after a complete one looks at everything again: old items may have been written since.
+        if matches!(held.state.phase, Phase::Filled | Phase::RolledBack) {
+            held.state.checkpoints.clear();
+        }
+        held.enter(Phase::Filling).await?;
+        let mut stuck = Vec::new();
+        let mut total = 0;
+        for (table, _) in self.sources() {
+            total += self.item_count(&table).await?;
+        }
+        let begun = held.state.counts.scanned;
+        for (table, forms) in self.sources() {
+            for segment in 0..SEGMENTS {
+                let mut tell = |held: &Held<'_>| {
+                    let counts = held.state.counts.clone();
+                    watch(&Progress { step: "carrying over", done: counts.scanned - begun, total, counts });
+                };
+                self.segment(&mut held, pace, &table, &forms, segment, &mut stuck, &mut tell).await?;
+            }
+        }
+        if held.state.counts.stuck == 0 || stuck.is_empty() {
+            held.state.phase = Phase::Filled;
+        }
+        Ok(Ran { state: held.release().await?, made, stuck })
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "what a segment needs is what a run knows")]
+    async fn segment(
+        &self,
+        held: &mut Held<'_>,
+        pace: &Pace,
+        table: &str,
+        forms: &[&Form],
+        segment: u32,
+        stuck: &mut Vec<String>,
+        tell: &mut (dyn FnMut(&Held<'_>) + Send),
+    ) -> Result<(), MigrateError> {
+        let mut start = match held.checkpoint(table, segment) {
+            Some(Checkpoint::Done) => return Ok(()),
+            Some(Checkpoint::At(key)) => Some(key.clone()),
+            None => None,
+        };
+        loop {
+            let (items, last) = self.page(table, Some(segment), start.take()).await?;
+            self.carry_page(held, pace, forms, &items, stuck).await?;
+            held.state.counts.scanned += items.len() as u64;
+            held.set_checkpoint(table, segment, last.clone());
+            held.save().await?;
+            tell(held);
+            match last {
+                Some(key) => start = Some(key),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    async fn carry_page(
+        &self,
+        held: &mut Held<'_>,
+        pace: &Pace,
+        forms: &[&Form],
+        items: &[Attributes],
+        stuck: &mut Vec<String>,
+    ) -> Result<(), MigrateError> {
+        let old: Vec<(&Form, &Attributes)> = items
+            .iter()
+            .filter_map(|item| forms.iter().find(|form| form.class(item) == Class::Old).map(|form| (*form, item)))
+            .collect();
+        for some in old.chunks(pace.at_once.max(1)) {
+            let carried = some.iter().map(|(form, item)| {
+                let future: keyform_core::execute::BoxFuture<'_, _> = Box::pin(self.carry_one(form, item));
+                future
+            });
+            let mut units = 0.0;
+            for ((form, item), done) in some.iter().zip(join(carried.collect()).await) {
+                let (done, spent) = done?;
+                units += spent;
+                let counts = &mut held.state.counts;
+                match done {
+                    Carried::Moved => counts.carried += 1,
+                    Carried::Superseded => counts.superseded += 1,
+                    Carried::Already => counts.already += 1,
+                    Carried::Busy => {
+                        return Err(MigrateError::Store(keyform_core::Error::internal(
+                            "others write an item again and again: run it again",
+                        )));
+                    }
+                    Carried::Stuck(why) => {
+                        counts.stuck += 1;
+                        if stuck.len() < EXAMPLES_MAX {
+                            let key = shown_key(&form.old.key_of(item));
+                            stuck.push(format!("{} {key}: {why}", form.new.entity.name));
+                        }
+                    }
+                }
+            }
+            held.spent(units).await?;
+        }
+        Ok(())
+    }
+
+    async fn carry_one(&self, form: &Form, item: &Attributes) -> Result<(Carried, f64), MigrateError> {
+        let mut units = 0.0;
+        for tries in 0..TRIES_MAX {
+            let (done, spent) = carry(&*self.store, form, item, self.surroundings.now_millis()).await?;
+            units += spent;
+            if done != Carried::Busy {
+                return Ok((done, units));
+            }
+            let longest = Duration::from_millis(20 << tries.min(8));
+            self.surroundings.sleep(longest.mul_f64(self.surroundings.jitter())).await;
+        }
+        Ok((Carried::Busy, units))
+    }
+}
