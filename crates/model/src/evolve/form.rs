@@ -444,10 +444,11 @@ impl Form {
             let set = self.evolution.sets.iter().find(|(set, _, _)| *set == id);
             let renamed = self.evolution.renames.iter().find(|(_, to, _)| *to == id);
             match (renamed, set) {
-                (_, Some((_, expr, _))) if self.decides(id) => match known_of(expr, value)? {
-                    Some(of) => _ = known.insert(self.old.entity.field(of).name.clone(), value.clone()),
-                    None => {}
-                },
+                (_, Some((_, expr, _))) if self.decides(id) => {
+                    if let Some(of) = known_of(expr, value)? {
+                        known.insert(self.old.entity.field(of).name.clone(), value.clone());
+                    }
+                }
                 (Some((from, _, _)), _) if !self.in_place => _ = known.insert(from.clone(), value.clone()),
                 // The value may come from either name, or from a `set`.
                 (Some(_), _) | (_, Some(_)) => {}

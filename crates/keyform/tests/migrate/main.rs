@@ -1,0 +1,6 @@
+//! Migrations: the old form of a model becomes the new one while readers and writers go on.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod support;
+mod workspaces;

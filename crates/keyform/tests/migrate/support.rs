@@ -1,0 +1,175 @@
+//! Stores, clocks and models for the tests of migrations.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use keyform::model::Checked;
+use keyform::model::bind::Fresh;
+use keyform::model::evolve::{Migration, Pace, Progress};
+use keyform::model::run::{Answer, Call, Found, RunError, Runner, Settings, Surroundings, Waiting};
+use keyform::surroundings::System;
+use keyform::{AttributeValue, Attributes, Error, Execute, Operation, Output};
+
+pub const V1: &str = include_str!("../../../../systems/workspaces/legacy/workspaces-v1.kf");
+pub const V2: &str = include_str!("../../../../systems/workspaces/workspaces.kf");
+pub const HOME: &str = "00000000-0000-4000-8000-000000000001";
+
+/// A clock that moves only when somebody waits, and by a little with each look.
+#[derive(Debug)]
+pub struct Clock(AtomicI64);
+
+impl Clock {
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self(AtomicI64::new(1_800_000_000_000)))
+    }
+
+    pub fn advance(&self, millis: i64) {
+        self.0.fetch_add(millis, Ordering::SeqCst);
+    }
+}
+
+impl Surroundings for Clock {
+    fn now_millis(&self) -> i64 {
+        self.0.fetch_add(1, Ordering::SeqCst)
+    }
+
+    fn fresh(&self) -> &dyn Fresh {
+        &System
+    }
+
+    fn jitter(&self) -> f64 {
+        0.5
+    }
+
+    fn sleep(&self, time: Duration) -> Waiting<'_> {
+        self.advance(i64::try_from(time.as_millis()).unwrap_or(0));
+        Box::pin(tokio::task::yield_now())
+    }
+}
+
+/// A store that stops answering after so many requests.
+pub struct Failing {
+    store: Arc<dyn Execute>,
+    left: AtomicU64,
+}
+
+impl Failing {
+    pub fn after(store: &Arc<dyn Execute>, requests: u64) -> Arc<Self> {
+        Arc::new(Self { store: Arc::clone(store), left: AtomicU64::new(requests) })
+    }
+
+    pub fn is_spent(&self) -> bool {
+        self.left.load(Ordering::SeqCst) == 0
+    }
+}
+
+impl Execute for Failing {
+    fn execute(&self, operation: Operation) -> keyform_core::execute::BoxFuture<'_, Result<Output, Error>> {
+        let went = self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        match went {
+            Ok(_) => self.store.execute(operation),
+            Err(_) => Box::pin(async { Err(Error::internal("the machine is gone")) }),
+        }
+    }
+}
+
+pub fn variables() -> BTreeMap<String, String> {
+    [("stage".to_owned(), "test".to_owned())].into()
+}
+
+pub fn checked(text: &str) -> Arc<Checked> {
+    let checked = Checked::read(text);
+    assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
+    Arc::new(checked)
+}
+
+pub fn runner(text: &str, store: &Arc<dyn Execute>, clock: &Arc<Clock>) -> Runner {
+    let settings = Settings { variables: variables(), ..Settings::default() };
+    Runner::new(checked(text), Arc::clone(store), Arc::clone(clock) as Arc<dyn Surroundings>, settings).unwrap()
+}
+
+pub fn migration(text: &str, store: &Arc<dyn Execute>, clock: &Arc<Clock>) -> Migration {
+    let surroundings = Arc::clone(clock) as Arc<dyn Surroundings>;
+    Migration::new(checked(text), Arc::clone(store), surroundings, variables()).unwrap()
+}
+
+pub fn pace(owner: &str) -> Pace {
+    Pace { owner: owner.to_owned(), ..Pace::default() }
+}
+
+pub fn quiet(_: &Progress) {}
+
+pub fn call(arguments: &[(&str, &str)]) -> Call {
+    let arguments = arguments.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+    Call { arguments, ..Call::default() }
+}
+
+pub async fn read(runner: &Runner, name: &str, arguments: &[(&str, &str)]) -> Answer {
+    runner.read(name, &call(arguments)).await.unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+pub async fn write(runner: &Runner, name: &str, arguments: &[(&str, &str)]) -> Result<Option<Found>, RunError> {
+    runner.write(name, &call(arguments)).await
+}
+
+pub fn one(answer: Answer) -> Option<Attributes> {
+    match answer {
+        Answer::One(found) => found.map(|found| found.fields),
+        other => panic!("{other:?}"),
+    }
+}
+
+pub fn items(answer: Answer) -> Vec<Attributes> {
+    match answer {
+        Answer::Page { items, .. } => items.into_iter().map(|found| found.fields).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// All pages of a read.
+pub async fn all(runner: &Runner, name: &str, arguments: &[(&str, &str)]) -> Vec<Attributes> {
+    let mut call = call(arguments);
+    let mut all = Vec::new();
+    loop {
+        let Answer::Page { items, cursor } = runner.read(name, &call).await.unwrap() else { panic!("no page") };
+        all.extend(items.into_iter().map(|found| found.fields));
+        match cursor {
+            Some(cursor) => call.cursor = Some(cursor),
+            None => return all,
+        }
+    }
+}
+
+pub fn text(item: &Attributes, name: &str) -> String {
+    match item.get(name) {
+        Some(AttributeValue::S(text)) => text.clone(),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+pub fn hash(number: usize) -> String {
+    use sha2::Digest as _;
+    sha2::Sha256::digest(number.to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub fn user(number: usize) -> String {
+    format!("00000000-0000-4000-8000-{number:012}")
+}
+
+/// The old form's data: items, settings, members.
+pub async fn legacy(store: &Arc<dyn Execute>, clock: &Arc<Clock>, count: usize) -> Runner {
+    let v1 = runner(V1, store, clock);
+    v1.create_tables().await.unwrap();
+    for number in 0..count {
+        let title = format!("item {number}");
+        write(&v1, "saveItem", &[("hash", &hash(number)), ("title", &title), ("content", "text")]).await.unwrap();
+        clock.advance(1000);
+    }
+    for number in 0..count / 10 + 1 {
+        write(&v1, "setSetting", &[("name", &format!("setting-{number}")), ("value", "on")]).await.unwrap();
+        write(&v1, "addMember", &[("userId", &user(number + 10))]).await.unwrap();
+    }
+    v1
+}

@@ -1,0 +1,149 @@
+//! The workspaces system from its first form to its second.
+
+use std::sync::Arc;
+
+use keyform::model::evolve::MigrateError;
+use keyform::model::evolve::state::Phase;
+use keyform::model::run::{Answer, Caller, RunError};
+use keyform::{Database, Execute};
+
+use super::support::*;
+
+async fn begun() -> (Arc<dyn Execute>, Arc<Clock>) {
+    let store: Arc<dyn Execute> = Arc::new(Database::in_memory());
+    let clock = Clock::new();
+    legacy(&store, &clock, 35).await;
+    (store, clock)
+}
+
+#[tokio::test]
+async fn every_read_finds_old_items_before_anything_has_moved() {
+    let (store, clock) = begun().await;
+    let v2 = runner(V2, &store, &clock);
+    let home = [("workspaceId", HOME)];
+    let all_items = all(&v2, "itemsOfWorkspace", &home).await;
+    assert_eq!(all_items.len(), 35);
+    let latest = all(&v2, "latestItems", &home).await;
+    let times: Vec<String> = latest.iter().map(|item| text(item, "createdAt")).collect();
+    assert_eq!(latest.len(), 35);
+    assert!(times.is_sorted_by(|one, other| one > other), "newest first: {times:?}");
+    let id = text(&latest[0], "itemId");
+    let item = one(read(&v2, "itemById", &[("workspaceId", HOME), ("itemId", &id)]).await).unwrap();
+    assert_eq!(item, latest[0]);
+    assert_eq!(text(&item, "legacyHash"), hash(34));
+    assert_eq!(all(&v2, "itemsByStatus", &[("workspaceId", HOME), ("status", "open")]).await.len(), 35);
+    assert_eq!(items(read(&v2, "settingsOfWorkspace", &home).await).len(), 4);
+    assert_eq!(items(read(&v2, "membersOfWorkspace", &home).await).len(), 4);
+    assert!(one(read(&v2, "settingByName", &[("workspaceId", HOME), ("name", "setting-1")]).await).is_some());
+    // Nobody else sees them.
+    let other = user(77);
+    assert_eq!(all(&v2, "itemsOfWorkspace", &[("workspaceId", &other)]).await.len(), 0);
+    assert!(one(read(&v2, "itemById", &[("workspaceId", &other), ("itemId", &id)]).await).is_none());
+    // A guard knows the members of the old form.
+    let caller = |number| Caller::Claims([("userId".to_owned(), user(number).as_str().into())].into());
+    let mut as_member = call(&home);
+    as_member.caller = caller(11);
+    assert!(v2.read("itemsOfWorkspace", &as_member).await.is_ok());
+    as_member.caller = caller(99);
+    assert_eq!(v2.read("itemsOfWorkspace", &as_member).await, Err(RunError::Forbidden));
+}
+
+#[tokio::test]
+async fn the_whole_aggregate_is_one_collection() {
+    let (store, clock) = begun().await;
+    let v2 = runner(V2, &store, &clock);
+    write(&v2, "adoptLegacy", &[("name", "Home"), ("ownerId", &user(10))]).await.unwrap();
+    let Answer::Collection(parts) = read(&v2, "workspace", &[("workspaceId", HOME)]).await else { panic!() };
+    let counts: Vec<usize> = parts.iter().map(|(_, items)| items.len()).collect();
+    assert_eq!(counts, [1, 4, 35, 4]);
+    // The first owner was a member of the old form: it is carried over and changed, not made a second time.
+    let owner = one(read(&v2, "membership", &[("workspaceId", HOME), ("userId", &user(10))]).await).unwrap();
+    assert_eq!(text(&owner, "role"), "owner");
+}
+
+#[tokio::test]
+async fn what_is_written_meanwhile_is_neither_lost_nor_resurrected() {
+    let (store, clock) = begun().await;
+    let v2 = runner(V2, &store, &clock);
+    let latest = all(&v2, "latestItems", &[("workspaceId", HOME)]).await;
+    let id = |number: usize| text(&latest[number], "itemId");
+    // Changed and deleted before the backfill.
+    write(&v2, "setItemStatus", &[("workspaceId", HOME), ("itemId", &id(0)), ("status", "done")]).await.unwrap();
+    write(&v2, "deleteItem", &[("workspaceId", HOME), ("itemId", &id(1))]).await.unwrap();
+    write(&v2, "deleteSetting", &[("workspaceId", HOME), ("name", "setting-0")]).await.unwrap();
+    let check = async |left: usize| {
+        let now = all(&v2, "latestItems", &[("workspaceId", HOME)]).await;
+        assert_eq!(now.len(), left);
+        assert_eq!(text(&now[0], "status"), "done");
+        assert!(one(read(&v2, "itemById", &[("workspaceId", HOME), ("itemId", &id(1))]).await).is_none());
+        assert!(one(read(&v2, "settingByName", &[("workspaceId", HOME), ("name", "setting-0")]).await).is_none());
+        let again = write(&v2, "deleteItem", &[("workspaceId", HOME), ("itemId", &id(1))]).await;
+        assert!(matches!(again, Err(RunError::Refused { .. })), "{again:?}");
+        assert_eq!(all(&v2, "itemsByStatus", &[("workspaceId", HOME), ("status", "done")]).await.len(), 1);
+    };
+    check(34).await;
+    let migration = migration(V2, &store, &clock);
+    let ran = migration.run(&pace("one"), &quiet).await.unwrap();
+    assert_eq!((ran.state.phase, ran.state.counts.stuck), (Phase::Filled, 0));
+    check(34).await;
+    let verified = migration.verify(&quiet).await.unwrap();
+    assert!(verified.is_complete(), "{verified:?}");
+    assert_eq!((verified.changed, verified.deleted), (1, 2));
+    let closed = migration.cut_over(&pace("one"), &quiet).await.unwrap();
+    assert_eq!((closed.phase, closed.counts.removed), (Phase::Closed, 35 + 4 + 4));
+    check(34).await;
+    clock.advance(20_000);
+    check(34).await;
+}
+
+#[tokio::test]
+async fn a_cut_over_refuses_while_anything_is_left() {
+    let (store, clock) = begun().await;
+    let migration = migration(V2, &store, &clock);
+    let refused = migration.cut_over(&pace("one"), &quiet).await;
+    assert!(matches!(refused, Err(MigrateError::Left(43, _))), "{refused:?}");
+    assert_eq!(migration.status().await.unwrap().phase, Phase::Open);
+}
+
+#[tokio::test]
+async fn two_runs_do_not_run_at_once_and_a_dead_one_is_followed() {
+    let (store, clock) = begun().await;
+    let dying = Failing::after(&store, 25);
+    let failing: Arc<dyn Execute> = dying.clone();
+    assert!(migration(V2, &failing, &clock).run(&pace("one"), &quiet).await.is_err());
+    let second = migration(V2, &store, &clock);
+    assert!(matches!(second.run(&pace("two"), &quiet).await, Err(MigrateError::Leased(_))));
+    clock.advance(61_000);
+    let ran = second.run(&pace("two"), &quiet).await.unwrap();
+    assert_eq!(ran.state.phase, Phase::Filled);
+    assert!(second.verify(&quiet).await.unwrap().is_complete());
+}
+
+#[tokio::test]
+async fn a_way_back_gives_the_old_form_what_has_changed() {
+    let (store, clock) = begun().await;
+    let v1 = runner(V1, &store, &clock);
+    let v2 = runner(V2, &store, &clock);
+    let migration = migration(V2, &store, &clock);
+    write(&v2, "adoptLegacy", &[("name", "Home"), ("ownerId", &user(10))]).await.unwrap();
+    migration.run(&pace("one"), &quiet).await.unwrap();
+    let latest = all(&v2, "latestItems", &[("workspaceId", HOME)]).await;
+    let id = text(&latest[3], "itemId");
+    write(&v2, "setItemStatus", &[("workspaceId", HOME), ("itemId", &id), ("status", "done")]).await.unwrap();
+    write(&v2, "deleteItem", &[("workspaceId", HOME), ("itemId", &text(&latest[4], "itemId"))]).await.unwrap();
+    write(&v2, "setSetting", &[("workspaceId", HOME), ("name", "made-since"), ("value", "on")]).await.unwrap();
+    let back = migration.roll_back(&pace("one"), &quiet).await.unwrap();
+    assert_eq!((back.reverted, back.deleted, back.kept), (34 + 4 + 4 + 1, 1, 0), "{back:?}");
+    let hash = text(&latest[3], "legacyHash");
+    assert_eq!(text(&one(read(&v1, "itemByHash", &[("hash", &hash)]).await).unwrap(), "status"), "done");
+    assert_eq!(all(&v1, "items", &[]).await.len(), 34);
+    assert!(one(read(&v1, "settingByName", &[("name", "made-since")]).await).is_some());
+    assert_eq!(all(&v1, "itemsByStatus", &[("status", "done")]).await.len(), 1);
+    // And forth again.
+    migration.run(&pace("one"), &quiet).await.unwrap();
+    assert_eq!(all(&v2, "latestItems", &[("workspaceId", HOME)]).await.len(), 34);
+    migration.cut_over(&pace("one"), &quiet).await.unwrap();
+    assert_eq!(all(&v2, "latestItems", &[("workspaceId", HOME)]).await.len(), 34);
+    let refused = migration.roll_back(&pace("one"), &quiet).await;
+    assert!(matches!(refused, Err(MigrateError::Phase(Phase::Closed, _))));
+}
