@@ -38,6 +38,11 @@ impl Remote {
             Operation::ListTables(list) => self.list_tables(list).await,
             Operation::UpdateTimeToLive(update) => self.update_time_to_live(update).await,
             Operation::DescribeTimeToLive { table } => self.describe_time_to_live(table).await,
+            Operation::DescribeContinuousBackups { table } => self.describe_continuous_backups(table).await,
+            Operation::UpdateContinuousBackups(update) => self.update_continuous_backups(update).await,
+            Operation::TagResource(tags) => self.tag_resource(tags).await,
+            Operation::UntagResource(tags) => self.untag_resource(tags).await,
+            Operation::ListTagsOfResource(list) => self.list_tags_of_resource(list).await,
             stream => self.send_stream(stream).await,
         }
     }
@@ -56,11 +61,7 @@ impl Remote {
 /// The service's name of an operation that is not sent.
 fn name(operation: &Operation) -> &'static str {
     match operation {
-        Operation::DescribeContinuousBackups { .. } => "DescribeContinuousBackups",
         Operation::DescribeLimits => "DescribeLimits",
-        Operation::TagResource(_) => "TagResource",
-        Operation::UntagResource(_) => "UntagResource",
-        Operation::ListTagsOfResource(_) => "ListTagsOfResource",
         Operation::ExecuteStatement(_) => "ExecuteStatement",
         Operation::BatchExecuteStatement(_) => "BatchExecuteStatement",
         Operation::ExecuteTransaction(_) => "ExecuteTransaction",

@@ -5,7 +5,7 @@
 //!
 //! 1. [`Remote::connect`] has read the usual AWS environment and profile; nothing is sent before the first operation.
 //! 2. `execute` picks the request by the operation's kind.
-//! 3. `item`, `read`, `batch`, `transaction`, `table`, `update_table` and `stream` fill in the SDK's request: `expressions` prints parsed expressions with
+//! 3. `item`, `read`, `batch`, `transaction`, `table`, `update_table`, `resource` and `stream` fill in the SDK's request: `expressions` prints parsed expressions with
 //!    placeholders, `value` turns values into the SDK's.
 //! 4. The SDK signs, sends, and tries again when the service throttles.
 //! 5. The same files turn the answer into a [`keyform_core::Output`], with `capacity` for consumption; `failure` turns what the
@@ -20,6 +20,7 @@ mod expressions;
 mod failure;
 mod item;
 mod read;
+mod resource;
 mod stream;
 mod table;
 mod transaction;

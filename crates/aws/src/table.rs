@@ -63,9 +63,15 @@ impl Remote {
         let output = self.client.describe_time_to_live().table_name(table).send().await.map_err(failure::told)?;
         let setting = output.time_to_live_description;
         Ok(Output::DescribeTimeToLive(TimeToLiveStatus {
-            attribute: setting.and_then(|setting| setting.attribute_name),
+            attribute: setting.filter(is_on).and_then(|setting| setting.attribute_name),
         }))
     }
+}
+
+/// Expiry that is being switched off is off: nothing relies on it any more.
+fn is_on(setting: &types::TimeToLiveDescription) -> bool {
+    use types::TimeToLiveStatus::{Disabled, Disabling};
+    !matches!(setting.time_to_live_status, Some(Disabled | Disabling))
 }
 
 pub(crate) fn described(table: Option<types::TableDescription>) -> Result<Output, Error> {
@@ -171,6 +177,6 @@ pub(crate) fn sse(sse: SseSpecification) -> types::SseSpecification {
     types::SseSpecification::builder().enabled(sse.enabled).set_kms_master_key_id(sse.kms_key).build()
 }
 
-fn tag(tag: &Tag) -> Result<types::Tag, BuildError> {
+pub(crate) fn tag(tag: &Tag) -> Result<types::Tag, BuildError> {
     types::Tag::builder().key(&tag.key).value(&tag.value).build()
 }

@@ -100,6 +100,7 @@ impl Engine {
             Operation::UpdateTimeToLive(request) => self.update_time_to_live(request),
             Operation::DescribeTimeToLive { table } => self.describe_time_to_live(&table),
             Operation::DescribeContinuousBackups { table } => self.describe_continuous_backups(&table),
+            Operation::UpdateContinuousBackups(request) => self.update_continuous_backups(&request),
             Operation::DescribeLimits => Ok(self.describe_limits()),
             Operation::TagResource(request) => self.tag_resource(&request),
             Operation::UntagResource(request) => self.untag_resource(&request),

@@ -94,6 +94,7 @@ fn table_of(operation: &Operation) -> Option<&str> {
         Operation::CreateTable(request) => &request.table,
         Operation::UpdateTable(request) => &request.table,
         Operation::UpdateTimeToLive(request) => &request.table,
+        Operation::UpdateContinuousBackups(request) => &request.table,
         Operation::DescribeTable { table }
         | Operation::DeleteTable { table }
         | Operation::DescribeTimeToLive { table }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use keyform_core::capacity::{CapacityDetail, ConsumedCapacity};
 use keyform_core::error::{CancellationCause, CancellationReason, item, request, transaction};
 use keyform_core::operation::{
-    BatchExecuteStatementOutput, BatchGetItemOutput, BatchWriteItemOutput, ChangeKind, ChangeRecord,
+    BatchExecuteStatementOutput, BatchGetItemOutput, BatchWriteItemOutput, ChangeKind, ChangeRecord, ContinuousBackups,
     DescribeLimitsOutput, ExecuteStatementOutput, GetRecordsOutput, ItemCollectionMetrics, ListStreamsOutput,
     ListTablesOutput, ListTagsOfResourceOutput, PageOutput, SequenceNumber, Shard, StatementResponse,
     StreamDescription, StreamListing, TimeToLive, TimeToLiveStatus, TransactGetItemsOutput, TransactWriteItemsOutput,
@@ -197,7 +197,7 @@ fn small_answers_about_tables() {
     let expected = r#"{"TimeToLiveDescription":{"TimeToLiveStatus":"DISABLED"}}"#;
     check("DescribeTimeToLive", table, Output::DescribeTimeToLive(TimeToLiveStatus::default()), expected);
     let expected = r#"{"ContinuousBackupsDescription":{"ContinuousBackupsStatus":"ENABLED","PointInTimeRecoveryDescription":{"PointInTimeRecoveryStatus":"DISABLED"}}}"#;
-    check("DescribeContinuousBackups", table, Output::DescribeContinuousBackups, expected);
+    check("DescribeContinuousBackups", table, Output::ContinuousBackups(ContinuousBackups::default()), expected);
     let limits = DescribeLimitsOutput {
         account: Throughput { read: 80000, write: 80000 },
         table: Throughput { read: 40000, write: 40000 },

@@ -27,9 +27,9 @@ pub use stream::{
     ListStreamsOutput, SequenceNumber, Shard, ShardPosition, StreamDescription, StreamListing, UserIdentity,
 };
 pub use table::{
-    CreateTable, DescribeLimitsOutput, GlobalIndexChange, ListTables, ListTablesOutput, ListTagsOfResource,
-    ListTagsOfResourceOutput, StreamChange, TagResource, TimeToLive, TimeToLiveStatus, UntagResource, UpdateTable,
-    UpdateTimeToLive,
+    ContinuousBackups, CreateTable, DescribeLimitsOutput, GlobalIndexChange, ListTables, ListTablesOutput,
+    ListTagsOfResource, ListTagsOfResourceOutput, StreamChange, TagResource, TimeToLive, TimeToLiveStatus,
+    UntagResource, UpdateContinuousBackups, UpdateTable, UpdateTimeToLive,
 };
 pub use transaction::{
     TransactAction, TransactGet, TransactGetItems, TransactGetItemsOutput, TransactWriteItems, TransactWriteItemsOutput,
@@ -49,6 +49,7 @@ pub enum Operation {
     UpdateTimeToLive(UpdateTimeToLive),
     DescribeTimeToLive { table: String },
     DescribeContinuousBackups { table: String },
+    UpdateContinuousBackups(UpdateContinuousBackups),
     DescribeLimits,
     TagResource(TagResource),
     UntagResource(UntagResource),
@@ -81,8 +82,8 @@ pub enum Output {
     ListTables(ListTablesOutput),
     UpdateTimeToLive(TimeToLive),
     DescribeTimeToLive(TimeToLiveStatus),
-    /// Always `ENABLED` continuous backups with point-in-time recovery `DISABLED`.
-    DescribeContinuousBackups,
+    /// DescribeContinuousBackups and UpdateContinuousBackups.
+    ContinuousBackups(ContinuousBackups),
     DescribeLimits(DescribeLimitsOutput),
     /// TagResource and UntagResource answer nothing.
     Nothing,

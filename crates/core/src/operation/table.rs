@@ -162,6 +162,22 @@ pub struct TimeToLiveStatus {
     pub attribute: Option<String>,
 }
 
+/// Switches point-in-time recovery on or off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpdateContinuousBackups {
+    /// Which table, by name or ARN.
+    pub table: String,
+    /// Whether the table can be restored as it was at any time.
+    pub recovery: bool,
+}
+
+/// The answer about continuous backups, which are always on: whether there is point-in-time recovery as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContinuousBackups {
+    /// Whether the table can be restored as it was at any time.
+    pub recovery: bool,
+}
+
 /// Adds tags to a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagResource {

@@ -1,7 +1,8 @@
-//! DescribeLimits and DescribeContinuousBackups.
+//! DescribeLimits, DescribeContinuousBackups and UpdateContinuousBackups.
 
+use keyform_core::error::request::unknown_operation;
 use keyform_core::error::table as texts;
-use keyform_core::operation::DescribeLimitsOutput;
+use keyform_core::operation::{ContinuousBackups, DescribeLimitsOutput, UpdateContinuousBackups};
 use keyform_core::table::Throughput;
 use keyform_core::{Error, Output};
 
@@ -18,8 +19,16 @@ impl Engine {
 
     pub(crate) fn describe_continuous_backups(&self, name: &str) -> Result<Step, Error> {
         match self.catalog.read().find(name) {
-            Some(_) => Ok(Step::Done(Output::DescribeContinuousBackups)),
+            Some(_) => Ok(Step::Done(Output::ContinuousBackups(ContinuousBackups { recovery: false }))),
             None => Err(texts::no_table_with_backups(name)),
+        }
+    }
+
+    /// There is no point-in-time recovery here, and nobody shall believe there is: only switching it off succeeds.
+    pub(crate) fn update_continuous_backups(&self, request: &UpdateContinuousBackups) -> Result<Step, Error> {
+        match request.recovery {
+            true => Err(unknown_operation()),
+            false => self.describe_continuous_backups(&request.table),
         }
     }
 }

@@ -39,7 +39,7 @@ fn write(out: &mut Writer<'_>, echo: &Echo, output: &Output) {
         Output::ListTables(output) => table::list(out, output),
         Output::UpdateTimeToLive(setting) => resource::update_time_to_live(out, setting),
         Output::DescribeTimeToLive(status) => resource::describe_time_to_live(out, status),
-        Output::DescribeContinuousBackups => resource::describe_backups(out),
+        Output::ContinuousBackups(backups) => resource::describe_backups(out, *backups),
         Output::DescribeLimits(output) => resource::describe_limits(out, output),
         Output::Nothing => {}
         Output::ListTagsOfResource(output) => resource::list_tags(out, output),

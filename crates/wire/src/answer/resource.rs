@@ -1,6 +1,8 @@
 //! Answers about expiry, tags, backups and limits.
 
-use keyform_core::operation::{DescribeLimitsOutput, ListTagsOfResourceOutput, TimeToLive, TimeToLiveStatus};
+use keyform_core::operation::{
+    ContinuousBackups, DescribeLimitsOutput, ListTagsOfResourceOutput, TimeToLive, TimeToLiveStatus,
+};
 
 use crate::json::Writer;
 
@@ -22,12 +24,12 @@ pub(super) fn describe_time_to_live(out: &mut Writer<'_>, status: &TimeToLiveSta
     });
 }
 
-/// DescribeContinuousBackups.
-pub(super) fn describe_backups(out: &mut Writer<'_>) {
+/// DescribeContinuousBackups and UpdateContinuousBackups.
+pub(super) fn describe_backups(out: &mut Writer<'_>, backups: ContinuousBackups) {
     out.object_member("ContinuousBackupsDescription", |out| {
         out.string_member("ContinuousBackupsStatus", "ENABLED");
         out.object_member("PointInTimeRecoveryDescription", |out| {
-            out.string_member("PointInTimeRecoveryStatus", "DISABLED");
+            out.string_member("PointInTimeRecoveryStatus", if backups.recovery { "ENABLED" } else { "DISABLED" });
         });
     });
 }
