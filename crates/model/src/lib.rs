@@ -11,12 +11,13 @@
 //!
 //! 7. [`cost`] and [`doc`] say what it costs, and print it as a document; [`surface`] is what callers from outside see of it.
 //!
-//! [`import`] makes a starting model of templates and descriptions. [`Checked::read`] goes through all of it. The crate knows neither store nor network nor clock.
+//! [`deploy`] brings its tables into being, [`generate`] prints what others run. [`import`] makes a starting model of templates and descriptions. [`Checked::read`] goes through all of it. The crate knows neither store nor network nor clock.
 
 pub mod bind;
 pub mod check;
 mod checked;
 pub mod cost;
+pub mod deploy;
 pub mod diagnostic;
 pub mod doc;
 pub mod document;

@@ -6,6 +6,7 @@ mod call;
 mod check;
 mod convert;
 mod cost;
+mod deploy;
 mod doc;
 mod explain;
 mod format;
@@ -30,6 +31,7 @@ pub(crate) fn commands() -> Vec<Command> {
         doc::command(),
         cost::command(),
         run::command(),
+        deploy::command(),
         generate::command(),
         import::command(),
         convert::command(),
@@ -41,6 +43,7 @@ pub(crate) fn run(name: &str, arguments: &ArgMatches) -> Option<Result<ExitCode,
     Some(match name {
         "check" => check::run(arguments),
         "cost" => cost::run(arguments),
+        "deploy" => deploy::run(arguments),
         "doc" => doc::run(arguments),
         "explain" => explain::run(arguments),
         "generate" => generate::run(arguments),

@@ -30,7 +30,7 @@ use crate::schema::Table;
 pub use item::item;
 pub use permit::{arguments, guard, holds, value as evaluate};
 pub use read::{BoundRead, read};
-pub use table::{create_table, time_to_live};
+pub use table::{create_table, table_request, time_to_live};
 pub(crate) use write::taken_name;
 pub use write::{BoundAction, BoundWrite, Refusal, Refusals, read_first, write};
 

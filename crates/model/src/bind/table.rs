@@ -14,6 +14,12 @@ use super::Inputs;
 /// The request that creates a table with its indexes.
 #[must_use]
 pub fn create_table(table: &Table, inputs: &Inputs<'_>) -> CreateTable {
+    table_request(table, inputs.table_name(table))
+}
+
+/// The request that creates a table under that name in the store.
+#[must_use]
+pub fn table_request(table: &Table, name: String) -> CreateTable {
     let (global, local): (Vec<&Index>, Vec<&Index>) = table.indexes.iter().partition(|index| !index.local);
     let mut request = CreateTable {
         key: schema(table.partition.as_slice(), table.sort.as_slice()),
@@ -25,7 +31,7 @@ pub fn create_table(table: &Table, inputs: &Inputs<'_>) -> CreateTable {
             ast::TableClass::Infrequent => TableClass::StandardInfrequentAccess,
         }),
         deletion_protected: table.protected,
-        ..CreateTable::named(inputs.table_name(table))
+        ..CreateTable::named(name)
     };
     let keys = table.indexes.iter().flat_map(|index| index.partition.iter().chain(&index.sort));
     for key in keys.chain(&table.partition).chain(&table.sort) {

@@ -1,0 +1,165 @@
+//! `keyform deploy`: a model's tables compared with those of a store, and brought into being.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use keyform::model::Checked;
+use keyform::model::deploy::{self, Event, Patience, Plan, Request};
+use keyform::surroundings::System;
+
+use crate::failure::Failure;
+use crate::output;
+use crate::place::{self, Place};
+
+use super::{file, source};
+
+const PLAN: &str = "\
+Exit codes: 0, or with --exit-code 0 when there is nothing to do, 2 when there are changes, and 1 when something is refused or \
+cannot be read.";
+
+const APPLY: &str = "\
+Changes are made one at a time, and each is waited for; indexes until they are filled. Stopped half-way, it is applied again: it plans \
+by what is there.
+
+Exit codes: 0 when all is as the model says, 1 when something is refused or must be applied again later, 2 when the store failed.";
+
+pub(super) fn command() -> Command {
+    let exit_code = Arg::new("exit-code").long("exit-code").action(ArgAction::SetTrue);
+    let exit_code = exit_code.help("Tell by the exit code whether there are changes");
+    let yes = Arg::new("yes").long("yes").short('y').action(ArgAction::SetTrue).help("Do not ask");
+    let longest = Arg::new("longest").long("longest").value_name("SECONDS").value_parser(clap::value_parser!(u64));
+    let longest = longest.help("The longest time to wait for one change [default: as long as it takes]");
+    Command::new("deploy")
+        .about("Makes and changes a store's tables as the model says")
+        .arg_required_else_help(true)
+        .subcommand_required(true)
+        .subcommand(
+            Command::new("plan")
+                .about("Shows what would be made, changed and removed")
+                .args(common())
+                .arg(exit_code)
+                .after_help(PLAN),
+        )
+        .subcommand(
+            Command::new("apply")
+                .about("Makes it so; nothing is removed that --destroy does not name")
+                .args(common())
+                .args([yes, longest])
+                .after_help(APPLY),
+        )
+}
+
+fn common() -> Vec<Arg> {
+    let destroy =
+        Arg::new("destroy").long("destroy").value_name("NAME").action(ArgAction::Append).help(
+            "What may be removed, by its name in the store: TABLE, INDEX, TABLE/INDEX, TABLE/stream, TABLE/recovery",
+        );
+    let format = Arg::new("format").long("format").value_name("FORMAT").value_parser(["text", "json"]);
+    let format = format.default_value("text").help("How the plan is printed");
+    [file()].into_iter().chain(place::arguments()).chain([destroy, format]).collect()
+}
+
+pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    match arguments.subcommand() {
+        Some(("apply", arguments)) => with_runtime(apply(arguments)),
+        Some((_, arguments)) => match with_runtime(show(arguments)) {
+            // With the codes of a comparison, two means changes.
+            Err(failure) if arguments.get_flag("exit-code") => {
+                output::error(&failure);
+                Ok(ExitCode::from(1))
+            }
+            shown => shown,
+        },
+        None => Err(Failure::new("say `keyform deploy plan` or `keyform deploy apply`")),
+    }
+}
+
+fn with_runtime<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
+}
+
+async fn show(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    let place = Place::open(arguments).await?;
+    let plan = plan(&place, arguments).await?;
+    place.close()?;
+    print(&plan, arguments)?;
+    Ok(match (arguments.get_flag("exit-code"), plan.is_refused(), plan.has_changes()) {
+        (true, true, _) => ExitCode::from(1),
+        (true, false, true) => ExitCode::from(2),
+        _ => ExitCode::SUCCESS,
+    })
+}
+
+async fn apply(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    let place = Place::open(arguments).await?;
+    let plan = plan(&place, arguments).await?;
+    print(&plan, arguments)?;
+    if plan.is_refused() {
+        place.close()?;
+        return Ok(ExitCode::from(1));
+    }
+    if plan.has_changes() && !arguments.get_flag("yes") && !is_wanted()? {
+        place.close()?;
+        output::note("Nothing was changed.");
+        return Ok(ExitCode::from(1));
+    }
+    let patience = Patience { longest: arguments.get_one::<u64>("longest").map(|secs| Duration::from_secs(*secs)) };
+    let total = plan.steps();
+    let applied = deploy::apply(&*place.store(), &System, &plan, patience, &|event| tell(event, total)).await;
+    place.close()?;
+    let report = applied?;
+    report.left_out.iter().for_each(|what| output::note(&format!("left out: {what}")));
+    report.later.iter().for_each(|what| output::note(&format!("later: {what}")));
+    Ok(if report.later.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+async fn plan(place: &Place, arguments: &ArgMatches) -> Result<Plan, Failure> {
+    let path = arguments.get_one::<String>("file").map_or("-", String::as_str);
+    let checked = Checked::read(&source::read(path)?);
+    if checked.has_errors() {
+        return Err(Failure::new(format!("{path} has errors: see `keyform check {path}`")));
+    }
+    let destroy = arguments.get_many::<String>("destroy").into_iter().flatten().cloned().collect();
+    let request = Request { variables: place::variables(arguments)?, destroy };
+    Ok(deploy::prepare(&*place.store(), &checked.model, &request).await?)
+}
+
+fn print(plan: &Plan, arguments: &ArgMatches) -> Result<(), Failure> {
+    match arguments.get_one::<String>("format").map(String::as_str) {
+        Some("json") => output::line(&serde_json::to_string_pretty(&deploy::json::json(plan))?),
+        _ => output::line(deploy::text::text(plan).trim_end()),
+    }
+}
+
+/// Asks, if there is somebody to ask.
+fn is_wanted() -> Result<bool, Failure> {
+    if !std::io::stdin().is_terminal() {
+        return Err(Failure::new("nobody is there to agree: add --yes"));
+    }
+    let mut asked = std::io::stderr();
+    asked.write_all(b"Make these changes? (yes/no) ")?;
+    asked.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+}
+
+/// Waits are told when they begin and then every half a minute.
+fn tell(event: &Event<'_>, total: usize) {
+    match event {
+        Event::Begun { table, step, number } => {
+            output::note(&format!("[{number}/{total}] {table}: {}", step.change.words()));
+        }
+        Event::Waiting { table, until, waited } if is_told(*waited) => {
+            output::note(&format!("      {table}: {} s, until {until}", waited.as_secs()));
+        }
+        Event::LeftOut { why, .. } => output::note(&format!("      {why}")),
+        Event::Waiting { .. } | Event::Done { .. } => {}
+    }
+}
+
+fn is_told(waited: Duration) -> bool {
+    waited >= Duration::from_secs(1) && waited.as_secs() % 30 < 5
+}

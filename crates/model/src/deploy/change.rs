@@ -1,0 +1,211 @@
+//! One change of one table: the request that makes it, and its words.
+
+use keyform_core::Operation;
+use keyform_core::operation::{
+    CreateTable, GlobalIndexChange, StreamChange, TimeToLive, UpdateContinuousBackups, UpdateTable, UpdateTimeToLive,
+};
+use keyform_core::table::{
+    AttributeDefinitions, BillingMode, GlobalIndex, KeySchema, LocalIndex, Projection, SseSpecification, StreamView,
+    TableClass, Throughput,
+};
+
+/// A change of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// The table is made.
+    CreateTable(Box<CreateTable>),
+    /// The table is removed, with its items.
+    DeleteTable,
+    /// An index that another deploy began is waited for.
+    AwaitIndex(String),
+    /// How the table and its indexes are paid for.
+    Billing {
+        /// On demand or reserved, if that changes.
+        mode: Option<BillingMode>,
+        /// The capacity reserved for the table, if that changes.
+        table: Option<Throughput>,
+        /// The capacity reserved for indexes, where that changes.
+        indexes: Vec<(String, Throughput)>,
+    },
+    /// The storage class.
+    Class(TableClass),
+    /// Encryption at rest.
+    Encryption(SseSpecification),
+    /// Deletion protection.
+    Protection(bool),
+    /// The stream begins.
+    StreamOn(StreamView),
+    /// The stream ends.
+    StreamOff,
+    /// An index is added and filled.
+    CreateIndex {
+        /// The index.
+        index: Box<GlobalIndex>,
+        /// The types of its keys.
+        attributes: AttributeDefinitions,
+    },
+    /// An index is removed.
+    DeleteIndex(String),
+    /// Items expire by this attribute.
+    ExpiryOn(String),
+    /// Items no longer expire by this attribute.
+    ExpiryOff(String),
+    /// Point-in-time recovery.
+    Recovery(bool),
+}
+
+impl Change {
+    /// The request that makes it; none for waiting.
+    #[must_use]
+    pub fn operation(&self, table: &str) -> Option<Operation> {
+        let table = table.to_owned();
+        let update = UpdateTable { table: table.clone(), ..UpdateTable::default() };
+        let expiry = |attribute: &String, enabled| {
+            let setting = TimeToLive { attribute: attribute.clone(), enabled };
+            Operation::UpdateTimeToLive(UpdateTimeToLive { table: table.clone(), setting })
+        };
+        Some(match self {
+            Self::CreateTable(create) => Operation::CreateTable((**create).clone()),
+            Self::DeleteTable => Operation::DeleteTable { table },
+            Self::AwaitIndex(_) => return None,
+            Self::ExpiryOn(attribute) => expiry(attribute, true),
+            Self::ExpiryOff(attribute) => expiry(attribute, false),
+            Self::Recovery(recovery) => {
+                Operation::UpdateContinuousBackups(UpdateContinuousBackups { table, recovery: *recovery })
+            }
+            _ => Operation::UpdateTable(self.filled(update)),
+        })
+    }
+
+    /// An UpdateTable with just this change.
+    fn filled(&self, mut update: UpdateTable) -> UpdateTable {
+        match self {
+            Self::Billing { mode, table, indexes } => {
+                update.billing = *mode;
+                update.throughput = *table;
+                update.indexes = indexes.iter().map(|(name, units)| other_units(name, *units)).collect();
+            }
+            Self::Class(class) => update.class = Some(*class),
+            Self::Encryption(sse) => update.sse = Some(sse.clone()),
+            Self::Protection(on) => update.deletion_protected = Some(*on),
+            Self::StreamOn(view) => update.stream = Some(StreamChange::Enable(*view)),
+            Self::StreamOff => update.stream = Some(StreamChange::Disable),
+            Self::CreateIndex { index, attributes } => {
+                update.attributes = attributes.clone();
+                update.indexes = vec![GlobalIndexChange::Create((**index).clone())];
+            }
+            Self::DeleteIndex(name) => update.indexes = vec![GlobalIndexChange::Delete { name: name.clone() }],
+            _ => {}
+        }
+        update
+    }
+
+    /// Its name in JSON.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::CreateTable(_) => "create_table",
+            Self::DeleteTable => "delete_table",
+            Self::AwaitIndex(_) => "await_index",
+            Self::Billing { .. } => "billing",
+            Self::Class(_) => "class",
+            Self::Encryption(_) => "encryption",
+            Self::Protection(_) => "protection",
+            Self::StreamOn(_) => "stream_on",
+            Self::StreamOff => "stream_off",
+            Self::CreateIndex { .. } => "create_index",
+            Self::DeleteIndex(_) => "delete_index",
+            Self::ExpiryOn(_) => "expiry_on",
+            Self::ExpiryOff(_) => "expiry_off",
+            Self::Recovery(_) => "recovery",
+        }
+    }
+
+    /// Whether something is lost by it.
+    #[must_use]
+    pub fn destroys(&self) -> bool {
+        matches!(self, Self::DeleteTable | Self::DeleteIndex(_) | Self::StreamOff | Self::Recovery(false))
+    }
+
+    /// What it does, in words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::CreateTable(create) => table_words(create),
+            Self::DeleteTable => "remove the table with all its items".to_owned(),
+            Self::AwaitIndex(name) => format!("wait until the index {name}, which is under way, is filled"),
+            Self::Billing { mode, table, indexes } => billing_words(*mode, *table, indexes),
+            Self::Class(class) => format!("change the storage class to {}", class.name()),
+            Self::Encryption(sse) => format!("encrypt {}", encryption_words(sse)),
+            Self::Protection(true) => "switch deletion protection on".to_owned(),
+            Self::Protection(false) => "switch deletion protection off".to_owned(),
+            Self::StreamOn(view) => format!("begin a stream of {}", view.name()),
+            Self::StreamOff => "end the stream".to_owned(),
+            Self::CreateIndex { index, .. } => format!("add the {}, and fill it", global_words(index)),
+            Self::DeleteIndex(name) => format!("remove the index {name}"),
+            Self::ExpiryOn(attribute) => format!("let items expire by {attribute}"),
+            Self::ExpiryOff(attribute) => format!("let items no longer expire by {attribute}"),
+            Self::Recovery(true) => "switch point-in-time recovery on".to_owned(),
+            Self::Recovery(false) => "switch point-in-time recovery off".to_owned(),
+        }
+    }
+}
+
+fn other_units(name: &str, units: Throughput) -> GlobalIndexChange {
+    GlobalIndexChange::Update { name: name.to_owned(), throughput: Some(units), on_demand: None, warm: None }
+}
+
+fn table_words(create: &CreateTable) -> String {
+    let mut words = vec![format!("make the table: key {}", key_words(&create.key))];
+    words.extend(create.global_indexes.iter().map(global_words));
+    words.extend(create.local_indexes.iter().map(local_words));
+    words.push(match create.throughput {
+        Some(units) => format!("{} reads and {} writes reserved", units.read, units.write),
+        None => "on demand".to_owned(),
+    });
+    words.extend(create.stream.map(|view| format!("a stream of {}", view.name())));
+    words.extend(create.sse.as_ref().map(|sse| format!("encrypted {}", encryption_words(sse))));
+    words.extend(create.class.filter(|class| *class != TableClass::Standard).map(|class| class.name().to_owned()));
+    words.extend(create.deletion_protected.then(|| "protected from deletion".to_owned()));
+    words.join(", ")
+}
+
+/// `pk, sk`; several attributes of one key are joined by `+`.
+pub(super) fn key_words(key: &KeySchema) -> String {
+    let partition = key.partition.join(" + ");
+    if key.sort.is_empty() { partition } else { format!("{partition}, {}", key.sort.join(" + ")) }
+}
+
+fn global_words(index: &GlobalIndex) -> String {
+    format!("index {} ({}){}", index.name, key_words(&index.key), projection_words(&index.projection))
+}
+
+fn local_words(index: &LocalIndex) -> String {
+    format!("local index {} ({}){}", index.name, key_words(&index.key), projection_words(&index.projection))
+}
+
+pub(super) fn projection_words(projection: &Projection) -> String {
+    match projection {
+        Projection::All => String::new(),
+        Projection::KeysOnly => " of keys only".to_owned(),
+        Projection::Include(names) => format!(" with {}", names.join(", ")),
+    }
+}
+
+fn encryption_words(sse: &SseSpecification) -> String {
+    match (&sse.kms_key, sse.enabled) {
+        (_, false) => "with the key the service owns".to_owned(),
+        (None, true) => "with the account's own KMS key for DynamoDB".to_owned(),
+        (Some(key), true) => format!("with the KMS key {key}"),
+    }
+}
+
+fn billing_words(mode: Option<BillingMode>, table: Option<Throughput>, indexes: &[(String, Throughput)]) -> String {
+    if mode == Some(BillingMode::PayPerRequest) {
+        return "pay on demand".to_owned();
+    }
+    let units = |units: Throughput| format!("{} reads and {} writes", units.read, units.write);
+    let table = table.map(|given| format!("{} for the table", units(given)));
+    let indexes = indexes.iter().map(|(name, given)| format!("{} for the index {name}", units(*given)));
+    format!("reserve {}", table.into_iter().chain(indexes).collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,104 @@
+//! Waiting until a change is in effect: a store elsewhere makes it in its own time, and takes no other before.
+
+use std::time::Duration;
+
+use keyform_core::table::{Status, TableDescription};
+use keyform_core::{Error, Execute};
+
+use crate::run::Surroundings;
+
+use super::DeployError;
+use super::live::describe;
+
+const FIRST_LOOK: Duration = Duration::from_millis(20);
+const BETWEEN_LOOKS_MAX: Duration = Duration::from_secs(5);
+
+/// How long someone is ready to wait for one change. Filling an index of a large table takes hours.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Patience {
+    /// The longest time for one change; `None` for as long as it takes.
+    pub longest: Option<Duration>,
+}
+
+/// What is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Until<'a> {
+    /// The table can be used, and no index of it is under way.
+    Ready,
+    /// An index is filled.
+    Filled(&'a str),
+    /// The table is gone.
+    Gone,
+    /// A table of that name that was removed is gone.
+    Free,
+}
+
+/// How a wait goes on: told after each look.
+pub(super) type Looking<'a> = dyn Fn(&str, Duration) + Send + Sync + 'a;
+
+/// Waits until an index of a table is filled and can be read.
+///
+/// # Errors
+///
+/// If the store fails, or it takes longer than it may.
+pub async fn filled(
+    store: &dyn Execute,
+    surroundings: &dyn Surroundings,
+    table: &str,
+    index: &str,
+    patience: Patience,
+) -> Result<(), DeployError> {
+    wait(store, surroundings, table, Until::Filled(index), patience, &|_, _| {}).await
+}
+
+pub(super) async fn wait(
+    store: &dyn Execute,
+    surroundings: &dyn Surroundings,
+    table: &str,
+    until: Until<'_>,
+    patience: Patience,
+    looking: &Looking<'_>,
+) -> Result<(), DeployError> {
+    let (mut waited, mut pause) = (Duration::ZERO, FIRST_LOOK);
+    loop {
+        let found = describe(store, table).await.map_err(|error| failed(table, error))?;
+        let Some(what) = missing(found.as_ref(), until) else { return Ok(()) };
+        if patience.longest.is_some_and(|longest| waited >= longest) {
+            return Err(DeployError::TooLong { table: table.to_owned(), what });
+        }
+        looking(&what, waited);
+        surroundings.sleep(pause).await;
+        waited += pause;
+        pause = (pause * 2).min(BETWEEN_LOOKS_MAX);
+    }
+}
+
+fn failed(table: &str, error: Error) -> DeployError {
+    DeployError::Store { doing: format!("asking for {table}"), error }
+}
+
+/// What is not so yet, in words; nothing when the wait is over.
+fn missing(found: Option<&TableDescription>, until: Until<'_>) -> Option<String> {
+    match (until, found) {
+        (Until::Gone | Until::Free, None) => None,
+        (Until::Free, Some(table)) if table.status != Status::Deleting => None,
+        (Until::Gone | Until::Free, Some(_)) => Some("the table is gone".to_owned()),
+        (_, None) => Some("the table is there".to_owned()),
+        (_, Some(table)) if table.status != Status::Active => Some("the table is active".to_owned()),
+        (Until::Ready, Some(table)) => under_way(table),
+        (Until::Filled(name), Some(table)) => {
+            match table.global_indexes.iter().find(|index| index.index.name == name) {
+                Some(index) if index.status == Status::Active && !index.backfilling => None,
+                _ => Some(format!("the index {name} is filled")),
+            }
+        }
+    }
+}
+
+fn under_way(table: &TableDescription) -> Option<String> {
+    table.global_indexes.iter().find_map(|index| match index.status {
+        Status::Active if !index.backfilling => None,
+        Status::Deleting => Some(format!("the index {} is gone", index.index.name)),
+        _ => Some(format!("the index {} is filled", index.index.name)),
+    })
+}
