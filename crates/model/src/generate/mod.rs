@@ -2,7 +2,11 @@
 //!
 //! Each target is one line of [`TARGETS`], and one module that prints it. The commands, the macro and the tests go through this list.
 
+mod cloudformation;
+mod iam;
 mod rust;
+mod terraform;
+mod variable;
 
 use std::collections::BTreeMap;
 
@@ -27,8 +31,12 @@ pub struct Settings {
 }
 
 /// All targets, in the order in which help names them.
-pub static TARGETS: &[Target] =
-    &[Target { name: "rust", about: "typed Rust, as `keyform::model!` makes it", print: rust::print }];
+pub static TARGETS: &[Target] = &[
+    Target { name: "rust", about: "typed Rust, as `keyform::model!` makes it", print: rust::print },
+    Target { name: "cloudformation", about: "a CloudFormation template of the tables", print: cloudformation::print },
+    Target { name: "terraform", about: "the tables as Terraform resources", print: terraform::print },
+    Target { name: "iam", about: "a least-privilege IAM policy for each pattern", print: iam::print },
+];
 
 /// The target of a name.
 #[must_use]
