@@ -34,6 +34,7 @@
 pub use keyform_aws as aws;
 
 pub mod cursor_key;
+pub mod isolation;
 mod models;
 mod serve;
 pub mod surroundings;

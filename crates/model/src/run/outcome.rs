@@ -7,11 +7,11 @@ use keyform_core::error::Detail;
 use keyform_core::{Error, ErrorCode, Item};
 
 use crate::bind::{BoundAction, BoundWrite};
-use crate::plan::{PlannedAction, WritePlan};
-use crate::schema::Model;
+use crate::plan::WritePlan;
+use crate::schema::{Model, Permission, Write};
 
-use super::RunError;
 use super::found::{self, Found};
+use super::{Caller, RunError};
 
 /// `keep` is a silent success; no name is a conflict of versions.
 pub(super) fn refused(name: &str, item: Option<Found>) -> Result<Option<Found>, RunError> {
@@ -23,16 +23,16 @@ pub(super) fn refused(name: &str, item: Option<Found>) -> Result<Option<Found>, 
 }
 
 /// The outcome of a write that the store refused.
-pub(super) fn of(model: &Model, plan: &WritePlan, bound: &BoundWrite, error: Error) -> Result<Option<Found>, RunError> {
+pub(super) fn of(called: &Called<'_>, error: Error) -> Result<Option<Found>, RunError> {
     match (error.code(), error.detail()) {
-        (ErrorCode::ConditionalCheckFailed, Detail::Item(item)) => by_action(model, plan, bound, 0, Some(item)),
-        (ErrorCode::ConditionalCheckFailed, _) => by_action(model, plan, bound, 0, None),
+        (ErrorCode::ConditionalCheckFailed, Detail::Item(item)) => called.refused_by(0, Some(item)),
+        (ErrorCode::ConditionalCheckFailed, _) => called.refused_by(0, None),
         (ErrorCode::TransactionCanceled, Detail::Cancellation(reasons)) => {
             let failed = reasons
                 .iter()
                 .position(|reason| reason.cause.as_ref().is_some_and(|cause| cause.code == "ConditionalCheckFailed"));
             match failed {
-                Some(number) => by_action(model, plan, bound, number, reasons[number].item.as_ref()),
+                Some(number) => called.refused_by(number, reasons[number].item.as_ref()),
                 None if reasons
                     .iter()
                     .any(|reason| reason.cause.as_ref().is_some_and(|cause| is_contention(cause.code))) =>
@@ -50,20 +50,40 @@ fn is_contention(code: &str) -> bool {
     matches!(code, "TransactionConflict" | "ProvisionedThroughputExceeded" | "ThrottlingError")
 }
 
-fn by_action(
-    model: &Model,
-    plan: &WritePlan,
-    bound: &BoundWrite,
-    number: usize,
-    item: Option<&Item>,
-) -> Result<Option<Found>, RunError> {
-    let action: Option<&BoundAction> = bound.actions.get(number);
-    let name = action.and_then(|action| action.refusals.iter().find(|(condition, _)| !condition.holds(item)));
-    let planned: Option<&PlannedAction> = action.and_then(|action| plan.at(&action.step));
-    let current = item.zip(planned).map(|(item, planned)| found::of(model, planned.entity, item));
-    match name {
-        Some((_, refusal)) => refused(&refusal.outcome, current),
-        // The item changed between the refusal and its image: nobody can say which condition it was.
-        None => Err(RunError::Conflict(current.map(Box::new))),
+/// A write that the store refused.
+pub(super) struct Called<'a> {
+    pub(super) model: &'a Model,
+    pub(super) write: &'a Write,
+    pub(super) plan: &'a WritePlan,
+    pub(super) bound: &'a BoundWrite,
+    pub(super) caller: &'a Caller,
+}
+
+impl Called<'_> {
+    /// The outcome of the action with that number; `item` is what it met.
+    fn refused_by(&self, number: usize, item: Option<&Item>) -> Result<Option<Found>, RunError> {
+        let action: Option<&BoundAction> = self.bound.actions.get(number);
+        let name = action.and_then(|action| action.refusals.iter().find(|(condition, _)| !condition.holds(item)));
+        let planned = action.and_then(|action| self.plan.at(&action.step));
+        let shown = item.filter(|item| action.is_some_and(|action| self.shows(action, item)));
+        let current = shown.zip(planned).map(|(item, planned)| found::of(self.model, planned.entity, item));
+        match name {
+            Some((_, refusal)) => refused(&refusal.outcome, current),
+            // The item changed between the refusal and its image: nobody can say which condition it was.
+            None => Err(RunError::Conflict(current.map(Box::new))),
+        }
+    }
+
+    /// Whether the one who calls may see the item that refused. Code may, and everyone may see what a public write meets; others only if nothing
+    /// but the version is in the way: another condition may be what keeps them from the item.
+    fn shows(&self, action: &BoundAction, item: &Item) -> bool {
+        let entity = self.plan.at(&action.step).map(|planned| self.model.entity(planned.entity));
+        let is_version = |name: &str| {
+            let field = entity.and_then(|entity| Some(entity.field(entity.field_named(name)?)));
+            field.is_some_and(|field| field.flags.version.is_some())
+        };
+        let mut failed = action.refusals.iter().filter(|(condition, _)| !condition.holds(Some(item)));
+        let is_open = matches!(self.caller, Caller::System) || matches!(self.write.allow, Some(Permission::Public(_)));
+        is_open || failed.all(|(condition, _)| condition.roots().into_iter().all(is_version))
     }
 }

@@ -85,7 +85,7 @@ impl Runner {
         if let Some(refused) = &bound.refused {
             return outcome::refused(&refused.outcome, None);
         }
-        self.apply(write, plan, bound).await
+        self.apply(write, plan, call, bound).await
     }
 
     async fn read_lets(&self, write: &Write, call: &Call, inputs: &mut Inputs<'_>) -> Result<(), RunError> {
@@ -113,7 +113,13 @@ impl Runner {
         Ok(())
     }
 
-    async fn apply(&self, write: &Write, plan: &WritePlan, mut bound: BoundWrite) -> Result<Option<Found>, RunError> {
+    async fn apply(
+        &self,
+        write: &Write,
+        plan: &WritePlan,
+        call: &Call,
+        mut bound: BoundWrite,
+    ) -> Result<Option<Found>, RunError> {
         let promised = self.promised(write, plan, &bound);
         let Some(operation) = bound.operation.take() else { return Ok(None) };
         if let Operation::BatchWriteItem(batch) = operation {
@@ -132,7 +138,16 @@ impl Runner {
                 | ErrorCode::Throttling
                 | ErrorCode::ProvisionedThroughputExceeded
                 | ErrorCode::RequestLimitExceeded => Err(RunError::Busy),
-                _ => outcome::of(&self.checked.model, plan, &bound, error),
+                _ => {
+                    let called = outcome::Called {
+                        model: &self.checked.model,
+                        write,
+                        plan,
+                        bound: &bound,
+                        caller: &call.caller,
+                    };
+                    outcome::of(&called, error)
+                }
             },
         }
     }

@@ -1,0 +1,112 @@
+//! What everything is called in each world, in a round.
+
+use keyform_core::{AttributeValue, Attributes};
+use keyform_model::explain::sample;
+use keyform_model::schema::{EntityId, FieldId, Model, Type};
+use keyform_model::template::render;
+
+use super::concepts::{Concept, Concepts, Node, is_name};
+
+/// The moment at which everything is tried.
+pub(super) const NOW_MILLIS: i64 = 1_773_480_413_589;
+const DAY_MILLIS: i64 = 86_400_000;
+
+/// Whose world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// The one who calls.
+    Caller,
+    /// The other.
+    Other,
+}
+
+/// The values of a round.
+pub(super) struct Vocabulary<'a> {
+    pub(super) model: &'a Model,
+    pub(super) concepts: &'a Concepts<'a>,
+    pub(super) round: usize,
+}
+
+impl Vocabulary<'_> {
+    /// The value of a concept in a world.
+    fn called(&self, concept: Concept, kind: &Type, owner: Owner) -> AttributeValue {
+        let number = match owner {
+            _ if self.concepts.is_shared(concept) => 0,
+            Owner::Caller => 1,
+            Owner::Other => 2,
+        };
+        sample::value(kind, self.concepts.word(concept), number)
+    }
+
+    /// What a caller's token proves. A truth value is a privilege, which the callers do not have.
+    pub(super) fn claims(&self, owner: Owner) -> Attributes {
+        let claims = self.model.caller.iter().flat_map(|caller| caller.fields.iter().enumerate());
+        let value = |number: usize, kind: &Type, name: &str| match kind.resolved() {
+            Type::Bool => AttributeValue::Bool(false),
+            _ if is_name(kind) => self.called(self.concepts.concept(Node::Claim(number)), kind, owner),
+            _ => self.content(kind, name),
+        };
+        claims.map(|(number, claim)| (claim.name.clone(), value(number, &claim.kind, &claim.name))).collect()
+    }
+
+    /// The value of a field in a world.
+    pub(super) fn field(&self, entity: EntityId, field: FieldId, owner: Owner) -> AttributeValue {
+        let node = Node::Field(entity, field);
+        let (concept, kind) = (self.concepts.concept(node), self.concepts.kind(node));
+        if self.concepts.is_naming(concept) {
+            self.value(concept, kind, owner)
+        } else {
+            self.content(kind, self.concepts.name(node))
+        }
+    }
+
+    /// The value of a concept; a list or set of names has one in it.
+    pub(super) fn value(&self, concept: Concept, kind: &Type, owner: Owner) -> AttributeValue {
+        match kind.resolved() {
+            Type::List(of, _) => AttributeValue::L(vec![self.called(concept, of, owner)]),
+            _ => self.called(concept, kind, owner),
+        }
+    }
+
+    /// A value that names nothing: the same in both worlds, another in each round.
+    pub(super) fn content(&self, kind: &Type, name: &str) -> AttributeValue {
+        let round = i64::try_from(self.round).unwrap_or(0);
+        let days = if self.round.is_multiple_of(2) { 1 + round } else { -1 - round };
+        match kind.resolved() {
+            Type::Timestamp | Type::Date | Type::Epoch | Type::EpochMs => moment(kind, NOW_MILLIS + days * DAY_MILLIS),
+            Type::Int(bounds) => {
+                let low = bounds.min.unwrap_or(0);
+                AttributeValue::from((low + round).min(bounds.max.unwrap_or(i64::MAX)))
+            }
+            _ => sample::value(kind, name, self.round),
+        }
+    }
+
+    /// Whether items have their optional fields in this round.
+    pub(super) fn has_optional(&self) -> bool {
+        self.round % 4 < 2
+    }
+
+    /// A time that is not over.
+    pub(super) fn ahead(&self, kind: &Type) -> AttributeValue {
+        moment(kind, NOW_MILLIS + DAY_MILLIS)
+    }
+}
+
+/// A value of the type before, or after, all that items have.
+pub(super) fn far(kind: &Type, is_upper: bool) -> Option<AttributeValue> {
+    let days = if is_upper { 1000 } else { -1000 };
+    match kind.resolved() {
+        Type::Timestamp | Type::Date | Type::Epoch | Type::EpochMs => {
+            Some(moment(kind, NOW_MILLIS + days * DAY_MILLIS))
+        }
+        Type::Int(bounds) if is_upper => Some(bounds.max.unwrap_or(1_000_000).into()),
+        Type::Int(bounds) => Some(bounds.min.unwrap_or(0).into()),
+        _ => None,
+    }
+}
+
+fn moment(kind: &Type, millis: i64) -> AttributeValue {
+    let text = render::stored(kind.resolved(), millis).unwrap_or_default();
+    if kind.is_numeric() { text.parse().map_or(AttributeValue::Null, AttributeValue::N) } else { text.into() }
+}

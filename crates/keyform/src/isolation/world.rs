@@ -1,0 +1,331 @@
+//! A store in memory with the items of one world or two, which can be called, looked at and put back.
+
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use keyform_core::execute::BoxFuture;
+use keyform_core::operation::{DeleteItem, PutItem, Scan};
+use keyform_core::{Attributes, Error, Execute, Operation, Output};
+use keyform_engine::env::ManualEnv;
+use keyform_engine::store::Store;
+use keyform_engine::{Database, Options};
+use keyform_model::bind::{self, Fresh};
+use keyform_model::run::{Answer, Call, Caller, Found, RunError, Runner, Settings, Surroundings, Waiting};
+use keyform_model::schema::{EntityId, FieldId, Model, Permission};
+use keyform_model::{Checked, template};
+
+use super::vocabulary::{NOW_MILLIS, Owner, Vocabulary};
+
+/// Items by table and key.
+pub(super) type Items = BTreeMap<(String, String), Attributes>;
+
+/// A store with one world or two.
+pub(super) struct World {
+    database: Database,
+    runner: Runner,
+    /// Everything that was put into the store.
+    seeded: Items,
+    own: Items,
+    /// What is the other's, as far as it is in this store.
+    others: Vec<Foreign>,
+    still: Arc<Still>,
+    /// Whether a request has changed something since the store was as it was seeded.
+    changed: Arc<AtomicBool>,
+}
+
+/// The store as the patterns see it: it notes that something has changed.
+struct Watched {
+    database: Database,
+    changed: Arc<AtomicBool>,
+}
+
+impl Execute for Watched {
+    fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
+        let reads = matches!(
+            operation,
+            Operation::GetItem(_) | Operation::BatchGetItem(_) | Operation::Query(_) | Operation::Scan(_)
+        );
+        let output = self.database.execute(operation);
+        Box::pin(async move {
+            let output = output.await;
+            if !reads && output.is_ok() {
+                self.changed.store(true, Ordering::Relaxed);
+            }
+            output
+        })
+    }
+}
+
+/// How much of the other world a store has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Share {
+    /// What everyone may know.
+    Known,
+    /// All of it.
+    Everything,
+}
+
+/// An item of the other.
+struct Foreign {
+    place: (String, String),
+    item: Attributes,
+    /// A public read returns such items.
+    known: bool,
+    /// A claim of the other is in it.
+    owned: bool,
+}
+
+impl World {
+    pub(super) fn new(checked: &Checked, vocabulary: &Vocabulary<'_>, share: Share) -> Result<Self, RunError> {
+        let env = Arc::new(ManualEnv::at_ms(NOW_MILLIS.unsigned_abs()));
+        let options = Options { env, sweep_interval: None, ..Options::default() };
+        let database = Database::on(Store::in_memory(), options)
+            .map_err(|error| RunError::NotRunnable(format!("a store in memory does not open: {error}")))?;
+        let still = Arc::new(Still::default());
+        let changed = Arc::new(AtomicBool::new(false));
+        let watched = Watched { database: database.clone(), changed: changed.clone() };
+        let runner = Runner::new(Arc::new(checked.clone()), Arc::new(watched), still.clone(), Settings::default())?;
+        block_on(runner.create_tables())?;
+        let model = &runner.checked().model;
+        let own = seed(model, vocabulary, Owner::Caller).into_iter().map(|(_, place, item)| (place, item)).collect();
+        let others = seed(model, vocabulary, Owner::Other).into_iter().map(|(entity, place, item)| Foreign {
+            place,
+            item,
+            known: is_known(model, entity),
+            owned: vocabulary.concepts.is_owned(entity),
+        });
+        let others = others.filter(|foreign| foreign.known || share == Share::Everything).collect();
+        let mut world = Self { database, runner, seeded: Items::new(), own, others, still, changed };
+        world.seeded = world.own.clone();
+        world.seeded.extend(world.others.iter().map(|foreign| (foreign.place.clone(), foreign.item.clone())));
+        world.seeded.iter().for_each(|((table, _), item)| world.put(table, item));
+        world.changed.store(false, Ordering::Relaxed);
+        Ok(world)
+    }
+
+    pub(super) fn read(&mut self, name: &str, arguments: &Attributes, caller: &Caller) -> Result<Answer, RunError> {
+        let call = self.call(arguments, caller);
+        block_on(self.runner.read(name, &call))
+    }
+
+    pub(super) fn write(
+        &mut self,
+        name: &str,
+        arguments: &Attributes,
+        caller: &Caller,
+    ) -> Result<Option<Found>, RunError> {
+        let call = self.call(arguments, caller);
+        block_on(self.runner.write(name, &call))
+    }
+
+    /// The ids of each call are the same in every world, its token is its own.
+    fn call(&self, arguments: &Attributes, caller: &Caller) -> Call {
+        self.still.ids.store(0, Ordering::Relaxed);
+        let number = self.still.calls.fetch_add(1, Ordering::Relaxed);
+        Call {
+            arguments: arguments.clone(),
+            caller: caller.clone(),
+            cursor: None,
+            token: Some(format!("call-{number}")),
+        }
+    }
+
+    /// Everything that was put into the store.
+    pub(super) fn seeded(&self) -> &Items {
+        &self.seeded
+    }
+
+    /// The other's items that not everyone may know.
+    pub(super) fn others(&self) -> Items {
+        let unknown = self.others.iter().filter(|foreign| !foreign.known);
+        unknown.map(|foreign| (foreign.place.clone(), foreign.item.clone())).collect()
+    }
+
+    /// The other's items that nobody else may change.
+    pub(super) fn fixed(&self) -> impl Iterator<Item = (&(String, String), &Attributes)> {
+        let fixed = self.others.iter().filter(|foreign| !foreign.known || foreign.owned);
+        fixed.map(|foreign| (&foreign.place, &foreign.item))
+    }
+
+    /// Whether an item has all fields of one of the other's that not everyone may know, and not of one of the caller's.
+    pub(super) fn is_only_others(&self, found: &Found) -> bool {
+        let is = |item: &Attributes| found.fields.iter().all(|(name, value)| item.get(name) == Some(value));
+        self.others().values().any(is) && !self.own.values().any(is)
+    }
+
+    /// Everything that is in the store.
+    pub(super) fn dump(&self) -> Items {
+        if !self.changed.load(Ordering::Relaxed) {
+            return self.seeded.clone();
+        }
+        let model = &self.runner.checked().model;
+        let mut items = Items::new();
+        for table in &model.tables {
+            let scan = Scan { table: table.physical.clone(), consistent: true, ..scan() };
+            if let Ok(Output::Page(page)) = self.database.execute_blocking(Operation::Scan(scan)) {
+                for item in page.items.unwrap_or_default() {
+                    let item = item.to_attributes();
+                    items.insert((table.physical.clone(), place(model, &table.physical, &item)), item);
+                }
+            }
+        }
+        items
+    }
+
+    /// Puts back what was there before a call.
+    pub(super) fn restore(&self) {
+        if !self.changed.load(Ordering::Relaxed) {
+            return;
+        }
+        let (before, now) = (&self.seeded, self.dump());
+        for (place, item) in &now {
+            if !before.contains_key(place) {
+                self.delete(&place.0, item);
+            }
+        }
+        for (place, item) in before {
+            if now.get(place) != Some(item) {
+                self.put(&place.0, item);
+            }
+        }
+        self.changed.store(false, Ordering::Relaxed);
+    }
+
+    fn put(&self, table: &str, item: &Attributes) {
+        let put = PutItem { table: table.to_owned(), item: item.clone(), ..PutItem::default() };
+        self.database.execute_blocking(Operation::PutItem(put)).expect("an item of the model can be put");
+    }
+
+    fn delete(&self, table: &str, item: &Attributes) {
+        let key = key(&self.runner.checked().model, table, item);
+        let delete = DeleteItem { table: table.to_owned(), key, ..DeleteItem::default() };
+        self.database.execute_blocking(Operation::DeleteItem(delete)).expect("an item that is there can be deleted");
+    }
+}
+
+fn scan() -> Scan {
+    Scan {
+        table: String::new(),
+        index: None,
+        filter: None,
+        projection: None,
+        select: None,
+        limit: None,
+        consistent: true,
+        segment: None,
+        start: None,
+        return_capacity: Default::default(),
+    }
+}
+
+/// An item of each entity, as someone has it.
+fn seed(model: &Model, vocabulary: &Vocabulary<'_>, owner: Owner) -> Vec<(EntityId, (String, String), Attributes)> {
+    let mut items = Vec::new();
+    for id in model.entity_ids() {
+        let entity = model.entity(id);
+        let Some(table) = entity.table.map(|table| model.table(table)) else { continue };
+        if let Ok(item) = bind::item(table, entity, &fields(model, vocabulary, id, owner)) {
+            items.push((id, (table.physical.clone(), place(model, &table.physical, &item)), item));
+        }
+    }
+    items
+}
+
+/// Whether a public read returns items of the entity.
+fn is_known(model: &Model, entity: EntityId) -> bool {
+    let public = model.reads.iter().filter(|read| matches!(read.allow, Some(Permission::Public(_))));
+    public.into_iter().any(|read| read.result.entities().contains(&entity))
+}
+
+fn fields(model: &Model, vocabulary: &Vocabulary<'_>, id: EntityId, owner: Owner) -> Attributes {
+    let entity = model.entity(id);
+    let ttl = entity.table.and_then(|table| model.table(table).ttl.as_ref()).map(|(name, _)| name.as_str());
+    let value = |number: usize| {
+        let field = &entity.fields[number];
+        if ttl == Some(field.name.as_str()) {
+            return vocabulary.ahead(&field.kind);
+        }
+        vocabulary.field(id, FieldId(number), owner)
+    };
+    let keys = entity.key_fields();
+    let is_there = |number: &usize| {
+        !entity.fields[*number].optional || keys.contains(&FieldId(*number)) || vocabulary.has_optional()
+    };
+    let there = (0..entity.fields.len()).filter(is_there);
+    there.map(|number| (entity.fields[number].name.clone(), value(number))).collect()
+}
+
+fn key(model: &Model, table: &str, item: &Attributes) -> Attributes {
+    let table = model.tables.iter().find(|of| of.physical == table);
+    let names = table.iter().flat_map(|table| table.key_names());
+    names.filter_map(|name| Some((name.to_owned(), item.get(name)?.clone()))).collect()
+}
+
+fn place(model: &Model, table: &str, item: &Attributes) -> String {
+    format!("{:?}", key(model, table, item))
+}
+
+/// A clock that stands still, and ids that begin again with each call.
+#[derive(Default)]
+struct Still {
+    ids: AtomicU64,
+    calls: AtomicU64,
+}
+
+impl Still {
+    fn next(&self) -> usize {
+        usize::try_from(self.ids.fetch_add(1, Ordering::Relaxed)).unwrap_or(usize::MAX) + 100
+    }
+}
+
+impl Fresh for Still {
+    fn ulid(&self) -> String {
+        template::sample::of_type(&keyform_model::schema::Type::Ulid, "fresh", self.next())
+    }
+
+    fn uuid(&self) -> String {
+        template::sample::of_type(&keyform_model::schema::Type::Uuid, "fresh", self.next())
+    }
+
+    fn code(&self, length: usize) -> String {
+        format!("{:0>length$}", self.next())
+    }
+
+    fn token(&self, bytes: usize) -> String {
+        format!("{:0>bytes$}", self.next())
+    }
+}
+
+impl Surroundings for Still {
+    fn now_millis(&self) -> i64 {
+        NOW_MILLIS
+    }
+
+    fn fresh(&self) -> &dyn Fresh {
+        self
+    }
+
+    fn jitter(&self) -> f64 {
+        0.0
+    }
+
+    fn sleep(&self, _: Duration) -> Waiting<'_> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// Runs a future to its end. A store in memory is ready at once, so nothing waits here.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+        std::thread::yield_now();
+    }
+}

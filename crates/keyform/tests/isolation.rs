@@ -1,0 +1,97 @@
+//! No pattern of any model shows or changes anything of another caller. The calls are made from the models, so that a new pattern is covered.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use keyform::isolation::{Promise, Proof, prove};
+use keyform::model::Checked;
+
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
+}
+
+fn proof(text: &str) -> Proof {
+    let checked = Checked::read(text);
+    assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
+    prove(&checked).unwrap()
+}
+
+/// Proves a model; answers the patterns that let nobody through.
+fn check(text: &str) -> Vec<String> {
+    let proof = proof(text);
+    let leaks: Vec<String> = proof.leaks.iter().map(ToString::to_string).collect();
+    assert!(leaks.is_empty(), "{}", leaks.join("\n"));
+    assert!(proof.patterns.iter().all(|tried| tried.promise == Promise::Public || tried.calls > 0));
+    proof.closed().map(|tried| tried.name.clone()).collect()
+}
+
+#[test]
+fn callers_of_the_systems_are_kept_apart() {
+    // What only administrators may.
+    let privileged = ["agencies", "latestAgencies", "deleteAgency", "dissolveAgency", "evictMembers"];
+    for name in ["agencies", "discord", "helpmaton", "t3nets", "workspaces"] {
+        let closed = check(&fs::read_to_string(path(&format!("systems/{name}/{name}.kf"))).unwrap());
+        let expected: &[&str] = if name == "agencies" { &privileged } else { &[] };
+        assert_eq!(closed, expected, "{name}");
+    }
+}
+
+#[test]
+fn callers_of_models_nobody_thought_of_are_kept_apart() {
+    for name in ["booking", "saas", "shop"] {
+        check(&fs::read_to_string(path(&format!("crates/model/tests/unseen/{name}.kf"))).unwrap());
+    }
+}
+
+const NOTES: &str = r#"model notes
+
+caller tenantId: slug(1..20), userId: ulid
+
+table Notes {
+  key pk, sk
+  index byNote (noteId)
+}
+
+entity Note in Notes {
+  key "TENANT#{tenantId}", "NOTE#{noteId}"
+
+  tenantId: slug(1..20)
+  noteId:   ulid
+  text:     string(..100)
+}
+
+read note(tenantId, noteId) -> Note?   allow tenantId = caller.tenantId
+read notes(tenantId) -> [Note] page 10 allow tenantId = caller.tenantId
+
+write edit(tenantId, noteId, text) -> Note {
+  allow tenantId = caller.tenantId
+  update Note(tenantId, noteId) { text = text } else Unknown
+}
+
+write remove(tenantId, noteId) {
+  allow tenantId = caller.tenantId
+  delete Note(tenantId, noteId)
+}
+"#;
+
+#[test]
+fn a_pattern_that_leaks_is_found() {
+    assert_eq!(check(NOTES), Vec::<String>::new());
+    let leaks = |from: &str, to: &str| {
+        assert!(NOTES.contains(from));
+        let mut names: Vec<String> =
+            proof(&NOTES.replace(from, to)).leaks.into_iter().map(|leak| leak.pattern).collect();
+        names.dedup();
+        names
+    };
+    let any_caller = "allow caller.userId is some";
+    assert_eq!(leaks("-> Note?   allow tenantId = caller.tenantId", &format!("-> Note? {any_caller}")), ["note"]);
+    assert_eq!(leaks("page 10 allow tenantId = caller.tenantId", &format!("page 10 {any_caller}")), ["notes"]);
+    let edit = "text) -> Note {\n  allow tenantId = caller.tenantId";
+    assert_eq!(leaks(edit, &format!("text) -> Note {{\n  {any_caller}")), ["edit"]);
+    let remove = "noteId) {\n  allow tenantId = caller.tenantId";
+    assert_eq!(leaks(remove, &format!("noteId) {{\n  {any_caller}")), ["remove"]);
+    let across = "read found(noteId) -> [Note] via byNote, page 5 allow caller.userId is some\nread note(";
+    assert_eq!(leaks("read note(", across), ["found"]);
+}
