@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::ArgMatches;
-use keyform::model::run::Runner;
+use keyform::model::run::{ANSWERS, Runner};
 use keyform::model::{Checked, Severity, check::Target};
 use keyform::server::{Credentials, Limits, Models, Running, Server, Settings, Tables, Timeouts, TokenKeys};
 use keyform::{Database, Encryption, Execute, Ground, ModelFiles, Options, Reload};
@@ -156,6 +156,9 @@ fn check_tables(runtime: &Runtime, files: &ModelFiles, request: &Request) -> Res
             for table in runtime.block_on(runner.create_tables())? {
                 output::note(&format!("made table {table}"));
             }
+            if runtime.block_on(runner.create_answer_table())? {
+                output::note(&format!("made table {ANSWERS}"));
+            }
         } else {
             missing.extend(runtime.block_on(runner.missing_tables())?);
         }
@@ -164,7 +167,7 @@ fn check_tables(runtime: &Runtime, files: &ModelFiles, request: &Request) -> Res
         return Ok(());
     }
     Err(Failure::new(format!(
-        "the store has no table {}: `keyform serve … --create-tables` makes what is missing",
+        "the store has no table {}: `keyform deploy` makes the tables of a model, or give --create-tables",
         missing.join(", ")
     )))
 }

@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -129,7 +130,8 @@ impl Served {
     }
 
     fn kill(&mut self) {
-        self.child.kill().unwrap();
+        // It may have been killed before.
+        drop(self.child.kill());
         self.child.wait().unwrap();
     }
 }
@@ -255,4 +257,62 @@ fn what_a_store_without_transactions_lacks_is_refused_before_it_is_sent() {
     let mut log = String::new();
     served.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
     assert!(log.contains("addTwo") && log.contains("is a transaction"), "{log}");
+}
+
+#[test]
+fn a_server_that_is_killed_leaves_every_keyed_write_applied_once() {
+    const BEFORE: usize = 15;
+    let home = Home::new();
+    let mut served = home.serve(&["notes.kf"]);
+    let post = |served: &Served, number: usize| {
+        let (key, body) = (format!("idempotency-key: k{number}\r\n"), format!(r#"{{"shelf":"a","text":"{number}"}}"#));
+        served.send("POST", "/v1/notes/add", &key, &body).filter(|(status, _)| *status == 200).map(|(_, body)| body)
+    };
+    let answered = AtomicUsize::new(0);
+    let before: Vec<(usize, Option<String>)> = std::thread::scope(|scope| {
+        let (served_now, answered) = (&served, &answered);
+        let calls: Vec<_> = (0..4)
+            .map(|lane| {
+                scope.spawn(move || {
+                    let mut answers = Vec::new();
+                    // Until the server is gone: the last call of each has no answer.
+                    for number in (lane..).step_by(4) {
+                        let answer = post(served_now, number);
+                        answered.fetch_add(1, Ordering::SeqCst);
+                        let gone = answer.is_none();
+                        answers.push((number, answer));
+                        if gone {
+                            return answers;
+                        }
+                    }
+                    answers
+                })
+            })
+            .collect();
+        while answered.load(Ordering::SeqCst) < BEFORE {
+            std::thread::yield_now();
+        }
+        let killed = Command::new("kill").args(["-KILL", &served_now.child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        calls.into_iter().flat_map(|call| call.join().unwrap()).collect()
+    });
+    served.kill();
+
+    let restarted = home.serve(&["notes.kf"]);
+    for (number, before) in &before {
+        let after = post(&restarted, *number).unwrap();
+        assert_eq!(before.as_ref().unwrap_or(&after), &after, "the same answer again");
+    }
+    let mut url = "/v1/notes/notes?shelf=a".to_owned();
+    let mut texts = Vec::new();
+    loop {
+        let page = restarted.get(&url);
+        texts.extend(page["items"].as_array().unwrap().iter().map(|item| item["text"].as_str().unwrap().to_owned()));
+        let Some(cursor) = page["cursor"].as_str() else { break };
+        url = format!("/v1/notes/notes?shelf=a&cursor={cursor}");
+    }
+    texts.sort();
+    let mut expected: Vec<String> = before.iter().map(|(number, _)| number.to_string()).collect();
+    expected.sort();
+    assert_eq!(texts, expected);
 }

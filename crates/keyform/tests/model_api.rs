@@ -536,6 +536,37 @@ fn a_model_is_read_again_when_its_file_changes() {
 }
 
 #[test]
+fn an_index_that_a_new_version_has_is_added_and_filled() {
+    const SHELF: &str = "model shelf\n\ntable Shelf {\n  key pk\n}\n\nentity Book in Shelf {\n  key \"BOOK#{bookId}\"\n  bookId: slug(1..9)\n  author: slug(1..9)\n}\n\nwrite add(bookId, author) -> Book { create Book {} else BookExists }\n";
+    let (_folder, file) = write_model("shelf", SHELF);
+    let database = Database::in_memory();
+    let mut files = ModelFiles::open(std::slice::from_ref(&file), &database, Default::default()).unwrap();
+    let settings = Settings { port: 0, workers: 1, models: files.models(), ..Settings::default() };
+    let running = keyform::serve(Server::bind(settings).unwrap(), &database).unwrap();
+    let body = r#"{"bookId":"b1","author":"ada"}"#;
+    let json = [("content-type", "application/json")];
+    assert_eq!(send(&running, "POST", "/v1/shelf/add", &json, body).status, 200);
+
+    let indexed = SHELF.replace("  key pk\n", "  key pk\n  index byAuthor (author)\n");
+    std::fs::write(&file, indexed + "\nread booksOf(author) -> [Book] via byAuthor page 10, 1/s\n").unwrap();
+    assert!(matches!(files.reload().as_slice(), [Reload::Changed { .. }]));
+    let books = send(&running, "GET", "/v1/shelf/booksOf?author=ada", &[], "").json();
+    assert_eq!(books["items"][0]["bookId"], "b1", "{books}");
+
+    assert_eq!(send(&running, "POST", "/v1/shelf/add", &json, body).problem().2, "BookExists");
+    assert_eq!(send(&running, "GET", "/v1/shelf/nothing", &[], "").status, 404);
+    let metrics = send(&running, "GET", "/metrics", &[], "").text;
+    for line in [
+        r#"keyform_model_calls_total{model="shelf",pattern="add",outcome="BookExists"} 1"#,
+        r#"keyform_model_calls_total{model="shelf",pattern="add",outcome="ok"} 1"#,
+        r#"keyform_model_call_seconds_count{model="shelf",pattern="add"} 2"#,
+    ] {
+        assert!(metrics.lines().any(|found| found == line), "{line} is not in {metrics}");
+    }
+    assert!(!metrics.contains("nothing"), "names that callers make up are not kept");
+}
+
+#[test]
 fn models_that_cannot_be_served_are_refused_with_the_reason() {
     let database = Database::in_memory();
     let refusal = |text: &str| {

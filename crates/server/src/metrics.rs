@@ -125,11 +125,47 @@ struct OperationFigures {
     micros: Counter,
 }
 
+impl OperationFigures {
+    fn add(&self, took: Duration) {
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let bucket = BUCKETS.partition_point(|(end, _)| *end < micros);
+        self.buckets[bucket].add(1);
+        self.micros.add(micros);
+    }
+
+    /// Writes the lines of a histogram; nothing if nothing was counted.
+    fn write(&self, page: &mut Page, name: &str, labels: &str) {
+        let counts: Vec<u64> = self.buckets.iter().map(Counter::get).collect();
+        let total: u64 = counts.iter().sum();
+        if total == 0 {
+            return;
+        }
+        let mut below = 0;
+        for ((_, end), count) in BUCKETS.iter().zip(&counts) {
+            below += count;
+            page.line(format_args!("{name}_bucket{{{labels},le=\"{end}\"}} {below}"));
+        }
+        page.line(format_args!("{name}_bucket{{{labels},le=\"+Inf\"}} {total}"));
+        let seconds = Duration::from_micros(self.micros.get()).as_secs_f64();
+        page.line(format_args!("{name}_sum{{{labels}}} {seconds}"));
+        page.line(format_args!("{name}_count{{{labels}}} {total}"));
+    }
+}
+
+/// The calls of one pattern: how long they took, and how they ended.
+#[derive(Default)]
+struct CallFigures {
+    times: OperationFigures,
+    outcomes: BTreeMap<String, u64>,
+}
+
 /// The figures of a server.
 pub(crate) struct Metrics {
     begin: Instant,
     operations: [OperationFigures; OPERATIONS.len()],
     errors: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
+    /// The calls of models' patterns, by model and pattern.
+    calls: Mutex<BTreeMap<(String, String), CallFigures>>,
     received_bytes: Counter,
     sent_bytes: Counter,
     pub(crate) connections: Counter,
@@ -141,6 +177,7 @@ impl Metrics {
             begin: Instant::now(),
             operations: std::array::from_fn(|_| OperationFigures::default()),
             errors: Mutex::default(),
+            calls: Mutex::default(),
             received_bytes: Counter::default(),
             sent_bytes: Counter::default(),
             connections: Counter::default(),
@@ -156,10 +193,7 @@ impl Metrics {
         received: usize,
         sent: usize,
     ) {
-        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        let bucket = BUCKETS.partition_point(|(end, _)| *end < micros);
-        self.operations[place].buckets[bucket].add(1);
-        self.operations[place].micros.add(micros);
+        self.operations[place].add(took);
         self.received_bytes.add(received as u64);
         self.sent_bytes.add(sent as u64);
         if let Some(code) = error {
@@ -173,6 +207,7 @@ impl Metrics {
         let mut page = Page(String::with_capacity(8192));
         self.requests(&mut page);
         self.errors(&mut page);
+        self.model_calls(&mut page);
         page.single("keyform_received_bytes_total", "Bytes of request bodies.", "counter", self.received_bytes.get());
         page.single("keyform_sent_bytes_total", "Bytes of answers before packing.", "counter", self.sent_bytes.get());
         page.single("keyform_connections_total", "Connections accepted.", "counter", self.connections.get());
@@ -192,20 +227,32 @@ impl Metrics {
         let name = "keyform_request_seconds";
         page.head(name, "Time from a request's head to its answer, by operation.", "histogram");
         for (operation, figures) in OPERATIONS.iter().zip(&self.operations) {
-            let counts: Vec<u64> = figures.buckets.iter().map(Counter::get).collect();
-            let total: u64 = counts.iter().sum();
-            if total == 0 {
-                continue;
+            figures.write(page, name, &format!("operation=\"{operation}\""));
+        }
+    }
+
+    /// Counts one call of a pattern. `outcome` is `ok`, the author's name for a refusal, or the type of the problem.
+    pub(crate) fn record_call(&self, model: &str, pattern: &str, outcome: &str, took: Duration) {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let figures = calls.entry((model.to_owned(), pattern.to_owned())).or_default();
+        figures.times.add(took);
+        *figures.outcomes.entry(outcome.to_owned()).or_default() += 1;
+    }
+
+    fn model_calls(&self, page: &mut Page) {
+        let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let labels = |model: &str, pattern: &str| format!("model=\"{}\",pattern=\"{}\"", plain(model), plain(pattern));
+        let name = "keyform_model_call_seconds";
+        page.head(name, "Time from a call's head to its answer, by model and pattern.", "histogram");
+        for ((model, pattern), figures) in &*calls {
+            figures.times.write(page, name, &labels(model, pattern));
+        }
+        let name = "keyform_model_calls_total";
+        page.head(name, "Calls of patterns, by how they ended: ok, an outcome's name, or a problem's type.", "counter");
+        for ((model, pattern), figures) in &*calls {
+            for (outcome, count) in &figures.outcomes {
+                page.line(format_args!("{name}{{{},outcome=\"{}\"}} {count}", labels(model, pattern), plain(outcome)));
             }
-            let mut below = 0;
-            for ((_, end), count) in BUCKETS.iter().zip(&counts) {
-                below += count;
-                page.line(format_args!("{name}_bucket{{operation=\"{operation}\",le=\"{end}\"}} {below}"));
-            }
-            page.line(format_args!("{name}_bucket{{operation=\"{operation}\",le=\"+Inf\"}} {total}"));
-            let seconds = Duration::from_micros(figures.micros.get()).as_secs_f64();
-            page.line(format_args!("{name}_sum{{operation=\"{operation}\"}} {seconds}"));
-            page.line(format_args!("{name}_count{{operation=\"{operation}\"}} {total}"));
         }
     }
 
@@ -234,6 +281,11 @@ impl Page {
     fn line(&mut self, text: std::fmt::Arguments<'_>) {
         writeln!(self.0, "{text}").expect("a string takes all text");
     }
+}
+
+/// A name of a model within a label.
+fn plain(name: &str) -> String {
+    name.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 /// The memory of this process, where the operating system tells it in a file.

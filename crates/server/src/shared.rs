@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use keyform_core::Execute;
 use tokio::sync::Semaphore;
 
-use crate::api::{Authentication, Models, Repeats};
+use crate::api::{Authentication, Models};
 use crate::metrics::Metrics;
 use crate::settings::{Limits, Probe, Settings, Timeouts};
 use crate::sigv4::Verifier;
@@ -24,8 +24,6 @@ pub(crate) struct Shared {
     pub(crate) probe: Option<Arc<dyn Probe>>,
     pub(crate) models: Models,
     pub(crate) authentication: Authentication,
-    /// The answers of writes that may be sent again.
-    pub(crate) repeats: Repeats,
     pub(crate) metrics: Metrics,
     /// One for each large body that may be in memory.
     pub(crate) large_bodies: Arc<Semaphore>,
@@ -54,7 +52,6 @@ impl Shared {
             probe,
             models,
             authentication,
-            repeats: Repeats::default(),
             metrics: Metrics::new(),
             stopping,
             connections,

@@ -73,6 +73,7 @@ impl From<RunError> for CallError {
             RunError::Store(error) => Self::Store(error),
             RunError::NotRunnable(why) => Self::NotRunnable(why),
             RunError::NotChecked | RunError::UnknownPattern(_) => Self::NotRunnable(error.to_string()),
+            RunError::KeyReused => Self::Arguments(error.to_string()),
             RunError::Refused { outcome, .. } => Self::Unexpected(outcome),
             RunError::Conflict(_) => Self::Unexpected("Conflict".to_owned()),
         }

@@ -36,6 +36,8 @@ pub enum RunError {
     Busy,
     /// The cursor is forged, or of another pattern or other arguments.
     Cursor,
+    /// The idempotency key was used before, with other arguments.
+    KeyReused,
     /// The store failed.
     Store(Error),
 }
@@ -53,6 +55,7 @@ impl fmt::Display for RunError {
             Self::Conflict(_) => f.write_str("the item has changed meanwhile: read it again"),
             Self::Busy => f.write_str("too many others write this at once: try again"),
             Self::Cursor => f.write_str("the cursor is not one of this pattern with these arguments"),
+            Self::KeyReused => f.write_str("the idempotency key was used before, with other arguments"),
             Self::Store(error) => write!(f, "{}: {}", error.code().name(), error.message()),
         }
     }

@@ -7,6 +7,7 @@
 //! 3. `read` binds the arguments, sends the one request, follows pages until the page is full, and signs a [`cursor`].
 //! 4. `write` reads what its `let`s say, binds, sends the one atomic request, and tries again under the same token when others were in the way;
 //!    `outcome` turns what the store refused into the name the author gave it.
+//!    `once` is what makes a write apply once under a caller's key.
 //! 5. `found` gives items back as entities: fields without keys and tags.
 //!
 //! While an evolution is open, `evolving` and `merged` read the new form and then the old one, and `settle` carries over what a write is about.
@@ -20,6 +21,7 @@ mod fits;
 mod found;
 pub mod json;
 mod merged;
+mod once;
 mod outcome;
 mod permit;
 mod read;
@@ -42,6 +44,7 @@ use crate::schema::{EntityId, Model, Read, ReadId, Table, TableId, Write, WriteI
 pub use error::RunError;
 pub use fits::fits;
 pub use found::{Answer, Found};
+pub use once::ANSWERS;
 pub use surroundings::{Surroundings, Waiting};
 
 /// Runs the patterns of a model on a store.
@@ -136,7 +139,7 @@ impl Runner {
     pub async fn write(&self, name: &str, call: &Call) -> Result<Option<Found>, RunError> {
         let (id, write) = self.find_write(name)?;
         arguments::check(&write.parameters, &call.arguments)?;
-        self.run_write(id, write, call).await
+        self.run_write(id, write, call, None).await
     }
 
     /// The writes that this store cannot run, each with the reason. They are refused before anything is sent.

@@ -10,6 +10,7 @@ use crate::plan::WritePlan;
 use crate::schema::{LetSource, Write, WriteId};
 
 use super::found::{self, Answer, Found};
+use super::once::{self, Once};
 use super::surroundings::Remembered;
 use super::{Call, RunError, Runner, outcome};
 
@@ -27,8 +28,23 @@ enum Promised {
     At(String, Attributes),
 }
 
+/// What became of a write that was not refused.
+enum Written {
+    /// It was applied, and returns this.
+    Applied(Option<Found>),
+    /// There was nothing to do, or the author keeps what is there.
+    Kept,
+}
+
 impl Runner {
-    pub(super) async fn run_write(&self, id: WriteId, write: &Write, call: &Call) -> Result<Option<Found>, RunError> {
+    /// Runs a write; with `once`, so that it is applied once under its key.
+    pub(super) async fn run_write(
+        &self,
+        id: WriteId,
+        write: &Write,
+        call: &Call,
+        once: Option<&Once>,
+    ) -> Result<Option<Found>, RunError> {
         let Some(plan) = &self.checked.plans.writes[id.0] else {
             return Err(RunError::NotRunnable(format!("`{}` has no plan: see `keyform check`", write.name)));
         };
@@ -42,13 +58,28 @@ impl Runner {
         loop {
             fresh.rewind();
             let inputs = Inputs { fresh: &fresh, now_millis, token: token.clone(), ..self.inputs(call) };
-            match self.try_write(write, plan, call, inputs).await {
+            match self.try_write(write, plan, call, inputs, once).await {
                 Err(RunError::Busy) if tries + 1 < TRIES_MAX => {
                     tries += 1;
                     self.pause(tries).await?;
                 }
-                done => return done,
+                Ok(Written::Applied(found)) => return Ok(found),
+                Ok(Written::Kept) => return self.unless_repeated(write, once, Ok(None)).await,
+                Err(error) => return self.unless_repeated(write, once, Err(error)).await,
             }
+        }
+    }
+
+    /// What a write that was not applied gives; under a key, the answer of the call that was applied, if there was one.
+    async fn unless_repeated(
+        &self,
+        write: &Write,
+        once: Option<&Once>,
+        otherwise: Result<Option<Found>, RunError>,
+    ) -> Result<Option<Found>, RunError> {
+        match once {
+            Some(once) => self.repeated(write, once).await?.unwrap_or(otherwise),
+            None => otherwise,
         }
     }
 
@@ -69,7 +100,8 @@ impl Runner {
         plan: &WritePlan,
         call: &Call,
         mut inputs: Inputs<'_>,
-    ) -> Result<Option<Found>, RunError> {
+        once: Option<&Once>,
+    ) -> Result<Written, RunError> {
         self.read_lets(write, call, &mut inputs).await?;
         self.permit(write.allow.as_ref(), &write.parameters, call, &inputs.lets).await?;
         if self.evolving.is_some() {
@@ -83,9 +115,9 @@ impl Runner {
         }
         let bound = bind::write(&self.checked.model, write, plan, &inputs)?;
         if let Some(refused) = &bound.refused {
-            return outcome::refused(&refused.outcome, None);
+            return outcome::refused(&refused.outcome, None).map(|_| Written::Kept);
         }
-        self.apply(write, plan, call, bound).await
+        self.apply(write, plan, call, bound, once).await
     }
 
     async fn read_lets(&self, write: &Write, call: &Call, inputs: &mut Inputs<'_>) -> Result<(), RunError> {
@@ -119,19 +151,29 @@ impl Runner {
         plan: &WritePlan,
         call: &Call,
         mut bound: BoundWrite,
-    ) -> Result<Option<Found>, RunError> {
+        once: Option<&Once>,
+    ) -> Result<Written, RunError> {
+        if once.is_some() {
+            bound.operation = bound.operation.map(once::as_transaction);
+        }
         let promised = self.promised(write, plan, &bound);
-        let Some(operation) = bound.operation.take() else { return Ok(None) };
+        let Some(mut operation) = bound.operation.take() else { return Ok(Written::Kept) };
         if let Operation::BatchWriteItem(batch) = operation {
-            return self.apply_batch(batch).await.map(|()| None);
+            return self.apply_batch(batch).await.map(|()| Written::Applied(None));
+        }
+        if let Some(once) = once {
+            operation = self.with_record(write, plan, &bound.actions, once, operation).await?;
         }
         match self.send(with_images(operation)).await {
-            Ok(Output::WriteItem(output)) => Ok(match promised {
+            Ok(Output::WriteItem(output)) => Ok(Written::Applied(match promised {
                 Some(Promised::Known(found)) => Some(found),
                 _ => output.attributes.and_then(|item| self.returned(write, &item)),
-            }),
-            Ok(Output::TransactWriteItems(_)) => self.returned_after(write, promised).await,
-            Ok(_) => Ok(None),
+            })),
+            Ok(Output::TransactWriteItems(_)) => Ok(Written::Applied(match once {
+                Some(once) => self.returned_once(write, once, promised).await?,
+                None => self.returned_after(write, promised).await?,
+            })),
+            Ok(_) => Ok(Written::Applied(None)),
             Err(error) => match error.code() {
                 ErrorCode::TransactionConflict
                 | ErrorCode::TransactionInProgress
@@ -146,7 +188,7 @@ impl Runner {
                         bound: &bound,
                         caller: &call.caller,
                     };
-                    outcome::of(&called, error)
+                    outcome::of(&called, error).map(|_| Written::Kept)
                 }
             },
         }
@@ -189,7 +231,26 @@ impl Runner {
         })
     }
 
-    async fn current(&self, table: String, key: Attributes) -> Result<Option<Item>, RunError> {
+    /// The answer of a transaction that was applied under a key. The record has what the store does not tell any more: a deleted item.
+    async fn returned_once(
+        &self,
+        write: &Write,
+        once: &Once,
+        promised: Option<Promised>,
+    ) -> Result<Option<Found>, RunError> {
+        match promised {
+            Some(Promised::Known(found)) => Ok(Some(found)),
+            Some(Promised::At(table, key)) => {
+                let Some(item) = self.current(table, key).await? else { return Ok(None) };
+                self.complete_record(write, once, &item).await;
+                Ok(self.returned(write, &item))
+            }
+            None if write.result.is_some() => self.repeated(write, once).await?.unwrap_or(Ok(None)),
+            None => Ok(None),
+        }
+    }
+
+    pub(super) async fn current(&self, table: String, key: Attributes) -> Result<Option<Item>, RunError> {
         let get = GetItem { table, key, consistent: true, ..GetItem::default() };
         match self.send(Operation::GetItem(get)).await? {
             Output::GetItem(output) => Ok(output.item),

@@ -1,7 +1,7 @@
 //! A request below `/v1`, from its path to its answer.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hyper::body::Incoming;
 use hyper::http::request::Parts;
@@ -15,7 +15,7 @@ use super::flow::{self, Flow, FlowCall};
 use super::models::Models;
 use super::openapi;
 use super::problem::{self, Problem};
-use super::repeat::{Answered, Scope};
+use super::repeat::Scope;
 use super::served::Served;
 use crate::body::{self, Body, BodyError};
 use crate::observe;
@@ -23,6 +23,9 @@ use crate::reply::{self, Reply};
 use crate::request_id::RequestId;
 use crate::shared::Shared;
 use crate::work;
+
+/// What a call answered: the status and the body.
+type Answered = (u16, Vec<u8>);
 
 /// The longest `Idempotency-Key`.
 const KEY_BYTES_MAX: usize = 255;
@@ -36,10 +39,26 @@ pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> 
         Ok((status, body)) => reply::model(*status, body.clone(), false, None, &id),
         Err(problem) => reply::model(problem.status(), problem.body(), true, problem.header, &id),
     };
+    count(shared, &head, &answer, begin.elapsed());
     let mut names = head.uri.path().split('/').skip(2);
     observe::model_call(names.next(), names.next(), reply.status().as_u16(), begin.elapsed(), &id);
     // A body that was not read to its end is still on its way.
     if answer.is_err() && head.method != Method::GET { reply::closing(reply) } else { reply }
+}
+
+/// Counts a call of a pattern that there is: names that callers make up are not kept.
+fn count(shared: &Shared, head: &Parts, answer: &Result<Answered, Problem>, took: Duration) {
+    let names: Vec<&str> = head.uri.path().split('/').skip(2).collect();
+    let [model, pattern] = names.as_slice() else { return };
+    let outcome = match answer {
+        Ok(_) => "ok",
+        Err(problem) if problem.is(problem::UNKNOWN_PATH) => return,
+        Err(problem) => problem.name(),
+    };
+    if answer.as_ref().is_err_and(|problem| problem.is(problem::FORBIDDEN)) {
+        tracing::debug!(model, pattern, "the caller may not: refused by `allow` or a guard");
+    }
+    shared.metrics.record_call(model, pattern, outcome, took);
 }
 
 async fn route(shared: &Arc<Shared>, head: &Parts, body: Incoming) -> Result<Answered, Problem> {
@@ -162,12 +181,8 @@ async fn write(
 ) -> Result<Answered, Problem> {
     let body = read_body(shared, head, body).await?;
     let arguments = arguments::of_body(served.model(), pattern, body.bytes())?;
-    let Some(key) = idempotency_key(head)? else {
-        return apply(served, pattern, Call { arguments, caller, cursor: None, token: None }).await;
-    };
-    let scope = Scope { model: served.name(), pattern: pattern.name(), caller: &caller, key };
-    let call = Call { arguments: arguments.clone(), caller: caller.clone(), cursor: None, token: Some(scope.token()) };
-    shared.repeats.once(&scope, &arguments, || apply(served, pattern, call)).await
+    let call = Call { arguments, caller, cursor: None, token: None };
+    apply(served, pattern, call, idempotency_key(head)?).await
 }
 
 /// A flow runs its own code, which has the key of a call that is repeated.
@@ -206,9 +221,14 @@ fn idempotency_key(head: &Parts) -> Result<Option<&str>, Problem> {
 }
 
 /// A write that returns nothing is answered with nothing.
-async fn apply(served: &Served, pattern: Pattern<'_>, call: Call) -> Result<Answered, Problem> {
+async fn apply(served: &Served, pattern: Pattern<'_>, call: Call, key: Option<&str>) -> Result<Answered, Problem> {
     let model = served.model();
-    let work = async { served.runner().await?.write(pattern.name(), &call).await };
+    let work = async {
+        match key {
+            Some(key) => served.runner_with_answers().await?.write_once(pattern.name(), &call, key).await,
+            None => served.runner().await?.write(pattern.name(), &call).await,
+        }
+    };
     let item = whole(work).await?.map_err(|error| Problem::of(error, model))?;
     if matches!(pattern, Pattern::Write(write) if write.result.is_none()) {
         return Ok((204, Vec::new()));

@@ -6,7 +6,7 @@
 //! 3. [`keyform_model::surface`] has the pattern, and whether it is for callers at all.
 //! 4. `caller` asks who calls: `token` verifies a bearer token with the [`TokenKeys`]; on loopback without keys a header is believed.
 //! 5. `arguments` reads query or body in the types of the model.
-//! 6. The runner runs the pattern; `repeat` gives a write that is sent again under its `Idempotency-Key` the same answer again.
+//! 6. The runner runs the pattern; a write that is sent again under its `Idempotency-Key` it applies once, and answers alike.
 //! 7. `problem` says what went wrong, as `application/problem+json`.
 //!
 //! A `flow` of an application is called like a write, and runs its own code.
@@ -32,6 +32,5 @@ pub use difference::Difference;
 pub use flow::{Flow, FlowCall, FlowError};
 pub use models::Models;
 pub use openapi::openapi;
-pub(crate) use repeat::Repeats;
 pub use served::{Served, Tables};
 pub use token_keys::{TokenKeys, TokenKeysError};

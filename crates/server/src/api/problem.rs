@@ -1,5 +1,6 @@
 //! What went wrong, as `application/problem+json` (RFC 9457).
 
+use keyform_core::ErrorCode;
 use keyform_model::run::{Found, RunError, json};
 use keyform_model::schema::Model;
 use serde_json::{Map, Value};
@@ -68,7 +69,12 @@ impl Problem {
             }
             RunError::Busy => Self { header: Some(("retry-after", "1")), ..Self::new(BUSY, detail) },
             RunError::Cursor => Self::new(CURSOR, detail),
+            RunError::KeyReused => Self::new(KEY_REUSED, detail),
             // What the store says may hold names and values that are not for callers: the log has it.
+            RunError::Store(failed) if failed.code() == ErrorCode::ResourceNotFound => {
+                tracing::error!(model = model.name, "a table or an index is missing: {}", failed.message());
+                Self::new(NOT_RUNNABLE, "a table or an index of the model is missing in the store")
+            }
             RunError::Store(failed) => {
                 tracing::error!(model = model.name, code = failed.code().name(), "{}", failed.message());
                 let code = failed.code().name();
@@ -85,9 +91,13 @@ impl Problem {
         Self { header: Some((name, value)), ..self }
     }
 
-    /// Whether asking again may give another answer.
-    pub(super) fn is_passing(&self) -> bool {
-        self.status() >= 500
+    /// What it is called in figures: the author's name for a refusal, or its type.
+    pub(super) fn name(&self) -> &str {
+        self.outcome.as_deref().unwrap_or(self.sort.0)
+    }
+
+    pub(super) fn is(&self, sort: Sort) -> bool {
+        self.sort.0 == sort.0
     }
 
     pub(super) fn body(&self) -> Vec<u8> {

@@ -24,13 +24,14 @@ pub struct Served {
     flows: Vec<Flow>,
     tables: Tables,
     made: OnceCell<()>,
+    answers: OnceCell<()>,
 }
 
 impl Served {
     /// Serves what a runner runs.
     #[must_use]
     pub fn new(runner: Runner, tables: Tables) -> Self {
-        Self { runner, flows: Vec::new(), tables, made: OnceCell::new() }
+        Self { runner, flows: Vec::new(), tables, made: OnceCell::new(), answers: OnceCell::new() }
     }
 
     /// The same, with the flows of an application.
@@ -77,6 +78,14 @@ impl Served {
             self.made.get_or_try_init(|| self.make_tables()).await?;
         }
         Ok(&self.runner)
+    }
+
+    /// The runner, once there is a table for what idempotency keys have done.
+    pub(super) async fn runner_with_answers(&self) -> Result<&Runner, RunError> {
+        if self.tables == Tables::Made {
+            self.answers.get_or_try_init(async || self.runner.create_answer_table().await.map(drop)).await?;
+        }
+        self.runner().await
     }
 
     async fn make_tables(&self) -> Result<(), RunError> {
