@@ -167,7 +167,7 @@ fn check_tables(runtime: &Runtime, files: &ModelFiles, request: &Request) -> Res
         return Ok(());
     }
     Err(Failure::new(format!(
-        "the store has no table {}: `keyform deploy` makes the tables of a model, or give --create-tables",
+        "the store has no table {}: `keyform deploy apply` makes the tables of a model, or give --create-tables",
         missing.join(", ")
     )))
 }
