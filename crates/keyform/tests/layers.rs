@@ -5,16 +5,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate with the crates of ours that it may use.
-const MAY_USE: [(&str, &[&str]); 9] = [
+const MAY_USE: [(&str, &[&str]); 10] = [
     ("core", &[]),
     ("wire", &["core"]),
     ("engine", &["core"]),
     ("model", &["core"]),
     ("aws", &["core"]),
-    ("server", &["core", "wire", "model"]),
+    ("live", &["core", "model"]),
+    ("server", &["core", "wire", "model", "live"]),
     ("macros", &["model"]),
-    ("keyform", &["core", "wire", "engine", "model", "aws", "server", "macros"]),
-    ("cli", &["core", "wire", "engine", "model", "aws", "server", "keyform"]),
+    ("keyform", &["core", "wire", "engine", "model", "aws", "live", "server", "macros"]),
+    ("cli", &["core", "wire", "engine", "model", "aws", "live", "server", "keyform"]),
 ];
 
 fn crates_folder() -> PathBuf {

@@ -1,14 +1,17 @@
-//! One connection: HTTP/1 on it until the client leaves, waits too long, or the server stops.
+//! One connection: HTTP/1 on it until the client leaves, waits too long, or the server stops; or live reads after that.
 
 use std::pin::pin;
 use std::sync::Arc;
 
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
+use crate::api::live::Upgrade;
 use crate::route;
 use crate::shared::Shared;
 use crate::stall::Stall;
@@ -23,12 +26,18 @@ pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>, mut stopping: 
         return;
     }
     let timeouts = shared.timeouts;
-    let service = service_fn(move |request| route::answer(shared.clone(), request));
+    let upgrade = Upgrade::new(stopping.clone());
+    let next = upgrade.clone();
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(upgrade.clone());
+        route::answer(shared.clone(), request)
+    });
     let mut http = http1::Builder::new();
     // A client may close its side when it has sent its request, and still wait for the answer.
     http.half_close(true);
     http.timer(TokioTimer::new()).header_read_timeout(timeouts.idle).max_buf_size(BUFFER_BYTES_MAX);
-    let mut connection = pin!(http.serve_connection(TokioIo::new(Stall::new(stream, timeouts.write)), service));
+    let stream = TokioIo::new(Stall::new(stream, timeouts.write));
+    let mut connection = pin!(http.serve_connection(stream, service).with_upgrades());
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         // A request that is on its way already is answered, and the answer closes the connection.
@@ -42,6 +51,8 @@ pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>, mut stopping: 
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended early");
+    } else if let Some(next) = next.take() {
+        next.await;
     }
 }
 

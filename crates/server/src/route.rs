@@ -5,6 +5,7 @@
 //! | `/` | POST | a DynamoDB operation |
 //! | `/` | GET | that it works |
 //! | `/v1…` | GET, POST | the patterns of models |
+//! | `/v1/{model}/live` | GET | live reads, as a WebSocket |
 //! | `/healthz` | GET | that the process works |
 //! | `/readyz` | GET | whether operations should be sent here |
 //! | `/metrics` | GET | figures for Prometheus |
@@ -24,6 +25,7 @@ use crate::shared::Shared;
 pub(crate) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Reply, Infallible> {
     let reply = match (request.method(), request.uri().path()) {
         (&Method::POST, "/") if shared.operations => endpoint::answer(&shared, request).await,
+        _ if api::live::is_wanted(&request) => api::live::answer(&shared, request),
         (_, path) if path == "/v1" || path.starts_with("/v1/") => api::answer(&shared, request).await,
         _ => other(&shared, &request),
     };

@@ -51,6 +51,8 @@ pub struct Settings {
     pub models: Models,
     /// What the tokens of their callers are verified with; without any, callers on loopback are believed on their word.
     pub token_keys: TokenKeys,
+    /// How live reads behave.
+    pub live: keyform_live::read::Settings,
 }
 
 /// How much is accepted.
@@ -64,6 +66,12 @@ pub struct Limits {
     pub connections_max: usize,
     /// The size from which answers are packed for clients that ask for it.
     pub gzip_bytes_min: usize,
+    /// The most reads that one connection follows.
+    pub live_subscriptions_max: usize,
+    /// How much may wait for a client that follows reads before it counts as too slow.
+    pub live_buffer_bytes: usize,
+    /// The largest message of such a client.
+    pub live_message_bytes_max: usize,
 }
 
 /// How long is waited.
@@ -79,6 +87,8 @@ pub struct Timeouts {
     pub drain: Duration,
     /// For requests that are on their way on idle connections when the server stops.
     pub linger: Duration,
+    /// Between two pings on a connection that follows reads; one that was not answered by the next ends it.
+    pub live_ping: Duration,
 }
 
 impl Default for Settings {
@@ -95,13 +105,22 @@ impl Default for Settings {
             operations: true,
             models: Models::default(),
             token_keys: TokenKeys::default(),
+            live: keyform_live::read::Settings::default(),
         }
     }
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { body_bytes_max: 16 * 1024 * 1024, large_bodies_max: 32, connections_max: 4096, gzip_bytes_min: 1024 }
+        Self {
+            body_bytes_max: 16 * 1024 * 1024,
+            large_bodies_max: 32,
+            connections_max: 4096,
+            gzip_bytes_min: 1024,
+            live_subscriptions_max: 100,
+            live_buffer_bytes: 1024 * 1024,
+            live_message_bytes_max: 64 * 1024,
+        }
     }
 }
 
@@ -113,6 +132,7 @@ impl Default for Timeouts {
             write: Duration::from_secs(30),
             drain: Duration::from_secs(10),
             linger: Duration::from_millis(100),
+            live_ping: Duration::from_secs(20),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use keyform_core::Execute;
+use keyform_live::read::Live;
 use tokio::sync::Semaphore;
 
 use crate::api::{Authentication, Models};
@@ -24,6 +25,8 @@ pub(crate) struct Shared {
     pub(crate) probe: Option<Arc<dyn Probe>>,
     pub(crate) models: Models,
     pub(crate) authentication: Authentication,
+    /// What clients follow.
+    pub(crate) live: Live,
     pub(crate) metrics: Metrics,
     /// One for each large body that may be in memory.
     pub(crate) large_bodies: Arc<Semaphore>,
@@ -33,7 +36,8 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(settings: Settings, execute: Arc<dyn Execute>, probe: Option<Arc<dyn Probe>>) -> Self {
-        let Settings { region, credentials, limits, timeouts, clock, operations, models, token_keys, .. } = settings;
+        let Settings { region, credentials, limits, timeouts, clock, operations, models, token_keys, live, .. } =
+            settings;
         let authentication = Authentication::new(token_keys, clock.clone());
         if models.have_given() {
             authentication.announce();
@@ -52,6 +56,7 @@ impl Shared {
             probe,
             models,
             authentication,
+            live: Live::new(live),
             metrics: Metrics::new(),
             stopping,
             connections,

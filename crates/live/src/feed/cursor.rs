@@ -18,32 +18,32 @@ const TRIES_MAX: u32 = 3;
 
 /// A reader of one shard.
 #[derive(Clone, Debug)]
-pub(super) struct Cursor {
-    pub(super) shard: Arc<str>,
+pub(crate) struct Cursor {
+    pub(crate) shard: Arc<str>,
     /// After what was read last.
-    pub(super) place: Place,
+    pub(crate) place: Place,
     iterator: Option<String>,
     /// Records before this time are passed over.
     skip_before_ms: Option<u64>,
     /// Whether its closed shard was read to the end.
-    pub(super) is_finished: bool,
+    pub(crate) is_finished: bool,
 }
 
 /// What one request gave.
-pub(super) struct Page {
-    pub(super) records: Vec<ChangeRecord>,
+pub(crate) struct Page {
+    pub(crate) records: Vec<ChangeRecord>,
     /// Whether there may be more at once.
-    pub(super) is_full: bool,
+    pub(crate) is_full: bool,
 }
 
 impl Cursor {
-    pub(super) fn new(shard: &str, place: Place) -> Self {
+    pub(crate) fn new(shard: &str, place: Place) -> Self {
         let skip_before_ms = if let Place::Since(millis) = place { Some(millis) } else { None };
         Self { shard: shard.into(), place, iterator: None, skip_before_ms, is_finished: false }
     }
 
     /// A reader of what comes from now on, in a store that cannot say where that is.
-    pub(super) async fn latest(store: &dyn Execute, arn: &str, shard: &str, now_ms: u64) -> Result<Self, FeedError> {
+    pub(crate) async fn latest(store: &dyn Execute, arn: &str, shard: &str, now_ms: u64) -> Result<Self, FeedError> {
         let mut cursor = Self::new(shard, Place::Since(now_ms));
         cursor.skip_before_ms = None;
         cursor.iterator = Some(iterator(store, arn, shard, ShardPosition::Latest).await?);
@@ -51,7 +51,7 @@ impl Cursor {
     }
 
     /// Reads on.
-    pub(super) async fn read(&mut self, store: &dyn Execute, arn: &str) -> Result<Page, FeedError> {
+    pub(crate) async fn read(&mut self, store: &dyn Execute, arn: &str) -> Result<Page, FeedError> {
         let mut tries = 0;
         let output = loop {
             match self.ask(store, arn).await {

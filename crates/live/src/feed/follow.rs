@@ -12,7 +12,7 @@ use super::cursor::Cursor;
 use super::{Batch, Change, FeedError, Lineage, Place, Position};
 
 /// How long a store that cannot wake is left alone before it is asked again.
-pub(super) const POLL: Duration = Duration::from_millis(500);
+pub(crate) const POLL: Duration = Duration::from_millis(500);
 /// The shortest time between two looks at a store that is woken by changes of other tables too.
 const BREATH: Duration = Duration::from_millis(1);
 
@@ -272,7 +272,7 @@ pub async fn stream_of(store: &dyn Execute, table: &str) -> Result<StreamSummary
 }
 
 /// All shards of a stream, and whether it is switched on.
-pub(super) async fn describe(store: &dyn Execute, arn: &str) -> Result<(Lineage, bool), Error> {
+pub(crate) async fn describe(store: &dyn Execute, arn: &str) -> Result<(Lineage, bool), Error> {
     let mut shards = Vec::new();
     let mut start_shard = None;
     loop {

@@ -13,7 +13,7 @@
 //!
 //! Data that is gone ([`FeedError::TooOld`]) is said, never skipped.
 
-mod cursor;
+pub(crate) mod cursor;
 mod error;
 mod follow;
 mod lineage;
@@ -26,6 +26,8 @@ pub use error::FeedError;
 pub use follow::{Feed, From, stream_of};
 pub use lineage::Lineage;
 pub use position::{Place, Position};
+
+pub(crate) use position::hash;
 
 /// A change, and the shard that has it.
 #[derive(Clone, Debug, PartialEq)]

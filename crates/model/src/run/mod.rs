@@ -11,7 +11,7 @@
 //! 5. `found` gives items back as entities: fields without keys and tags.
 //!
 //! While an evolution is open, `evolving` and `merged` read the new form and then the old one, and `settle` carries over what a write is about.
-//! `tables` makes the store's tables. Clock, randomness and waiting come from [`Surroundings`], so that tests own them.
+//! `live` is for those who follow a read. `tables` makes the store's tables. Clock, randomness and waiting come from [`Surroundings`], so that tests own them.
 
 mod arguments;
 pub mod cursor;
@@ -20,6 +20,7 @@ mod evolving;
 mod fits;
 mod found;
 pub mod json;
+mod live;
 mod merged;
 mod once;
 mod outcome;
@@ -44,6 +45,7 @@ use crate::schema::{EntityId, Model, Read, ReadId, Table, TableId, Write, WriteI
 pub use error::RunError;
 pub use fits::fits;
 pub use found::{Answer, Found};
+pub use live::{LivePage, LiveRead, Reach};
 pub use once::ANSWERS;
 pub use surroundings::{Surroundings, Waiting};
 

@@ -160,13 +160,23 @@ impl Runner {
         };
         let mut items = Vec::new();
         for (table, request) in batch.tables {
-            for keys in request.keys.chunks(BATCH_KEYS_MAX) {
-                self.batch_piece(&table, &request, keys.to_vec(), &mut items).await?;
-            }
+            self.batch_all(&table, &request, &mut items).await?;
         }
         let kept = items.iter().filter(|item| bound.keeps(item));
         let items = kept.filter_map(|item| found::found(&self.checked.model, &plan.returns, item)).collect();
         Ok(Answer::Page { items, cursor: None })
+    }
+
+    pub(super) async fn batch_all(
+        &self,
+        table: &str,
+        request: &BatchGetRequest,
+        items: &mut Vec<Item>,
+    ) -> Result<(), RunError> {
+        for keys in request.keys.chunks(BATCH_KEYS_MAX) {
+            self.batch_piece(table, request, keys.to_vec(), items).await?;
+        }
+        Ok(())
     }
 
     async fn batch_piece(
@@ -196,22 +206,22 @@ impl Runner {
 }
 
 /// The pages of a Query or Scan.
-struct Pages {
+pub(super) struct Pages {
     next: Option<Operation>,
     last: Option<Item>,
 }
 
 impl Pages {
-    fn new(bound: &BoundRead) -> Self {
+    pub(super) fn new(bound: &BoundRead) -> Self {
         Self { next: bound.operation.clone(), last: None }
     }
 
     /// Where the last page ended, if more may follow.
-    fn last(&self) -> Option<&Item> {
+    pub(super) fn last(&self) -> Option<&Item> {
         self.last.as_ref()
     }
 
-    fn limit(&mut self, limit: Option<usize>) {
+    pub(super) fn limit(&mut self, limit: Option<usize>) {
         match &mut self.next {
             Some(Operation::Query(query)) => query.limit = limit,
             Some(Operation::Scan(scan)) => scan.limit = limit,
@@ -219,7 +229,7 @@ impl Pages {
         }
     }
 
-    async fn next(&mut self, runner: &Runner) -> Result<Option<Vec<Item>>, RunError> {
+    pub(super) async fn next(&mut self, runner: &Runner) -> Result<Option<Vec<Item>>, RunError> {
         Ok(self.next_output(runner).await?.map(|output| output.items.unwrap_or_default()))
     }
 

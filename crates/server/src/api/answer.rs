@@ -82,7 +82,7 @@ async fn route(shared: &Arc<Shared>, head: &Parts, body: Incoming) -> Result<Ans
     }
 }
 
-fn find(shared: &Shared, name: &str) -> Result<Arc<Served>, Problem> {
+pub(super) fn find(shared: &Shared, name: &str) -> Result<Arc<Served>, Problem> {
     let unknown = || {
         let names = shared.models.names().join(", ");
         Problem::new(problem::UNKNOWN_PATH, format!("there is no model of that name here; there are: {names}"))

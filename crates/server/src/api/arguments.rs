@@ -60,7 +60,16 @@ fn from_texts(texts: &[String], kind: &Type) -> Option<AttributeValue> {
 
 /// The arguments of a write.
 pub(super) fn of_body(model: &Model, pattern: Pattern<'_>, body: &[u8]) -> Result<Attributes, Problem> {
-    let mut given = object(body)?;
+    of_object(model, pattern, object(body)?)
+}
+
+/// Arguments by name. Null is the same as leaving a name out.
+pub(super) fn of_object(
+    model: &Model,
+    pattern: Pattern<'_>,
+    mut given: serde_json::Map<String, Value>,
+) -> Result<Attributes, Problem> {
+    given.retain(|_, value| !value.is_null());
     let mut arguments = Attributes::new();
     for argument in pattern.arguments(model) {
         if let Some(value) = given.remove(argument.name) {

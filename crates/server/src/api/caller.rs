@@ -19,7 +19,7 @@ use super::token_keys::TokenKeys;
 use crate::settings::Clock;
 
 /// The header that is believed in development.
-const DEVELOPMENT: &str = "x-keyform-caller";
+pub(super) const DEVELOPMENT: &str = "x-keyform-caller";
 
 /// How callers prove who they are.
 pub(crate) enum Authentication {
@@ -77,17 +77,35 @@ impl Authentication {
     /// # Errors
     /// The caller is not known, and must be.
     pub(super) fn claimant(&self, headers: &HeaderMap, model: &Model, anonymous: bool) -> Result<Caller, Problem> {
-        let claims = match self {
-            Self::Tokens { keys, clock } => by_token(keys, clock(), headers, model)?,
-            Self::Development { keys, clock, .. } if keys.can_issue() && headers.contains_key(AUTHORIZATION) => {
-                by_token(keys, clock(), headers, model)?
-            }
-            Self::Development { warned, .. } => by_word(warned, headers, model)?,
-        };
-        match claims {
+        match self.claims(headers, model)? {
             Some(claims) => Ok(Caller::Claims(claims)),
             None if anonymous => Ok(Caller::Claims(Attributes::new())),
             None => Err(self.unknown(model)),
+        }
+    }
+
+    /// What the caller proves or says, if anything.
+    ///
+    /// # Errors
+    /// The token does not hold, or lacks a claim.
+    pub(super) fn claims(&self, headers: &HeaderMap, model: &Model) -> Result<Option<Attributes>, Problem> {
+        match self {
+            Self::Tokens { keys, clock } => by_token(keys, clock(), headers, model),
+            Self::Development { keys, clock, .. } if keys.can_issue() && headers.contains_key(AUTHORIZATION) => {
+                by_token(keys, clock(), headers, model)
+            }
+            Self::Development { warned, .. } => by_word(warned, headers, model),
+        }
+    }
+
+    /// When the caller's token ends.
+    pub(super) fn ends(&self, headers: &HeaderMap) -> Option<SystemTime> {
+        let (Self::Tokens { keys, clock } | Self::Development { keys, clock, .. }) = self;
+        let (_, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+        match token::verify(keys, token.trim(), clock()) {
+            Ok(claims) => token::end(&claims),
+            // One that holds no longer has ended already.
+            Err(_) => Some(SystemTime::UNIX_EPOCH),
         }
     }
 

@@ -11,13 +11,14 @@
 //!
 //! A `flow` of an application is called like a write, and runs its own code.
 //!
-//! `openapi` describes a model for clients, `difference` tells what a new version of a model changes.
+//! `live` is for those who follow a read. `openapi` describes a model for clients, `difference` tells what a new version of a model changes.
 
 mod answer;
 mod arguments;
 mod caller;
 mod difference;
 mod flow;
+pub(crate) mod live;
 mod models;
 mod openapi;
 mod problem;

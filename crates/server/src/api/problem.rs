@@ -32,6 +32,8 @@ pub(super) const METHOD: Sort = &("method", 405, "The method is wrong");
 pub(super) const REFUSED: Sort = &("refused", 409, "The write was refused");
 pub(super) const CONFLICT: Sort = &("conflict", 409, "The item has changed meanwhile");
 pub(super) const KEY_REUSED: Sort = &("idempotency-key", 422, "The idempotency key was used for another call");
+pub(super) const TOKEN: Sort = &("token", 400, "The token is wrong");
+pub(super) const TOO_MANY: Sort = &("too-many", 429, "There are too many");
 pub(super) const NOT_RUNNABLE: Sort = &("not-runnable", 501, "The store cannot run this pattern");
 pub(super) const BUSY: Sort = &("busy", 503, "Too many write this at once");
 pub(super) const INTERNAL: Sort = &("internal", 500, "The server failed");
@@ -40,6 +42,15 @@ pub(super) const STORE: Sort = &("store", 502, "The store failed");
 impl Problem {
     pub(super) fn new(sort: Sort, detail: impl Into<String>) -> Self {
         Self { sort, detail: detail.into(), outcome: None, item: None, header: None }
+    }
+
+    /// The last part of its type.
+    pub(super) fn kind(&self) -> &'static str {
+        self.sort.0
+    }
+
+    pub(super) fn detail(&self) -> &str {
+        &self.detail
     }
 
     pub(super) fn status(&self) -> u16 {

@@ -68,6 +68,12 @@ pub(super) fn verify(keys: &TokenKeys, token: &str, now: SystemTime) -> Result<M
     Ok(claims)
 }
 
+/// When claims that were verified end.
+pub(super) fn end(claims: &Map<String, Value>) -> Option<SystemTime> {
+    let end = claims.get("exp")?.as_f64()? + SKEW_SECS;
+    UNIX_EPOCH.checked_add(std::time::Duration::try_from_secs_f64(end).ok()?)
+}
+
 fn object(part: &str) -> Result<Map<String, Value>, Refusal> {
     let bytes = URL_SAFE_NO_PAD.decode(part).map_err(|_| Refusal::Malformed)?;
     match serde_json::from_slice(&bytes) {

@@ -1,0 +1,380 @@
+//! Live reads against what the read answers: many clients write at random, subscribers leave and come back, some are slow, and in the end
+//! what each has put together is what the read says. On the embedded store, on our server through the AWS SDK, and on ExtendDB if
+//! KEYFORM_EXTENDDB_URL says where it is.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use keyform::live::feed::FeedError;
+use keyform::live::read::{Ended, Kind, Live, LiveError, LiveEvent, LiveStream, Settings as LiveSettings};
+use keyform::model::Checked;
+use keyform::model::run::{Answer, Call, Caller, Found, RunError, Runner, Settings as RunSettings};
+use keyform::server::{Server, Settings};
+use keyform::surroundings::System;
+use keyform::{AttributeValue, Attributes, Database, Execute};
+use keyform_aws::{Credentials, Options, Remote};
+
+const MODEL: &str = include_str!("live/tasks.kf");
+
+fn runner(store: Arc<dyn Execute>, stage: &str) -> Runner {
+    let checked = Checked::read(MODEL);
+    assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
+    let settings = RunSettings { variables: [("stage".to_owned(), stage.to_owned())].into(), ..Default::default() };
+    Runner::new(Arc::new(checked), store, Arc::new(System), settings).unwrap()
+}
+
+fn arguments(pairs: &[(&str, AttributeValue)]) -> Attributes {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+}
+
+fn call(pairs: &[(&str, AttributeValue)]) -> Call {
+    Call { arguments: arguments(pairs), ..Call::default() }
+}
+
+/// Numbers that look random and are the same in each run.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % sides
+    }
+}
+
+fn text(value: String) -> AttributeValue {
+    AttributeValue::S(value)
+}
+
+async fn put(runner: &Runner, list: u64, task: u64, state: &str, weight: i64, title: &str) {
+    let given = [
+        ("listId", text(format!("l{list}"))),
+        ("taskId", text(format!("t{task}"))),
+        ("title", title.into()),
+        ("state", state.into()),
+        ("weight", weight.into()),
+    ];
+    runner.write("put", &call(&given)).await.unwrap();
+}
+
+async fn write(runner: &Runner, dice: &mut Dice) {
+    let (list, task) = (dice.roll(3), dice.roll(12));
+    if dice.roll(4) == 0 {
+        let given = [("listId", text(format!("l{list}"))), ("taskId", text(format!("t{task}")))];
+        match runner.write("drop", &call(&given)).await {
+            Ok(_) | Err(RunError::Refused { .. } | RunError::NotFound(_)) => return,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    let (state, weight) = (["open", "done"][dice.roll(2) as usize], dice.roll(1000) as i64);
+    put(runner, list, task, state, weight, &format!("title {}", dice.roll(50))).await;
+}
+
+/// Someone who follows a read.
+struct Follower {
+    read: &'static str,
+    call: Call,
+    /// What was put together.
+    state: BTreeMap<String, Found>,
+    count: Option<i64>,
+    token: Option<String>,
+    /// The ids of all changes.
+    seen: BTreeSet<String>,
+    pages: usize,
+    resumed: usize,
+    /// Whether an insert must be new and a removal of something known: where the store says exactly what a page holds.
+    strict: bool,
+}
+
+impl Follower {
+    fn new(read: &'static str, call: Call, strict: bool) -> Self {
+        let (state, seen) = (BTreeMap::new(), BTreeSet::new());
+        Self { read, call, state, count: None, token: None, seen, pages: 0, resumed: 0, strict }
+    }
+
+    async fn connect(&self, live: &Live, runner: &Runner) -> LiveStream {
+        live.read(runner, self.read, self.call.clone(), self.token.as_deref()).await.unwrap()
+    }
+
+    /// Takes an event in; tells whether the stream has ended.
+    fn fold(&mut self, event: &LiveEvent) -> bool {
+        match event {
+            LiveEvent::Page(page) => {
+                assert!(page.reset.is_none(), "nothing is too old here");
+                self.pages += 1;
+                self.state = page.items.iter().map(|item| (item.key.clone(), item.found.clone())).collect();
+                self.count = page.count.map(|count| count as i64);
+                self.token = Some(page.token.clone());
+            }
+            LiveEvent::Resumed { .. } => self.resumed += 1,
+            LiveEvent::Changes(delivery) => {
+                for change in &delivery.changes {
+                    self.change(change);
+                }
+                self.token = Some(delivery.token.clone());
+            }
+            LiveEvent::Ended(why) => {
+                assert_eq!(*why, Ended::Slow);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn change(&mut self, change: &keyform::live::read::LiveChange) {
+        let id = change.id.clone().unwrap();
+        assert!(self.seen.insert(id), "{}: {change:?} came twice", self.read);
+        if let Some(count) = &mut self.count {
+            *count += if change.kind == Kind::Insert { 1 } else { -1 };
+            return;
+        }
+        let before = match &change.found {
+            Some(found) => self.state.insert(change.key.clone(), found.clone()),
+            None => self.state.remove(&change.key),
+        };
+        if self.strict {
+            assert_eq!(before.is_none(), change.kind == Kind::Insert, "{}: {change:?} after {before:?}", self.read);
+        }
+    }
+
+    /// What the read answers now.
+    async fn answer(&self, runner: &Runner) -> (Vec<Found>, Option<i64>) {
+        match runner.read(self.read, &self.call).await {
+            Ok(Answer::One(item)) => (item.into_iter().collect(), None),
+            Ok(Answer::Page { items, cursor }) => {
+                assert!(cursor.is_none(), "the page holds everything");
+                (items, None)
+            }
+            Ok(Answer::Count(count)) => (Vec::new(), Some(count as i64)),
+            Ok(Answer::Collection(parts)) => (parts.into_iter().flat_map(|(_, items)| items).collect(), None),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    async fn is_right(&self, runner: &Runner) -> Result<(), String> {
+        let (mut items, count) = self.answer(runner).await;
+        let mut own: Vec<Found> = self.state.values().cloned().collect();
+        let order = |found: &Found| format!("{:?}", found.fields);
+        items.sort_by_key(order);
+        own.sort_by_key(order);
+        if own == items && count == self.count {
+            return Ok(());
+        }
+        Err(format!("{}: {own:#?} {:?} is not {items:#?} {count:?}", self.read, self.count))
+    }
+}
+
+fn followers(strict: bool) -> Vec<Follower> {
+    let list = |n: u64| ("listId", text(format!("l{n}")));
+    let some = AttributeValue::L(vec!["t1".into(), "t5".into(), "t11".into()]);
+    [
+        ("tasks", call(&[list(0)])),
+        ("tasks", call(&[list(1)])),
+        ("heavy", call(&[list(1)])),
+        ("light", call(&[list(2), ("below", 300.into())])),
+        ("byState", call(&[("state", "open".into())])),
+        ("byState", call(&[("state", "done".into())])),
+        ("titles", call(&[list(0)])),
+        ("task", call(&[list(2), ("taskId", "t3".into())])),
+        ("some", call(&[list(0), ("taskIds", some)])),
+        ("open", call(&[list(0)])),
+        ("list", call(&[list(2)])),
+        ("everything", call(&[])),
+    ]
+    .into_iter()
+    .map(|(read, call)| Follower::new(read, call, strict))
+    .collect()
+}
+
+struct Plan {
+    writers: u64,
+    writes_each: u64,
+    strict: bool,
+}
+
+/// Runs writers and followers to their end, and compares.
+async fn compare(store: Arc<dyn Execute>, stage: &str, plan: Plan) {
+    let runner = runner(store, stage);
+    runner.create_tables().await.unwrap();
+    let quick = Live::new(LiveSettings { poll: Duration::from_millis(50), ..LiveSettings::default() });
+    // So little room that a follower who does not look at once is slow.
+    let narrow =
+        Live::new(LiveSettings { poll: Duration::from_millis(50), outbox_bytes: 2048, ..LiveSettings::default() });
+    let running = Arc::new(AtomicU64::new(plan.writers));
+    let mut dice = Dice(7);
+    for _ in 0..20 {
+        write(&runner, &mut dice).await;
+    }
+    let mut tasks = tokio::task::JoinSet::new();
+    for (number, follower) in followers(plan.strict).into_iter().enumerate() {
+        let live = if number % 3 == 1 { narrow.clone() } else { quick.clone() };
+        tasks.spawn(follow(follower, live, runner.clone(), running.clone(), number as u64));
+    }
+    for number in 0..plan.writers {
+        let (runner, running) = (runner.clone(), running.clone());
+        tokio::spawn(async move {
+            let mut dice = Dice(1000 + number);
+            for _ in 0..plan.writes_each {
+                write(&runner, &mut dice).await;
+                if dice.roll(8) == 0 {
+                    tokio::task::yield_now().await;
+                }
+            }
+            running.fetch_sub(1, Ordering::SeqCst);
+        });
+    }
+    let mut resumed = 0;
+    while let Some(followed) = tasks.join_next().await {
+        resumed += followed.unwrap();
+    }
+    assert!(resumed > 0, "somebody has come back");
+}
+
+/// Follows until the writers are done and the state is right; leaves and comes back meanwhile.
+async fn follow(mut follower: Follower, live: Live, runner: Runner, running: Arc<AtomicU64>, seed: u64) -> usize {
+    let mut dice = Dice(seed);
+    let mut stream = follower.connect(&live, &runner).await;
+    let mut wrong = String::new();
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+    loop {
+        let is_over = running.load(Ordering::SeqCst) == 0;
+        if is_over {
+            match follower.is_right(&runner).await {
+                Ok(()) => break,
+                Err(why) => wrong = why,
+            }
+        }
+        assert!(tokio::time::Instant::now() < deadline, "{wrong}");
+        let next = tokio::time::timeout(Duration::from_millis(50), stream.next()).await;
+        let has_ended = match next {
+            Err(_) => false,
+            Ok(None) => true,
+            Ok(Some(event)) => follower.fold(&event),
+        };
+        if has_ended || !is_over && follower.token.is_some() && dice.roll(12) == 0 {
+            drop(stream);
+            stream = follower.connect(&live, &runner).await;
+        }
+    }
+    follower.resumed
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn followers_know_what_the_embedded_store_answers() {
+    let store = Arc::new(Database::in_memory());
+    compare(store, "embedded", Plan { writers: 6, writes_each: 250, strict: true }).await;
+}
+
+async fn remote(url: String) -> Remote {
+    let credentials = Credentials { access_key_id: "test".to_owned(), secret_access_key: "test".to_owned() };
+    Remote::connect(Options { endpoint_url: Some(url), credentials: Some(credentials), ..Options::default() }).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn followers_know_what_our_server_answers_through_the_sdk() {
+    let database = Database::in_memory();
+    let server = Server::bind(Settings { port: 0, ..Settings::default() }).unwrap();
+    let running = keyform::serve(server, &database).unwrap();
+    let store = Arc::new(remote(running.url()).await);
+    compare(store, "remote", Plan { writers: 3, writes_each: 80, strict: false }).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn followers_know_what_extenddb_answers() {
+    let Ok(url) = std::env::var("KEYFORM_EXTENDDB_URL") else { return };
+    let store = Arc::new(remote(url).await);
+    let stage = format!("live-{}", std::process::id());
+    compare(store, &stage, Plan { writers: 3, writes_each: 60, strict: false }).await;
+}
+
+#[tokio::test]
+async fn a_follower_whose_guard_no_longer_holds_is_told_so() {
+    let runner = runner(Arc::new(Database::in_memory()), "guard");
+    runner.create_tables().await.unwrap();
+    let member = call(&[("listId", "l0".into()), ("userId", "ada".into())]);
+    let caller = Caller::Claims(arguments(&[("userId", "ada".into())]));
+    let wanted = Call { caller, ..call(&[("listId", "l0".into())]) };
+    let live = Live::default();
+    let refused = live.read(&runner, "tasks", wanted.clone(), None).await.unwrap_err();
+    assert_eq!(refused, LiveError::Run(RunError::Forbidden));
+    runner.write("join", &member).await.unwrap();
+    let mut tasks = live.read(&runner, "tasks", wanted, None).await.unwrap();
+    assert!(matches!(tasks.next().await, Some(LiveEvent::Page(_))));
+    put(&runner, 0, 1, "open", 1, "seen").await;
+    let Some(LiveEvent::Changes(changes)) = tasks.next().await else { panic!("a change") };
+    assert_eq!(changes.changes[0].kind, Kind::Insert);
+    runner.write("leave", &member).await.unwrap();
+    put(&runner, 0, 2, "open", 1, "not seen").await;
+    let Some(LiveEvent::Ended(why)) = tasks.next().await else { panic!("the end") };
+    assert_eq!(why, Ended::Forbidden);
+    assert!(tasks.next().await.is_none());
+}
+
+#[tokio::test]
+async fn an_item_leaves_when_its_time_is_over() {
+    let runner = runner(Arc::new(Database::in_memory()), "expiry");
+    runner.create_tables().await.unwrap();
+    let lend = async |task: &str, secs: i64| {
+        let until = runner.now_millis() / 1000 + secs;
+        let given = [
+            ("listId", "l0".into()),
+            ("taskId", task.into()),
+            ("title", "for a while".into()),
+            ("state", "open".into()),
+            ("weight", 1.into()),
+            ("expires", until.into()),
+        ];
+        runner.write("lend", &call(&given)).await.unwrap();
+    };
+    lend("t0", 1).await;
+    let live = Live::default();
+    let mut tasks = live.read(&runner, "tasks", call(&[("listId", "l0".into())]), None).await.unwrap();
+    let Some(LiveEvent::Page(page)) = tasks.next().await else { panic!("a page") };
+    assert_eq!(page.items.len(), 1);
+    lend("t1", 1).await;
+    let mut removed = BTreeSet::new();
+    let mut inserted = BTreeSet::from([page.items[0].key.clone()]);
+    while removed.len() < 2 {
+        let Some(LiveEvent::Changes(delivery)) = tasks.next().await else { panic!("a change") };
+        for change in &delivery.changes {
+            match change.kind {
+                Kind::Insert => assert!(inserted.insert(change.key.clone())),
+                Kind::Remove => assert!(removed.insert(change.key.clone()), "told once"),
+                Kind::Modify => panic!("{change:?}"),
+            }
+        }
+    }
+    assert_eq!(inserted, removed);
+}
+
+#[tokio::test]
+async fn what_cannot_be_followed_is_refused_in_words() {
+    let store = Arc::new(Database::in_memory());
+    let runner = runner(store.clone(), "refused");
+    runner.create_tables().await.unwrap();
+    let live = Live::default();
+    let wanted = || call(&[("listId", "l0".into())]);
+    let error = live.read(&runner, "tasks", wanted(), Some("nonsense")).await.unwrap_err();
+    assert_eq!(error, LiveError::Token);
+    let mut tasks = live.read(&runner, "tasks", wanted(), None).await.unwrap();
+    let Some(LiveEvent::Page(page)) = tasks.next().await else { panic!("a page") };
+    let other = call(&[("listId", "l1".into())]);
+    let error = live.read(&runner, "tasks", other, Some(&page.token)).await.unwrap_err();
+    assert_eq!(error, LiveError::Token, "a token of other arguments");
+    let without = MODEL.replace("stream new_and_old", "stream new");
+    let checked = Checked::read(&without);
+    let settings = RunSettings { variables: [("stage".to_owned(), "new".to_owned())].into(), ..Default::default() };
+    let runner = Runner::new(Arc::new(checked), store.clone(), Arc::new(System), settings.clone()).unwrap();
+    runner.create_tables().await.unwrap();
+    let error = live.read(&runner, "tasks", wanted(), None).await.unwrap_err();
+    assert!(error.to_string().contains("stream new_and_old"), "{error}");
+    let without = MODEL.replace("stream new_and_old", "");
+    let settings = RunSettings { variables: [("stage".to_owned(), "none".to_owned())].into(), ..settings };
+    let runner = Runner::new(Arc::new(Checked::read(&without)), store, Arc::new(System), settings).unwrap();
+    runner.create_tables().await.unwrap();
+    let error = live.read(&runner, "tasks", wanted(), None).await.unwrap_err();
+    assert!(matches!(error, LiveError::Feed(FeedError::NoStream { .. })), "{error}");
+}

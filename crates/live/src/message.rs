@@ -1,0 +1,216 @@
+//! What clients of live reads send and are sent, as JSON. `docs/live.md` tells it, `docs/live.schema.json` is its schema.
+
+use keyform_core::AttributeValue;
+use keyform_model::run::json;
+use keyform_model::schema::Model;
+use serde_json::{Map, Value, json};
+
+use crate::read::{Delivery, Ended, LiveChange, LiveItem, LivePage};
+
+/// What a client sends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Request {
+    /// Says who the client is, with a token.
+    Authenticate {
+        /// The token.
+        token: String,
+    },
+    /// Follows a read.
+    Subscribe {
+        /// The client's name for it, which every message about it carries.
+        id: String,
+        /// The read.
+        read: String,
+        /// Its arguments.
+        arguments: Map<String, Value>,
+        /// Where it left off.
+        token: Option<String>,
+    },
+    /// Follows it no longer.
+    Unsubscribe {
+        /// The client's name for it.
+        id: String,
+    },
+    /// Asks whether the server is there.
+    Ping,
+}
+
+/// The longest id.
+const ID_CHARS_MAX: usize = 64;
+
+/// Reads what a client sends.
+///
+/// # Errors
+/// What is wrong with it, and the id it is about if that can be told.
+pub fn read(text: &str) -> Result<Request, (Option<String>, String)> {
+    let wrong = |why: &str| (None, why.to_owned());
+    let Ok(Value::Object(mut message)) = serde_json::from_str(text) else {
+        return Err(wrong("a message is a JSON object"));
+    };
+    let Some(Value::String(kind)) = message.remove("type") else {
+        return Err(wrong("a message has a `type`: authenticate, subscribe, unsubscribe or ping"));
+    };
+    let request = match kind.as_str() {
+        "ping" => Request::Ping,
+        "authenticate" => Request::Authenticate { token: text_of(&mut message, "token").map_err(|why| wrong(&why))? },
+        "unsubscribe" => Request::Unsubscribe { id: id_of(&mut message).map_err(|why| wrong(&why))? },
+        "subscribe" => {
+            let id = id_of(&mut message).map_err(|why| wrong(&why))?;
+            subscribe(&mut message, id.clone()).map_err(|why| (Some(id), why))?
+        }
+        other => {
+            return Err(wrong(&format!("there is no message `{other}`: authenticate, subscribe, unsubscribe or ping")));
+        }
+    };
+    match message.keys().next() {
+        Some(name) => Err(wrong(&format!("`{kind}` has no `{name}`"))),
+        None => Ok(request),
+    }
+}
+
+fn subscribe(message: &mut Map<String, Value>, id: String) -> Result<Request, String> {
+    let read = text_of(message, "read")?;
+    let arguments = match message.remove("arguments") {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(arguments)) => arguments,
+        Some(_) => return Err("`arguments` is an object".to_owned()),
+    };
+    let token = match message.remove("token") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(token)) => Some(token),
+        Some(_) => return Err("`token` is a text".to_owned()),
+    };
+    Ok(Request::Subscribe { id, read, arguments, token })
+}
+
+fn id_of(message: &mut Map<String, Value>) -> Result<String, String> {
+    let id = text_of(message, "id")?;
+    if id.is_empty() || id.chars().count() > ID_CHARS_MAX {
+        return Err(format!("`id` has from 1 to {ID_CHARS_MAX} characters"));
+    }
+    Ok(id)
+}
+
+fn text_of(message: &mut Map<String, Value>, name: &str) -> Result<String, String> {
+    match message.remove(name) {
+        Some(Value::String(text)) => Ok(text),
+        _ => Err(format!("`{name}` is missing, or not a text")),
+    }
+}
+
+/// The first page.
+#[must_use]
+pub fn page(model: &Model, id: &str, page: &LivePage) -> String {
+    let mut message = json!({ "type": "page", "id": id, "token": page.token });
+    match page.count {
+        Some(count) => message["count"] = count.into(),
+        None => {
+            message["items"] = page.items.iter().map(|item| item_json(model, item)).collect();
+            message["cursor"] = page.cursor.clone().map_or(Value::Null, Value::String);
+        }
+    }
+    if let Some(why) = page.reset {
+        message["reset"] = why.into();
+    }
+    message.to_string()
+}
+
+fn item_json(model: &Model, item: &LiveItem) -> Value {
+    let entity = &model.entity(item.found.entity).name;
+    let mut shown = json!({ "key": item.key, "entity": entity, "item": json::found(model, &item.found) });
+    if let Some(last) = item.expires {
+        shown["expires"] = json::to_json(&AttributeValue::from(last));
+    }
+    shown
+}
+
+/// It goes on where the token left off.
+#[must_use]
+pub fn resumed(id: &str, token: &str) -> String {
+    json!({ "type": "resumed", "id": id, "token": token }).to_string()
+}
+
+/// Changes. What all subscribers of the same read are told is written once. `counts` leaves items out.
+#[must_use]
+pub fn changes(model: &Model, id: &str, delivery: &Delivery, counts: bool) -> String {
+    let shared = delivery.json.get_or_init(|| {
+        let changes: Vec<Value> = delivery.changes.iter().map(|change| change_json(model, change, counts)).collect();
+        format!("{},\"token\":{}}}", Value::Array(changes), Value::String(delivery.token.clone()))
+    });
+    format!("{{\"type\":\"changes\",\"id\":{},\"changes\":{shared}", Value::String(id.to_owned()))
+}
+
+fn change_json(model: &Model, change: &LiveChange, counts: bool) -> Value {
+    let entity = &model.entity(change.entity).name;
+    let mut shown = json!({ "kind": change.kind.name(), "key": change.key, "entity": entity, "at": change.at_ms });
+    if let Some(id) = &change.id {
+        shown["change"] = id.clone().into();
+    }
+    if let Some(found) = change.found.as_ref().filter(|_| !counts) {
+        shown["item"] = json::found(model, found);
+        if let Some(last) = change.expires {
+            shown["expires"] = json::to_json(&AttributeValue::from(last));
+        }
+    }
+    shown
+}
+
+/// A subscription has ended.
+#[must_use]
+pub fn ended(id: &str, why: &Ended) -> String {
+    let code = match why {
+        Ended::Forbidden => "forbidden",
+        Ended::Slow => "slow",
+        Ended::Feed(_) => "unavailable",
+    };
+    json!({ "type": "ended", "id": id, "code": code, "detail": why.to_string() }).to_string()
+}
+
+/// A subscription that the client has ended itself, or a message that needs no answer but this.
+#[must_use]
+pub fn done(kind: &str, id: Option<&str>) -> String {
+    let mut message = json!({ "type": kind });
+    if let Some(id) = id {
+        message["id"] = id.into();
+    }
+    message.to_string()
+}
+
+/// What a client sent cannot be done.
+#[must_use]
+pub fn problem(id: Option<&str>, code: &str, detail: &str) -> String {
+    let mut message = json!({ "type": "error", "code": code, "detail": detail });
+    if let Some(id) = id {
+        message["id"] = id.into();
+    }
+    message.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_clients_send_is_read_or_refused_in_words() {
+        let subscribe = r#"{"type":"subscribe","id":"1","read":"messages","arguments":{"channelId":"c"},"token":null}"#;
+        let Ok(Request::Subscribe { id, read: name, arguments, token }) = read(subscribe) else {
+            panic!("{subscribe}")
+        };
+        assert_eq!((id.as_str(), name.as_str(), token), ("1", "messages", None));
+        assert_eq!(arguments["channelId"], "c");
+        assert_eq!(read(r#"{"type":"ping"}"#), Ok(Request::Ping));
+        let check = |text: &str, id: Option<&str>, why: &str| {
+            let (about, said) = read(text).expect_err(text);
+            assert_eq!(about.as_deref(), id, "{text}");
+            assert!(said.contains(why), "{text}: {said}");
+        };
+        check("no", None, "JSON object");
+        check("{}", None, "`type`");
+        check(r#"{"type":"dance"}"#, None, "no message `dance`");
+        check(r#"{"type":"subscribe","read":"x"}"#, None, "`id` is missing");
+        check(r#"{"type":"subscribe","id":"7"}"#, Some("7"), "`read` is missing");
+        check(r#"{"type":"subscribe","id":"7","read":"x","arguments":[]}"#, Some("7"), "`arguments` is an object");
+        check(r#"{"type":"subscribe","id":"","read":"x"}"#, None, "1 to 64");
+        check(r#"{"type":"ping","x":1}"#, None, "`ping` has no `x`");
+    }
+}

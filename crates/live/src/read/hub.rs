@@ -1,0 +1,338 @@
+//! The one reader of a table's feed, and who is to be told of what.
+//!
+//! ```text
+//! groups   [pk]         CHANNEL#1 ─► messages(1) ─► three subscribers
+//!                       CHANNEL#2 ─► messages(2), pinned(2)
+//!          [pk, sk]     USER#7, PROFILE ─► userById(7)
+//!          [gsi1pk]     …
+//! ```
+//!
+//! A change is looked up once in each group, by the item before and after it: what it costs does not depend on how many subscribe to
+//! something else.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use keyform_core::operation::SequenceNumber;
+use keyform_core::{Attributes, Execute, Item};
+use keyform_model::run::Reach;
+use parking_lot::Mutex;
+use tokio::sync::{Notify, watch};
+
+use super::event::{Delivery, Ended, LiveItem};
+use super::subscriber::Subscriber;
+use super::topic::{Followed, Topic};
+use crate::feed::{Batch, Feed, FeedError, Position};
+
+/// The longest wait after a failure of the store.
+const RETRY_MAX: Duration = Duration::from_secs(5);
+/// How often those who were told nothing get a new token, so that it does not grow too old.
+const REFRESH: Duration = Duration::from_secs(300);
+/// How often a hub looks whether it is still needed.
+const LOOK: Duration = Duration::from_secs(15);
+
+/// The one reader of a table's feed.
+pub(super) struct Hub {
+    store: Arc<dyn Execute>,
+    state: Mutex<State>,
+    progress: watch::Sender<Progress>,
+    /// The round that somebody waits for.
+    wanted_round: AtomicU64,
+    kick: Notify,
+}
+
+/// How far the hub is.
+#[derive(Clone, Debug, Default)]
+struct Progress {
+    passed: Option<SequenceNumber>,
+    rounds: u64,
+    failure: Option<String>,
+}
+
+struct State {
+    topics: BTreeMap<u64, Followed>,
+    by_identity: HashMap<String, u64>,
+    next_topic: u64,
+    groups: HashMap<Vec<String>, HashMap<Bytes, BTreeSet<u64>>>,
+    everything: BTreeSet<u64>,
+    /// Subscribers whose guards rest on an item, by its key.
+    guards: HashMap<Bytes, Vec<Weak<Subscriber>>>,
+    position: Arc<Position>,
+    refreshed: Instant,
+}
+
+/// What happens with a subscriber whose guard rests on an item that has changed.
+pub(super) type Suspect = dyn Fn(Arc<Subscriber>) + Send + Sync;
+
+impl Hub {
+    pub(super) fn new(store: Arc<dyn Execute>, feed: &Feed) -> Self {
+        let progress = Progress { passed: feed.passed(), ..Progress::default() };
+        let state = State {
+            topics: BTreeMap::new(),
+            by_identity: HashMap::new(),
+            next_topic: 0,
+            groups: HashMap::new(),
+            everything: BTreeSet::new(),
+            guards: HashMap::new(),
+            position: feed.position().clone(),
+            refreshed: Instant::now(),
+        };
+        Self {
+            store,
+            state: Mutex::new(state),
+            progress: watch::channel(progress).0,
+            wanted_round: AtomicU64::new(0),
+            kick: Notify::new(),
+        }
+    }
+
+    /// Reads the feed until it ends or `is_needed` says no.
+    pub(super) async fn run(&self, mut feed: Feed, suspect: &Suspect, is_needed: impl Fn() -> bool) {
+        let mut failures = 0;
+        while is_needed() {
+            match feed.read().await {
+                Ok(batch) => {
+                    failures = 0;
+                    self.apply(&batch, suspect);
+                    self.note(&feed, batch.caught_up);
+                    if batch.caught_up && !self.is_awaited() {
+                        self.rest(&feed).await;
+                    }
+                }
+                Err(FeedError::Store(error)) => {
+                    failures += 1;
+                    tracing::warn!(error = error.message(), "a feed cannot be read; it is tried again");
+                    let pause = Duration::from_millis(100) * 2_u32.saturating_pow(failures.min(6));
+                    tokio::time::sleep(pause.min(RETRY_MAX)).await;
+                }
+                Err(error) => return self.fail(&error),
+            }
+            self.expire();
+            self.refresh();
+        }
+        self.fail(&FeedError::Ended);
+    }
+
+    fn note(&self, feed: &Feed, caught_up: bool) {
+        if caught_up {
+            self.progress.send_modify(|progress| {
+                progress.passed = feed.passed();
+                progress.rounds += 1;
+            });
+        }
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.progress.borrow().rounds < self.wanted_round.load(Ordering::Acquire)
+    }
+
+    async fn rest(&self, feed: &Feed) {
+        let next = self.state.lock().topics.values().filter_map(Followed::next_expiry_ms).min();
+        let pause = next.map_or(LOOK, Duration::from_millis).clamp(Duration::from_millis(1), LOOK);
+        tokio::select! {
+            () = feed.wait() => {}
+            () = self.kick.notified() => {}
+            () = tokio::time::sleep(pause) => {}
+        }
+    }
+
+    fn fail(&self, error: &FeedError) {
+        let why = error.to_string();
+        let topics = std::mem::take(&mut self.state.lock().topics);
+        for subscriber in topics.values().flat_map(|followed| &followed.subscribers) {
+            subscriber.end(Ended::Feed(why.clone()));
+        }
+        self.progress.send_modify(|progress| progress.failure = Some(why));
+    }
+
+    fn apply(&self, batch: &Batch, suspect: &Suspect) {
+        let mut state = self.state.lock();
+        let mut told: BTreeMap<u64, Vec<_>> = BTreeMap::new();
+        for change in &batch.changes {
+            state.suspects(&change.record.keys).into_iter().for_each(suspect);
+            for id in state.concerned(change.record.old.as_ref(), change.record.new.as_ref()) {
+                if let Some(change) = state.topics.get_mut(&id).and_then(|followed| followed.change(change)) {
+                    told.entry(id).or_default().push(change);
+                }
+            }
+        }
+        state.position = batch.position.clone();
+        for (id, changes) in told {
+            if let Some(followed) = state.topics.get_mut(&id) {
+                followed.deliver(changes, &batch.position);
+            }
+        }
+    }
+
+    fn expire(&self) {
+        let mut state = self.state.lock();
+        let position = state.position.clone();
+        for followed in state.topics.values_mut() {
+            let changes = followed.expired();
+            if !changes.is_empty() {
+                followed.deliver(changes, &position);
+            }
+        }
+    }
+
+    /// A new token for everybody, from time to time.
+    fn refresh(&self) {
+        let mut state = self.state.lock();
+        if state.refreshed.elapsed() < REFRESH {
+            return;
+        }
+        state.refreshed = Instant::now();
+        let position = state.position.clone();
+        for followed in state.topics.values_mut() {
+            followed.deliver(Vec::new(), &position);
+        }
+    }
+
+    /// Adds a subscriber to the topic that is the same as this one, or to this one.
+    pub(super) fn join(&self, topic: Topic, subscriber: impl FnOnce(Arc<Topic>) -> Subscriber) -> Arc<Subscriber> {
+        let mut state = self.state.lock();
+        let identity = topic.identity();
+        let id = match state.by_identity.get(&identity) {
+            Some(id) => *id,
+            None => state.add(identity, Arc::new(topic)),
+        };
+        let followed = state.topics.get_mut(&id).expect("a topic that is found by its identity is there");
+        let subscriber = Arc::new(subscriber(followed.topic.clone()));
+        followed.subscribers.push(subscriber.clone());
+        subscriber
+    }
+
+    pub(super) fn leave(&self, subscriber: &Arc<Subscriber>) {
+        subscriber.leave();
+        let mut state = self.state.lock();
+        let identity = subscriber.topic.identity();
+        let Some(id) = state.by_identity.get(&identity).copied() else { return };
+        let Some(followed) = state.topics.get_mut(&id) else { return };
+        followed.subscribers.retain(|known| !Arc::ptr_eq(known, subscriber));
+        if followed.subscribers.is_empty() {
+            state.remove(&identity, id);
+        }
+    }
+
+    /// Asks a subscriber's guards again when one of these items changes.
+    pub(super) fn guard(&self, key: &Attributes, subscriber: &Arc<Subscriber>) {
+        let mut state = self.state.lock();
+        let watchers = state.guards.entry(Item::from(key).as_bytes().clone()).or_default();
+        watchers.retain(|known| known.strong_count() > 0);
+        if !watchers.iter().any(|known| std::ptr::eq(known.as_ptr(), Arc::as_ptr(subscriber))) {
+            watchers.push(Arc::downgrade(subscriber));
+        }
+    }
+
+    /// Waits until the hub has read everything that happened before this moment.
+    ///
+    /// # Errors
+    /// The feed has ended.
+    pub(super) async fn pass(&self) -> Result<(), FeedError> {
+        let mut progress = self.progress.subscribe();
+        let (passed, rounds) = match self.store.watch() {
+            Some(watch) => (Some(watch.latest()), 0),
+            // A round that is under way may have begun before.
+            None => (None, progress.borrow().rounds + 2),
+        };
+        self.wanted_round.fetch_max(rounds, Ordering::AcqRel);
+        self.kick.notify_one();
+        let is_past =
+            |progress: &Progress| progress.failure.is_some() || progress.passed >= passed && progress.rounds >= rounds;
+        let failed = progress.wait_for(is_past).await.map_or(true, |progress| progress.failure.is_some());
+        if failed { Err(FeedError::Ended) } else { Ok(()) }
+    }
+
+    /// What was held back for a subscriber, and the position after it.
+    pub(super) fn settle(&self, subscriber: &Subscriber) -> (Vec<Arc<Delivery>>, Arc<Position>) {
+        let state = self.state.lock();
+        (subscriber.take_held(), state.position.clone())
+    }
+
+    /// Remembers when items leave by themselves.
+    pub(super) fn note_items<'a>(&self, topic: &Topic, items: impl Iterator<Item = &'a LiveItem>) {
+        let mut items = items.filter(|item| item.expires.is_some()).peekable();
+        if items.peek().is_none() {
+            return;
+        }
+        let mut state = self.state.lock();
+        let id = state.by_identity.get(&topic.identity()).copied();
+        if let Some(followed) = id.and_then(|id| state.topics.get_mut(&id)) {
+            items.for_each(|item| followed.note(item));
+        }
+        drop(state);
+        self.kick.notify_one();
+    }
+}
+
+impl State {
+    fn add(&mut self, identity: String, topic: Arc<Topic>) -> u64 {
+        let id = self.next_topic;
+        self.next_topic += 1;
+        match &topic.live.reach {
+            Reach::Nothing => {}
+            Reach::Everything => drop(self.everything.insert(id)),
+            Reach::Keys { attributes, values } => {
+                let group = self.groups.entry(attributes.clone()).or_default();
+                for values in values {
+                    group.entry(key_bytes(attributes, values)).or_default().insert(id);
+                }
+            }
+        }
+        self.topics.insert(id, Followed::new(topic));
+        self.by_identity.insert(identity, id);
+        id
+    }
+
+    fn remove(&mut self, identity: &str, id: u64) {
+        self.by_identity.remove(identity);
+        let Some(followed) = self.topics.remove(&id) else { return };
+        self.everything.remove(&id);
+        let Reach::Keys { attributes, values } = &followed.topic.live.reach else { return };
+        let Some(group) = self.groups.get_mut(attributes) else { return };
+        for values in values {
+            let key = key_bytes(attributes, values);
+            if let Some(topics) = group.get_mut(&key) {
+                topics.remove(&id);
+                if topics.is_empty() {
+                    group.remove(&key);
+                }
+            }
+        }
+        if group.is_empty() {
+            self.groups.remove(attributes);
+        }
+    }
+
+    /// The topics that a change may concern.
+    fn concerned(&self, old: Option<&Item>, new: Option<&Item>) -> BTreeSet<u64> {
+        let mut found = self.everything.clone();
+        for (attributes, group) in &self.groups {
+            for item in old.into_iter().chain(new) {
+                let part = item.filtered(|name| attributes.iter().any(|known| known == name));
+                found.extend(group.get(part.as_bytes()).into_iter().flatten());
+            }
+        }
+        found
+    }
+
+    /// The subscribers whose guards rest on an item; they are held from now on.
+    fn suspects(&mut self, key: &Item) -> Vec<Arc<Subscriber>> {
+        if self.guards.is_empty() {
+            return Vec::new();
+        }
+        let Some(watchers) = self.guards.remove(key.as_bytes()) else { return Vec::new() };
+        let suspects: Vec<Arc<Subscriber>> = watchers.iter().filter_map(Weak::upgrade).collect();
+        suspects.iter().for_each(|subscriber| subscriber.hold());
+        suspects
+    }
+}
+
+/// The values of these attributes, as an item with just them is written.
+fn key_bytes(attributes: &[String], values: &Attributes) -> Bytes {
+    let values = attributes.iter().filter_map(|name| Some((name.clone(), values.get(name)?.clone())));
+    Item::from(&values.collect::<Attributes>()).as_bytes().clone()
+}

@@ -1,0 +1,481 @@
+//! Live reads of a program: subscribe, resume, and hubs that come and go with their subscribers.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_core::Stream;
+use keyform_core::Execute;
+use keyform_core::execute::BoxFuture;
+use keyform_core::table::StreamView;
+use keyform_model::run::{Call, RunError, Runner};
+use parking_lot::Mutex;
+use tokio::sync::{OnceCell, watch};
+use tokio::task::AbortHandle;
+
+use super::event::{Ended, LiveError, LiveEvent, LiveItem, LivePage};
+use super::guard::{self, Dependency};
+use super::hub::Hub;
+use super::outbox::Outbox;
+use super::subscriber::{Guarded, Subscriber};
+use super::token;
+use super::topic::{Topic, last_of_each};
+use crate::feed::{Feed, FeedError, From, Position};
+
+/// How live reads behave.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How often a store that cannot wake is asked for changes.
+    pub poll: Duration,
+    /// How long an index of a store elsewhere may be behind its table: a page is read that much later than changes are held back.
+    pub settle: Duration,
+    /// How often a guard is asked again although nothing that it rests on has changed, as far as that can be seen.
+    pub recheck: Duration,
+    /// How much may wait for a subscriber.
+    pub outbox_bytes: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            poll: Duration::from_millis(500),
+            settle: Duration::from_secs(1),
+            recheck: Duration::from_secs(30),
+            outbox_bytes: 1 << 20,
+        }
+    }
+}
+
+/// Follows reads. Clones share the feeds.
+#[derive(Clone)]
+pub struct Live {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    settings: Settings,
+    hubs: Mutex<HashMap<HubKey, Arc<Slot>>>,
+    /// Those whose right can end, by address.
+    guarded: Mutex<HashMap<usize, Weak<Subscriber>>>,
+    rechecks: OnceCell<()>,
+    /// Closed with the last clone, which ends all tasks.
+    alive: watch::Sender<()>,
+}
+
+/// The store, by its address, and the table.
+type HubKey = (usize, String);
+
+#[derive(Default)]
+struct Slot {
+    hub: OnceCell<Arc<Hub>>,
+}
+
+impl Default for Live {
+    fn default() -> Self {
+        Self::new(Settings::default())
+    }
+}
+
+impl Live {
+    /// Live reads that nobody follows yet.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        let inner = Inner {
+            settings,
+            hubs: Mutex::default(),
+            guarded: Mutex::default(),
+            rechecks: OnceCell::new(),
+            alive: watch::channel(()).0,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Follows a read as a stream of events. With a token it goes on where that left off.
+    ///
+    /// ```
+    /// use keyform_live::read::{Live, LiveError, LiveEvent};
+    /// use keyform_model::run::{Call, Runner};
+    ///
+    /// # async fn example(runner: Runner) -> Result<(), LiveError> {
+    /// let call = Call { arguments: [("channelId".to_owned(), "general".into())].into(), ..Call::default() };
+    /// let mut messages = Live::default().read(&runner, "messages", call, None).await?;
+    /// while let Some(event) = messages.next().await {
+    ///     match event {
+    ///         LiveEvent::Page(page) => println!("{} messages", page.items.len()),
+    ///         LiveEvent::Changes(changes) => println!("{} changes", changes.changes.len()),
+    ///         LiveEvent::Resumed { .. } | LiveEvent::Ended(_) => {}
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Live::subscribe`].
+    pub async fn read(
+        &self,
+        runner: &Runner,
+        read: &str,
+        call: Call,
+        token: Option<&str>,
+    ) -> Result<LiveStream, LiveError> {
+        let outbox = Outbox::new(self.inner.settings.outbox_bytes);
+        let (subscription, position) = self.enter(runner, read, call, token, &outbox, 1).await?;
+        let subscription = Arc::new(subscription);
+        let mut catching_up = None;
+        if position.is_some() {
+            // What has been missed may be more than the outbox takes: the reader must be able to read meanwhile.
+            let (live, entered) = (self.clone(), subscription.clone());
+            let task = tokio::spawn(async move {
+                if let Err(error) = live.begin(&entered, position).await {
+                    entered.subscriber.end(Ended::Feed(error.to_string()));
+                }
+            });
+            catching_up = Some(task.abort_handle());
+        } else {
+            self.begin(&subscription, None).await?;
+        }
+        let live = self.clone();
+        Ok(LiveStream { outbox, subscription: Some(subscription), _live: live, pending: None, catching_up })
+    }
+
+    /// Follows a read: its events come into the outbox under the number, until the answer is dropped. With a token, the outbox must be
+    /// emptied meanwhile.
+    ///
+    /// # Errors
+    /// The caller may not, the call is wrong, the table cannot be followed, or the store failed.
+    pub async fn subscribe(
+        &self,
+        runner: &Runner,
+        read: &str,
+        call: Call,
+        token: Option<&str>,
+        outbox: &Outbox,
+        number: u64,
+    ) -> Result<Subscription, LiveError> {
+        let (subscription, position) = self.enter(runner, read, call, token, outbox, number).await?;
+        self.begin(&subscription, position).await?;
+        Ok(subscription)
+    }
+
+    /// Asks the guards, and registers with the hub.
+    async fn enter(
+        &self,
+        runner: &Runner,
+        read: &str,
+        call: Call,
+        token: Option<&str>,
+        outbox: &Outbox,
+        number: u64,
+    ) -> Result<(Subscription, Option<Position>), LiveError> {
+        let dependencies = guard::permit(runner, read, &call).await?;
+        let topic = Topic::new(runner, read, call.clone())?;
+        let position = match token {
+            Some(token) => Some(token::decode(topic.binding, token).ok_or(LiveError::Token)?),
+            None => None,
+        };
+        let slot = self.hub(runner.store(), &topic.live.table).await?;
+        let hub = slot.hub.get().expect("a hub that was opened").clone();
+        let can_end = guard::can_end(runner, read, &call);
+        let guarded = can_end.then(|| Guarded { runner: runner.clone(), call: call.clone() });
+        let subscriber = hub.join(topic, |topic| Subscriber::new(number, outbox.clone(), topic, guarded));
+        let subscription = Subscription { hub, subscriber, _slot: slot };
+        if can_end {
+            self.watch(&subscription.subscriber, &dependencies).await;
+            // Between the first answer and the watch the right may have ended.
+            let again = guard::permit(runner, read, &call).await?;
+            self.watch(&subscription.subscriber, &again).await;
+        }
+        Ok((subscription, position))
+    }
+
+    async fn begin(&self, subscription: &Subscription, position: Option<Position>) -> Result<(), LiveError> {
+        let reset = match position {
+            None => None,
+            Some(position) => match self.resume(subscription, position).await {
+                Ok(()) => return Ok(()),
+                Err(LiveError::Feed(FeedError::TooOld)) => {
+                    Some("the token is too old: changes after it are no longer kept")
+                }
+                Err(error) => return Err(error),
+            },
+        };
+        self.page(subscription, reset).await
+    }
+
+    /// The first page, made true by what happened while it was read.
+    async fn page(&self, subscription: &Subscription, reset: Option<&'static str>) -> Result<(), LiveError> {
+        let Subscription { hub, subscriber, .. } = subscription;
+        let topic = &subscriber.topic;
+        if topic.live.lags && topic.runner.store().watch().is_none() {
+            tokio::time::sleep(self.inner.settings.settle).await;
+        }
+        let read = topic.runner.live_page(&topic.live, &topic.call).await?;
+        hub.pass().await?;
+        let (held, position) = hub.settle(subscriber);
+        let mut items: Vec<_> = read.items;
+        let has_more = read.cursor.is_some();
+        for (key, change) in last_of_each(&held) {
+            items.retain(|(item, _)| super::event::key_text(&topic.live.key_of(item)) != key);
+            if let Some((item, found)) = change.item.zip(change.found) {
+                let place = items.partition_point(|(known, _)| topic.live.compare(known, &item).is_le());
+                // What would stand behind the page is found by its cursor.
+                if place < items.len() || !has_more {
+                    items.insert(place, (item, found));
+                }
+            }
+        }
+        let items: Vec<LiveItem> = items.into_iter().map(|(item, found)| topic.item(&item, found)).collect();
+        hub.note_items(topic, items.iter());
+        let count = topic.live.counts.then_some(items.len() as u64);
+        let page = LivePage {
+            items: if topic.live.counts { Vec::new() } else { items },
+            count,
+            cursor: read.cursor.filter(|_| !topic.live.counts),
+            token: topic.token(&position),
+            reset,
+        };
+        subscriber.outbox.push(subscriber.number, LiveEvent::Page(Arc::new(page)));
+        subscriber.release();
+        Ok(())
+    }
+
+    /// Tells what happened since the token by a feed of its own, until that meets the hub's.
+    async fn resume(&self, subscription: &Subscription, position: Position) -> Result<(), LiveError> {
+        let Subscription { hub, subscriber, .. } = subscription;
+        let topic = &subscriber.topic;
+        let store = topic.runner.store().clone();
+        let mut feed = Feed::open(store, &topic.live.table, From::Position(position)).await?;
+        let resumed = LiveEvent::Resumed { token: topic.token(feed.position()) };
+        let mut first = Some(resumed);
+        loop {
+            let batch = feed.read().await?;
+            // Only a feed that can be read is said to go on.
+            if let Some(resumed) = first.take() {
+                subscriber.outbox.push(subscriber.number, resumed);
+            }
+            let changes: Vec<_> = batch.changes.iter().filter_map(|change| topic.change(change, |_| false)).collect();
+            if !changes.is_empty() {
+                let leaving = changes.iter().filter_map(|change| {
+                    let found = change.found.clone()?;
+                    Some(LiveItem { key: change.key.clone(), found, expires: change.expires })
+                });
+                hub.note_items(topic, leaving.collect::<Vec<_>>().iter());
+                subscriber.outbox.has_room().await;
+                let delivery = Arc::new(topic.delivery(changes, batch.position.clone()));
+                subscriber.outbox.push(subscriber.number, LiveEvent::Changes(delivery));
+            }
+            if batch.caught_up || subscriber.has_ended() {
+                break;
+            }
+        }
+        subscriber.set_told(Some((Position::clone(feed.position()), feed.lineage().clone())));
+        subscriber.release();
+        hub.pass().await?;
+        subscriber.set_told(None);
+        Ok(())
+    }
+
+    /// The hub of a table, opened if nobody follows the table yet.
+    async fn hub(&self, store: &Arc<dyn Execute>, table: &str) -> Result<Arc<Slot>, LiveError> {
+        let key = (Arc::as_ptr(store).cast::<()>() as usize, table.to_owned());
+        let slot = self.inner.hubs.lock().entry(key.clone()).or_default().clone();
+        let opened = slot.hub.get_or_try_init(|| self.open(store, key.clone(), &slot)).await;
+        match opened {
+            Ok(_) => Ok(slot),
+            Err(error) => {
+                self.inner.forget(&key, &slot);
+                Err(error)
+            }
+        }
+    }
+
+    async fn open(&self, store: &Arc<dyn Execute>, key: HubKey, slot: &Arc<Slot>) -> Result<Arc<Hub>, LiveError> {
+        let feed = Feed::open(store.clone(), &key.1, From::Now).await?.polled(self.inner.settings.poll);
+        if feed.stream().view != StreamView::NewAndOldImages {
+            return Err(LiveError::View { table: key.1 });
+        }
+        let hub = Arc::new(Hub::new(store.clone(), &feed));
+        let (weak, slot) = (Arc::downgrade(&self.inner), Arc::downgrade(slot));
+        let (running, mut alive) = (hub.clone(), self.inner.alive.subscribe());
+        tokio::spawn(async move {
+            let is_needed = || weak.upgrade().is_some_and(|inner| inner.needs(&key, &slot));
+            let inner = weak.clone();
+            let suspect = move |subscriber: Arc<Subscriber>| {
+                if let Some(inner) = inner.upgrade() {
+                    tokio::spawn(Live { inner }.ask_again(subscriber));
+                }
+            };
+            tokio::select! {
+                () = running.run(feed, &suspect, is_needed) => {}
+                _ = alive.changed() => {}
+            }
+            if let (Some(inner), Some(slot)) = (weak.upgrade(), slot.upgrade()) {
+                inner.forget(&key, &slot);
+            }
+        });
+        Ok(hub)
+    }
+
+    /// Holds a subscriber as soon as one of these items changes, and asks the guards again.
+    async fn watch(&self, subscriber: &Arc<Subscriber>, dependencies: &[Dependency]) {
+        self.inner.note_guarded(subscriber);
+        self.inner.rechecks.get_or_init(|| async { self.recheck_from_time_to_time() }).await;
+        for (table, key) in dependencies {
+            // A table without a stream cannot be watched; its guards are asked from time to time.
+            if let Ok(slot) = self.hub(subscriber.topic.runner.store(), table).await
+                && let Some(hub) = slot.hub.get()
+            {
+                hub.guard(key, subscriber);
+                subscriber.keep(slot.clone());
+            }
+        }
+    }
+
+    fn recheck_from_time_to_time(&self) {
+        let (weak, mut alive) = (Arc::downgrade(&self.inner), self.inner.alive.subscribe());
+        let every = self.inner.settings.recheck;
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    () = tokio::time::sleep(every) => {}
+                    _ = alive.changed() => return,
+                }
+                let Some(inner) = weak.upgrade() else { return };
+                for subscriber in inner.all_guarded() {
+                    subscriber.hold();
+                    Live { inner: inner.clone() }.ask_again(subscriber).await;
+                }
+            }
+        });
+    }
+
+    /// Asks the guards of a subscriber that is held, and lets it go or ends it.
+    fn ask_again(self, subscriber: Arc<Subscriber>) -> BoxFuture<'static, ()> {
+        Box::pin(async move { self.decide(&subscriber).await })
+    }
+
+    async fn decide(&self, subscriber: &Arc<Subscriber>) {
+        const TRIES: u32 = 5;
+        let Some(guarded) = &subscriber.guarded else { return subscriber.release() };
+        for attempt in 0..TRIES {
+            match guard::permit(&guarded.runner, &subscriber.topic.name, &guarded.call).await {
+                Ok(dependencies) => {
+                    self.watch(subscriber, &dependencies).await;
+                    return subscriber.release();
+                }
+                Err(RunError::Store(_) | RunError::Busy) if attempt + 1 < TRIES => {
+                    tokio::time::sleep(Duration::from_millis(200) * (attempt + 1)).await;
+                }
+                Err(RunError::Store(error)) => return subscriber.end(Ended::Feed(error.message().to_owned())),
+                Err(_) => return subscriber.end(Ended::Forbidden),
+            }
+        }
+    }
+}
+
+impl Inner {
+    fn note_guarded(&self, subscriber: &Arc<Subscriber>) {
+        let address = Arc::as_ptr(subscriber) as usize;
+        self.guarded.lock().insert(address, Arc::downgrade(subscriber));
+    }
+
+    fn all_guarded(&self) -> Vec<Arc<Subscriber>> {
+        let mut guarded = self.guarded.lock();
+        guarded.retain(|_, known| known.strong_count() > 0);
+        guarded.values().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Whether somebody uses a hub; one that nobody uses is forgotten.
+    fn needs(&self, key: &HubKey, slot: &Weak<Slot>) -> bool {
+        let mut hubs = self.hubs.lock();
+        // One is in the map; all others are subscriptions, or about to be.
+        if slot.strong_count() > 1 {
+            return true;
+        }
+        hubs.remove(key);
+        false
+    }
+
+    fn forget(&self, key: &HubKey, slot: &Arc<Slot>) {
+        let mut hubs = self.hubs.lock();
+        if hubs.get(key).is_some_and(|known| Arc::ptr_eq(known, slot)) {
+            hubs.remove(key);
+        }
+    }
+}
+
+impl std::fmt::Debug for Live {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Live").field("settings", &self.inner.settings).finish_non_exhaustive()
+    }
+}
+
+/// A subscription; dropping it ends it.
+pub struct Subscription {
+    hub: Arc<Hub>,
+    subscriber: Arc<Subscriber>,
+    _slot: Arc<Slot>,
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.hub.leave(&self.subscriber);
+    }
+}
+
+impl std::fmt::Debug for Subscription {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Subscription").field("number", &self.subscriber.number).finish_non_exhaustive()
+    }
+}
+
+/// The events of a live read. It ends after [`LiveEvent::Ended`].
+pub struct LiveStream {
+    outbox: Outbox,
+    subscription: Option<Arc<Subscription>>,
+    _live: Live,
+    catching_up: Option<AbortHandle>,
+    pending: Option<Pin<Box<dyn Future<Output = LiveEvent> + Send>>>,
+}
+
+impl Drop for LiveStream {
+    fn drop(&mut self) {
+        if let Some(task) = &self.catching_up {
+            task.abort();
+        }
+    }
+}
+
+impl LiveStream {
+    /// The next event; nothing after the end.
+    pub async fn next(&mut self) -> Option<LiveEvent> {
+        std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+}
+
+impl Stream for LiveStream {
+    type Item = LiveEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<LiveEvent>> {
+        if self.subscription.is_none() {
+            return Poll::Ready(None);
+        }
+        let outbox = self.outbox.clone();
+        let pending = self.pending.get_or_insert_with(|| Box::pin(async move { outbox.next().await.1 }));
+        let event = std::task::ready!(pending.as_mut().poll(cx));
+        self.pending = None;
+        if matches!(event, LiveEvent::Ended(_)) {
+            self.subscription = None;
+        }
+        Poll::Ready(Some(event))
+    }
+}
+
+impl std::fmt::Debug for LiveStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LiveStream").finish_non_exhaustive()
+    }
+}

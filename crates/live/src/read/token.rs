@@ -1,0 +1,67 @@
+//! Tokens: a position in the feed of a table, bound to a read and its arguments.
+//!
+//! ```text
+//! binding:u64 position sum:u32   base64url; the sum is over both, so that a damaged token is not taken for another place
+//! ```
+//!
+//! A token proves nothing and hides nothing worth hiding: whoever brings one is asked by the guards as anyone is. So it needs no key, and
+//! holds on every copy of a server and after a restart.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use keyform_core::{Attributes, Item};
+
+use crate::feed::Position;
+use crate::feed::hash;
+
+/// What a token is bound to.
+pub(super) fn binding(model: &str, read: &str, table: &str, arguments: &Attributes) -> u64 {
+    let arguments = Item::from(arguments);
+    let mut bytes = Vec::new();
+    for part in [model.as_bytes(), read.as_bytes(), table.as_bytes(), arguments.as_bytes()] {
+        bytes.extend_from_slice(&(part.len() as u64).to_be_bytes());
+        bytes.extend_from_slice(part);
+    }
+    hash(&bytes)
+}
+
+pub(super) fn encode(binding: u64, position: &Position) -> String {
+    let mut bytes = binding.to_be_bytes().to_vec();
+    bytes.extend(position.to_bytes());
+    bytes.extend_from_slice(&sum(&bytes));
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// The position of a token; `None` if it is not one of this binding.
+pub(super) fn decode(binding: u64, token: &str) -> Option<Position> {
+    let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
+    let (body, given) = bytes.split_last_chunk::<4>()?;
+    let (bound, position) = body.split_first_chunk::<8>()?;
+    if u64::from_be_bytes(*bound) != binding || *given != sum(body) {
+        return None;
+    }
+    Position::of_bytes(position)
+}
+
+fn sum(bytes: &[u8]) -> [u8; 4] {
+    let [a, b, c, d, ..] = hash(bytes).to_be_bytes();
+    [a, b, c, d]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_holds_for_its_read_and_arguments_only() {
+        let arguments: Attributes = [("channelId".to_owned(), "1".into())].into();
+        let bound = binding("chat", "messages", "chat-dev", &arguments);
+        let position = Position::new("arn");
+        let token = encode(bound, &position);
+        assert_eq!(decode(bound, &token), Some(position));
+        assert_eq!(decode(binding("chat", "others", "chat-dev", &arguments), &token), None);
+        assert_eq!(decode(binding("chat", "messages", "chat-dev", &Attributes::new()), &token), None);
+        assert_eq!(decode(bound, &token[..token.len() - 2]), None);
+        assert_eq!(decode(bound, ""), None);
+    }
+}

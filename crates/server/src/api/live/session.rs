@@ -1,0 +1,313 @@
+//! One client of live reads, from its handshake to its end.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
+use keyform_live::message::{self, Request};
+use keyform_live::read::{Ended, LiveError, LiveEvent, Outbox, Subscription};
+use keyform_model::run::{Call, RunError};
+use keyform_model::schema::Result as ReadResult;
+use keyform_model::surface::Pattern;
+use tokio::sync::watch;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::Instant;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
+
+use super::super::arguments;
+use super::super::problem::{self, Problem};
+use super::super::served::Served;
+use super::access::Access;
+use crate::shared::Shared;
+
+type Socket = WebSocketStream<TokioIo<Upgraded>>;
+
+/// How long is waited for the client's answer to our farewell.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// Why a connection is closed: a code of RFC 6455 or one of ours, and words.
+struct Close(u16, String);
+
+impl Close {
+    fn new(code: u16, reason: impl Into<String>) -> Self {
+        Self(code, reason.into())
+    }
+}
+
+/// One client.
+pub(super) struct Session {
+    shared: Arc<Shared>,
+    served: Arc<Served>,
+    access: Access,
+    stopping: watch::Receiver<bool>,
+    outbox: Outbox,
+    /// By the number under which events come.
+    reads: HashMap<u64, Reading>,
+    next_number: u64,
+    beginning: JoinSet<(u64, Result<Subscription, LiveError>)>,
+}
+
+/// A read that the client follows, or is about to.
+struct Reading {
+    id: String,
+    counts: bool,
+    /// Set until the read has begun.
+    task: Option<AbortHandle>,
+    /// Held for its drop, which ends it.
+    subscription: Option<Subscription>,
+}
+
+impl Session {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        served: Arc<Served>,
+        access: Access,
+        stopping: watch::Receiver<bool>,
+    ) -> Self {
+        let outbox = Outbox::new(shared.limits.live_buffer_bytes);
+        let (reads, beginning) = (HashMap::new(), JoinSet::new());
+        Self { shared, served, access, stopping, outbox, reads, next_number: 1, beginning }
+    }
+
+    /// Serves the client until one of both leaves.
+    pub(super) async fn run(mut self, mut socket: Socket) {
+        match self.serve(&mut socket).await {
+            Ok(Close(code, reason)) => {
+                self.reads.clear();
+                farewell(&mut socket, code, reason).await;
+            }
+            Err(error) => tracing::debug!(%error, "a live connection ended"),
+        }
+    }
+
+    async fn serve(&mut self, socket: &mut Socket) -> Result<Close, SocketError> {
+        let every = self.shared.timeouts.live_ping;
+        let mut ping = tokio::time::interval_at(Instant::now() + every, every);
+        let mut heard = true;
+        let mut ends = self.deadline();
+        let outbox = self.outbox.clone();
+        let mut stopping = self.stopping.clone();
+        loop {
+            tokio::select! {
+                message = socket.next() => {
+                    heard = true;
+                    let text = match message {
+                        None => return Ok(Close::new(1000, "")),
+                        Some(Err(SocketError::Capacity(error))) => return Ok(Close::new(1009, error.to_string())),
+                        Some(Err(SocketError::Utf8(_))) => return Ok(Close::new(1007, "text must be UTF-8")),
+                        Some(Err(SocketError::Protocol(error))) => return Ok(Close::new(1002, error.to_string())),
+                        Some(Err(error)) => return Err(error),
+                        Some(Ok(Message::Text(text))) => text,
+                        Some(Ok(Message::Binary(_))) => return Ok(Close::new(1003, "messages are text")),
+                        Some(Ok(Message::Close(_))) => return Ok(Close::new(1000, "")),
+                        // Pings are answered by the protocol itself.
+                        Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
+                    };
+                    if let Some(answer) = self.heard(&text) {
+                        socket.send(Message::text(answer)).await?;
+                    }
+                    ends = self.deadline();
+                }
+                (number, event) = outbox.next() => {
+                    if number == 0 {
+                        return Ok(Close::new(4008, Ended::Slow.to_string()));
+                    }
+                    self.tell(socket, number, &event).await?;
+                    // What else waits goes out together.
+                    while let Some((number, event)) = outbox.take().filter(|(number, _)| *number != 0) {
+                        self.tell(socket, number, &event).await?;
+                    }
+                    socket.flush().await?;
+                }
+                Some(begun) = self.beginning.join_next(), if !self.beginning.is_empty() => {
+                    if let Ok((number, outcome)) = begun
+                        && let Some(answer) = self.begun(number, outcome)
+                    {
+                        socket.send(Message::text(answer)).await?;
+                    }
+                }
+                _ = ping.tick() => {
+                    if !heard {
+                        return Ok(Close::new(4009, "no answer to a ping"));
+                    }
+                    heard = false;
+                    socket.send(Message::Ping(Default::default())).await?;
+                }
+                () = until(ends) => return Ok(Close::new(4001, "the token has expired: connect with a new one")),
+                () = stopped(&mut stopping) => {
+                    return Ok(Close::new(1001, "the server stops: connect again and resume"));
+                }
+            }
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.access.lasts(&self.shared.authentication).map(|lasts| Instant::now() + lasts)
+    }
+
+    /// Does what the client says; tells what to answer at once.
+    fn heard(&mut self, text: &str) -> Option<String> {
+        match message::read(text) {
+            Err((id, why)) => Some(message::problem(id.as_deref(), "message", &why)),
+            Ok(Request::Ping) => Some(message::done("pong", None)),
+            Ok(Request::Authenticate { token }) => Some(match self.authenticate(&token) {
+                Ok(()) => message::done("authenticated", None),
+                Err(problem) => message::problem(None, problem.kind(), problem.detail()),
+            }),
+            Ok(Request::Unsubscribe { id }) => Some(self.unsubscribe(&id)),
+            Ok(Request::Subscribe { id, read, arguments, token }) => {
+                let outcome = self.subscribe(&id, &read, arguments, token);
+                outcome.err().map(|problem| message::problem(Some(&id), problem.kind(), problem.detail()))
+            }
+        }
+    }
+
+    /// A new token takes the old one's place; it must be the same caller's while reads are followed.
+    fn authenticate(&mut self, token: &str) -> Result<(), Problem> {
+        let (authentication, model) = (&self.shared.authentication, self.served.model());
+        let access = Access::said(authentication, token)?;
+        let claims = access.claims(authentication, model)?;
+        // A token that holds no longer says nothing of who it was.
+        let before = self.access.claims(authentication, model).unwrap_or_default();
+        if before.is_some() && before != claims && !self.reads.is_empty() {
+            return Err(Problem::new(problem::FORBIDDEN, "another caller's token: unsubscribe first"));
+        }
+        self.access = access;
+        Ok(())
+    }
+
+    fn subscribe(
+        &mut self,
+        id: &str,
+        read: &str,
+        given: serde_json::Map<String, serde_json::Value>,
+        token: Option<String>,
+    ) -> Result<(), Problem> {
+        let wrong = |detail: String| Problem::new(problem::ARGUMENTS, detail);
+        if self.reads.values().any(|reading| reading.id == id) {
+            return Err(wrong(format!("`{id}` is subscribed already: take another id")));
+        }
+        let max = self.shared.limits.live_subscriptions_max;
+        if self.reads.len() >= max {
+            return Err(Problem::new(
+                problem::TOO_MANY,
+                format!("a connection takes {max} subscriptions: open another"),
+            ));
+        }
+        let model = self.served.model();
+        let pattern = Pattern::find(model, read).filter(|pattern| matches!(pattern, Pattern::Read(_)));
+        let pattern = pattern.ok_or_else(|| Problem::new(problem::UNKNOWN_PATH, "the model has no such read"))?;
+        let caller = self.access.caller(&self.shared.authentication, model, pattern)?;
+        let arguments = arguments::of_object(model, pattern, given)?;
+        let counts = matches!(pattern, Pattern::Read(read) if matches!(read.result, ReadResult::Count(..)));
+        let call = Call { arguments, caller, cursor: None, token: None };
+        self.begin(id, read.to_owned(), counts, call, token);
+        Ok(())
+    }
+
+    fn begin(&mut self, id: &str, read: String, counts: bool, call: Call, token: Option<String>) {
+        let number = self.next_number;
+        self.next_number += 1;
+        let (served, live, outbox) = (self.served.clone(), self.shared.live.clone(), self.outbox.clone());
+        let task = self.beginning.spawn(async move {
+            let begun = async {
+                let runner = served.runner().await?;
+                live.subscribe(runner, &read, call, token.as_deref(), &outbox, number).await
+            };
+            (number, begun.await)
+        });
+        let reading = Reading { id: id.to_owned(), counts, task: Some(task), subscription: None };
+        self.reads.insert(number, reading);
+    }
+
+    fn begun(&mut self, number: u64, outcome: Result<Subscription, LiveError>) -> Option<String> {
+        match outcome {
+            Ok(subscription) => {
+                // Whoever has unsubscribed meanwhile is not there any more, and the subscription is dropped.
+                let reading = self.reads.get_mut(&number)?;
+                reading.task = None;
+                reading.subscription = Some(subscription);
+                None
+            }
+            Err(error) => {
+                let reading = self.reads.remove(&number)?;
+                let problem = self.problem(error);
+                Some(message::problem(Some(&reading.id), problem.kind(), problem.detail()))
+            }
+        }
+    }
+
+    fn problem(&self, error: LiveError) -> Problem {
+        let model = self.served.model();
+        match error {
+            LiveError::Run(error) => Problem::of(error, model),
+            LiveError::Feed(keyform_live::feed::FeedError::Store(error)) => Problem::of(RunError::Store(error), model),
+            LiveError::Feed(_) | LiveError::View { .. } => Problem::new(problem::NOT_RUNNABLE, error.to_string()),
+            LiveError::Token => Problem::new(problem::TOKEN, error.to_string()),
+        }
+    }
+
+    fn unsubscribe(&mut self, id: &str) -> String {
+        let number = self.reads.iter().find(|(_, reading)| reading.id == id).map(|(number, _)| *number);
+        match number.and_then(|number| self.reads.remove(&number)) {
+            Some(reading) => {
+                if let Some(task) = reading.task {
+                    task.abort();
+                }
+                message::done("unsubscribed", Some(id))
+            }
+            None => message::problem(Some(id), problem::ARGUMENTS.0, "there is no such subscription"),
+        }
+    }
+
+    async fn tell(&mut self, socket: &mut Socket, number: u64, event: &LiveEvent) -> Result<(), SocketError> {
+        // An event of a read that the client has left is of no use to it.
+        let Some(reading) = self.reads.get(&number) else { return Ok(()) };
+        let (id, model) = (&reading.id, self.served.model());
+        let text = match event {
+            LiveEvent::Page(page) => message::page(model, id, page),
+            LiveEvent::Resumed { token } => message::resumed(id, token),
+            LiveEvent::Changes(delivery) => message::changes(model, id, delivery, reading.counts),
+            LiveEvent::Ended(why) => message::ended(id, why),
+        };
+        if matches!(event, LiveEvent::Ended(_)) {
+            self.reads.remove(&number);
+        }
+        socket.feed(Message::text(text)).await
+    }
+}
+
+async fn stopped(stopping: &mut watch::Receiver<bool>) {
+    // An error means that the server is gone, which is a stop too.
+    drop(stopping.wait_for(|stopping| *stopping).await);
+}
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Says why the connection is closed, and gives the client a moment to say the same.
+async fn farewell(socket: &mut Socket, code: u16, reason: String) {
+    // A reason has at most 123 bytes.
+    let mut reason = reason;
+    while reason.len() > 123 {
+        reason.pop();
+    }
+    let frame = CloseFrame { code: CloseCode::from(code), reason: reason.into() };
+    let gone = async {
+        if socket.close(Some(frame)).await.is_ok() {
+            while let Some(Ok(_)) = socket.next().await {}
+        }
+    };
+    // A client that does not answer is left.
+    drop(tokio::time::timeout(FAREWELL, gone).await);
+}
