@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use keyform_core::{AttributeValue, Attributes};
 
 use crate::document::ast::KeyType;
-use crate::schema::{Action, Change, ChangeKind, Entity, EntityKey, FieldId, IndexId, KeyPart, Part, Table};
+use crate::schema::{Action, Change, ChangeKind, Entity, EntityKey, Expr, FieldId, IndexId, KeyPart, Part, Table};
 
 use super::BindError;
 use super::evaluate::Scope;
@@ -36,7 +36,7 @@ pub(super) fn new_fields(scope: &mut Scope<'_>, entity: &Entity, action: &Action
     let mut fields = Fields::new();
     let mut derived: Vec<&Change> = Vec::new();
     for change in &action.changes {
-        if is_plain(change) { add(scope, entity, change, &mut fields)? } else { derived.push(change) }
+        if is_plain(entity, change) { add(scope, entity, change, &mut fields)? } else { derived.push(change) }
     }
     if !derived.is_empty() {
         scope.item = fields.iter().map(|(field, value)| (entity.field(*field).name.clone(), value.clone())).collect();
@@ -53,17 +53,28 @@ pub(super) fn new_fields(scope: &mut Scope<'_>, entity: &Entity, action: &Action
 
 /// Adds the value that a change gives a field, if it gives one.
 fn add(scope: &Scope<'_>, entity: &Entity, change: &Change, fields: &mut Fields) -> Result<(), BindError> {
-    if let (Some(field), ChangeKind::Set(expr)) = (change.field, &change.kind)
-        && let Some(value) = scope.typed(expr, &entity.field(field).kind)?
-    {
-        fields.insert(field, value);
+    let (Some(id), ChangeKind::Set(expr)) = (change.field, &change.kind) else { return Ok(()) };
+    let field = entity.field(id);
+    let mut value = scope.typed(expr, &field.kind)?;
+    if let (None, Some(default)) = (&value, fallback(entity, change)) {
+        value = scope.typed(default, &field.kind)?;
+    }
+    if let Some(value) = value {
+        fields.insert(id, value);
     }
     Ok(())
 }
 
+/// The default to which an argument that was left out leaves its field.
+fn fallback<'a>(entity: &'a Entity, change: &Change) -> Option<&'a Expr> {
+    let field = entity.field(change.field?);
+    field.default.as_ref().filter(|_| !change.written || !field.optional)
+}
+
 /// Whether a value is made of no other field.
-fn is_plain(change: &Change) -> bool {
-    matches!(&change.kind, ChangeKind::Set(expr) if expr.own_fields().is_empty())
+fn is_plain(entity: &Entity, change: &Change) -> bool {
+    let is_own = |expr: &Expr| expr.own_fields().is_empty();
+    matches!(&change.kind, ChangeKind::Set(expr) if is_own(expr) && fallback(entity, change).is_none_or(is_own))
 }
 
 /// The values of the key fields that an action names.
