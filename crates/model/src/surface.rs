@@ -11,6 +11,9 @@ use crate::schema::{
     Result as ReadResult, Step, Test, Type, Write,
 };
 
+/// The name of a refusal that has none: the item has changed meanwhile.
+pub const CONFLICT: &str = "Conflict";
+
 /// A read or a write.
 #[derive(Clone, Copy, Debug)]
 pub enum Pattern<'a> {

@@ -25,6 +25,9 @@ pub fn fits(value: &AttributeValue, kind: &Type) -> bool {
         (Type::Set(of, bounds), AttributeValue::Ns(parts)) => {
             within(*bounds, parts.len()) && parts.iter().all(|part| fits(&AttributeValue::N(*part), of))
         }
+        (Type::Set(of, bounds), AttributeValue::Bs(parts)) => {
+            within(*bounds, parts.len()) && parts.iter().all(|part| fits(&AttributeValue::B(part.clone()), of))
+        }
         (Type::Map(of, bounds), AttributeValue::M(parts)) => {
             within(*bounds, parts.len()) && parts.values().all(|part| fits(part, of))
         }

@@ -108,19 +108,23 @@ pub fn from_json(value: &Value, kind: &Type) -> Option<AttributeValue> {
     })
 }
 
+/// Of one sort, and not empty: the store has no other sets.
 fn set(parts: Vec<AttributeValue>) -> Option<AttributeValue> {
     let mut texts = std::collections::BTreeSet::new();
     let mut numbers = std::collections::BTreeSet::new();
+    let mut binaries = std::collections::BTreeSet::new();
     for part in parts {
         match part {
             AttributeValue::S(text) => drop(texts.insert(text)),
             AttributeValue::N(number) => drop(numbers.insert(number)),
+            AttributeValue::B(bytes) => drop(binaries.insert(bytes)),
             _ => return None,
         }
     }
-    match (texts.is_empty(), numbers.is_empty()) {
-        (false, true) => Some(AttributeValue::Ss(texts)),
-        (true, false) => Some(AttributeValue::Ns(numbers)),
+    match (texts.is_empty(), numbers.is_empty(), binaries.is_empty()) {
+        (false, true, true) => Some(AttributeValue::Ss(texts)),
+        (true, false, true) => Some(AttributeValue::Ns(numbers)),
+        (true, true, false) => Some(AttributeValue::Bs(binaries)),
         _ => None,
     }
 }

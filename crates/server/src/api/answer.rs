@@ -22,6 +22,7 @@ use crate::observe;
 use crate::reply::{self, Reply};
 use crate::request_id::RequestId;
 use crate::shared::Shared;
+use crate::sigv4::{in_path, path_part};
 use crate::work;
 
 /// What a call answered: the status and the body.
@@ -62,8 +63,8 @@ fn count(shared: &Shared, head: &Parts, answer: &Result<Answered, Problem>, took
 }
 
 async fn route(shared: &Arc<Shared>, head: &Parts, body: Incoming) -> Result<Answered, Problem> {
-    let path: Vec<&str> = head.uri.path().trim_end_matches('/').split('/').skip(2).collect();
-    match path.as_slice() {
+    let path: Vec<String> = head.uri.path().trim_end_matches('/').split('/').skip(2).map(path_part).collect();
+    match path.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] => {
             check_method(head, "GET")?;
             Ok(found(&list(&shared.models)))
@@ -102,7 +103,10 @@ fn found(value: &Value) -> Answered {
 }
 
 fn list(models: &Models) -> Value {
-    let model = |name: &String| json!({ "name": name, "url": format!("/v1/{name}"), "openapi": format!("/v1/{name}/openapi.json") });
+    let model = |name: &String| {
+        let url = format!("/v1/{}", in_path(name));
+        json!({ "name": name, "url": url, "openapi": format!("{url}/openapi.json") })
+    };
     json!({ "models": models.names().iter().map(model).collect::<Vec<_>>() })
 }
 
@@ -113,7 +117,7 @@ fn describe(served: &Served) -> Value {
         json!({
             "name": pattern.name(),
             "method": pattern.method(),
-            "url": format!("/v1/{}/{}", model.name, pattern.name()),
+            "url": format!("/v1/{}/{}", in_path(&model.name), in_path(pattern.name())),
             "arguments": arguments,
             "outcomes": pattern.outcomes(served.checked()),
             "description": pattern.docs(),

@@ -46,13 +46,14 @@ pub(super) fn of_query(
     }
 }
 
-/// A list is given by repeating its name; everything else once.
+/// A list or a set is given by repeating its name; everything else once.
 fn from_texts(texts: &[String], kind: &Type) -> Option<AttributeValue> {
     match (kind.resolved(), texts) {
-        (Type::List(..), [text]) if text.starts_with('[') => json::from_text(text, kind),
+        (Type::List(..) | Type::Set(..), [text]) if text.starts_with('[') => json::from_text(text, kind),
         (Type::List(of, _), texts) => {
             Some(AttributeValue::L(texts.iter().map(|text| json::from_text(text, of)).collect::<Option<_>>()?))
         }
+        (Type::Set(..), texts) => json::from_json(&texts.iter().map(String::as_str).collect(), kind),
         (_, [text]) => json::from_text(text, kind),
         _ => None,
     }

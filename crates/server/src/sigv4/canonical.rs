@@ -99,7 +99,7 @@ fn hex_byte(digits: &[u8]) -> Option<u8> {
     Some(digit(digits[0])? * 16 + digit(digits[1])?)
 }
 
-fn encode(text: &str) -> String {
+pub(super) fn encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {

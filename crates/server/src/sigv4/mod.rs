@@ -102,6 +102,16 @@ pub(crate) fn query_pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, Co
     canonical::query_pairs(query).map(|(name, value)| (decode_query(name), decode_query(value)))
 }
 
+/// A part of a path without its escapes; a `+` is one there.
+pub(crate) fn path_part(part: &str) -> String {
+    decode_query(&part.replace('+', "%2B")).into_owned()
+}
+
+/// A name as it stands in a path.
+pub(crate) fn in_path(name: &str) -> String {
+    canonical::encode(name)
+}
+
 /// What decides where the request goes and what it does must be signed.
 fn check_signed_headers(authorization: &Authorization<'_>, head: &Parts) -> Result<(), Error> {
     let signed = |name: &str| authorization.signed_headers.split(';').any(|header| header == name);

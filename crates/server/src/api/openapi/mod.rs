@@ -6,11 +6,12 @@ mod schema;
 
 use keyform_model::Checked;
 use keyform_model::document::ast::Number;
-use keyform_model::schema::{Entity, EntityId, Model, Read, Result as ReadResult, Write};
-use keyform_model::surface::{Argument, Audience, Pattern};
+use keyform_model::schema::{EntityId, Model, Read, Result as ReadResult, Write};
+use keyform_model::surface::{Argument, Audience, CONFLICT, Pattern};
 use serde_json::{Map, Value, json};
 
 use super::flow::Flow;
+use crate::sigv4::in_path;
 
 /// The OpenAPI document of a model.
 ///
@@ -26,9 +27,9 @@ pub fn openapi(checked: &Checked) -> Value {
 /// The OpenAPI document of a model and an application's flows.
 pub(super) fn with_flows(checked: &Checked, flows: &[Flow]) -> Value {
     let model = &checked.model;
-    let flow = |flow: &Flow| (format!("/v1/{}/{}", model.name, flow.name()), json!({ "post": flow_operation(flow) }));
+    let flow = |flow: &Flow| (format!("/v1/{}/{}", in_path(&model.name), in_path(flow.name())), json!({ "post": flow_operation(flow) }));
     let paths = Pattern::reachable(model).map(|pattern| {
-        let path = format!("/v1/{}/{}", model.name, pattern.name());
+        let path = format!("/v1/{}/{}", in_path(&model.name), in_path(pattern.name()));
         (path, json!({ pattern.method().to_lowercase(): operation(checked, pattern) }))
     });
     let mut document = json!({
@@ -75,19 +76,38 @@ fn claims(model: &Model) -> String {
 
 fn schemas(model: &Model) -> Map<String, Value> {
     let mut schemas: Map<String, Value> =
-        returned(model).into_iter().map(|entity| (entity.name.clone(), schema::entity(entity))).collect();
+        returned(model).into_iter().map(|id| (schema_name(model, id), schema::entity(model.entity(id)))).collect();
     schemas.insert("Problem".to_owned(), problem_schema());
     schemas
 }
 
 /// The entities that callers can see.
-fn returned(model: &Model) -> Vec<&Entity> {
+fn returned(model: &Model) -> Vec<EntityId> {
     let of = |pattern: Pattern<'_>| match pattern {
         Pattern::Read(read) => read.result.entities(),
         Pattern::Write(write) => write.result.and_then(|(entity, _)| entity).into_iter().collect(),
     };
     let seen: Vec<EntityId> = Pattern::reachable(model).flat_map(of).collect();
-    model.entity_ids().filter(|id| seen.contains(id)).map(|id| model.entity(id)).collect()
+    model.entity_ids().filter(|id| seen.contains(id)).collect()
+}
+
+/// The name of an entity's schema: of the characters that OpenAPI takes, and no other's.
+fn schema_name(model: &Model, wanted: EntityId) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-');
+    let mut taken = vec!["Problem".to_owned()];
+    for id in model.entity_ids() {
+        let name: String =
+            model.entity(id).name.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect();
+        let mut name = if name.is_empty() { "_".to_owned() } else { name };
+        while taken.contains(&name) {
+            name.push('_');
+        }
+        if id == wanted {
+            return name;
+        }
+        taken.push(name);
+    }
+    String::new()
 }
 
 fn problem_schema() -> Value {
@@ -161,13 +181,16 @@ fn security(model: &Model, pattern: Pattern<'_>) -> Value {
 
 fn query(model: &Model, pattern: Pattern<'_>) -> Value {
     let parameter = |argument: Argument<'_>| {
-        json!({
-            "name": argument.name,
-            "in": "query",
-            "required": argument.required,
-            "schema": schema::of(&argument.kind),
-            "example": schema::example(&argument.kind),
-        })
+        let schema = schema::of(&argument.kind);
+        let example = schema::example(&argument.kind);
+        let mut parameter = json!({ "name": argument.name, "in": "query", "required": argument.required });
+        if schema::is_json_in_query(&argument.kind) {
+            parameter["content"] = json!({ "application/json": { "schema": schema, "example": example } });
+        } else {
+            parameter["schema"] = schema;
+            parameter["example"] = example;
+        }
+        parameter
     };
     let mut parameters: Vec<Value> = pattern.arguments(model).map(parameter).collect();
     if pattern.has_pages() {
@@ -253,7 +276,9 @@ fn problem(description: &str, schema: Value) -> Value {
 /// The refusals by name.
 fn refusal(outcomes: &[String]) -> Value {
     let mut outcomes = outcomes.to_vec();
-    outcomes.push("Conflict".to_owned());
+    if !outcomes.iter().any(|name| name == CONFLICT) {
+        outcomes.push(CONFLICT.to_owned());
+    }
     let names = outcomes.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let named = json!({ "properties": { "outcome": { "type": "string", "enum": outcomes } }, "required": ["outcome"] });
     problem(
@@ -264,7 +289,7 @@ fn refusal(outcomes: &[String]) -> Value {
 
 fn reference(model: &Model, entity: Option<EntityId>) -> Value {
     match entity {
-        Some(entity) => json!({ "$ref": format!("#/components/schemas/{}", model.entity(entity).name) }),
+        Some(entity) => json!({ "$ref": format!("#/components/schemas/{}", schema_name(model, entity)) }),
         None => json!({}),
     }
 }
@@ -310,7 +335,8 @@ fn read_schema(model: &Model, read: &Read) -> Value {
                 (name, json!({ "type": "array", "items": item(model, read, *entity) }))
             };
             let properties: Map<String, Value> = parts.iter().map(named).collect();
-            json!({ "type": "object", "properties": properties })
+            let required: Vec<&String> = properties.keys().collect();
+            json!({ "type": "object", "required": required, "properties": properties })
         }
     }
 }

@@ -28,7 +28,10 @@ fn object(fields: &[&Field]) -> Value {
 }
 
 fn field(field: &Field) -> Value {
-    let mut schema = of(&field.kind);
+    let mut schema = match field.flags.version {
+        Some(_) => json!({ "type": "integer", "format": "int64" }),
+        None => of(&field.kind),
+    };
     if field.null {
         schema = json!({ "anyOf": [schema, { "type": "null" }] });
     }
@@ -51,10 +54,13 @@ pub(super) fn of(kind: &Type) -> Value {
             let slug = json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]*$" });
             bounded(slug, *bounds, "minLength", "maxLength")
         }
-        Type::Int(bounds) => bounded(json!({ "type": "integer", "format": "int64" }), *bounds, "minimum", "maximum"),
+        Type::Int(bounds) if is_small(*bounds) => {
+            bounded(json!({ "type": "integer", "format": "int64" }), *bounds, "minimum", "maximum")
+        }
         // Digits that a number of JSON would lose stand in a text.
-        Type::Number => json!({ "type": ["number", "string"] }),
-        Type::Money => json!({ "type": ["integer", "string"] }),
+        Type::Int(bounds) => bounded(whole(), *bounds, "minimum", "maximum"),
+        Type::Number => json!({ "type": ["number", "string"], "pattern": "^-?[0-9]+(\\.[0-9]+)?$" }),
+        Type::Money => whole(),
         Type::Bool => json!({ "type": "boolean" }),
         Type::Binary(_) => json!({ "type": "string", "contentEncoding": "base64" }),
         Type::Ulid => json!({ "type": "string", "pattern": "^[0-9A-HJKMNP-TV-Z]{26}$" }),
@@ -69,7 +75,7 @@ pub(super) fn of(kind: &Type) -> Value {
             bounded(json!({ "type": "array", "items": self::of(of) }), *bounds, "minItems", "maxItems")
         }
         Type::Set(of, bounds) => {
-            let set = json!({ "type": "array", "uniqueItems": true, "items": self::of(of) });
+            let set = json!({ "type": "array", "uniqueItems": true, "minItems": 1, "items": self::of(of) });
             bounded(set, *bounds, "minItems", "maxItems")
         }
         Type::Map(of, bounds) => {
@@ -78,6 +84,25 @@ pub(super) fn of(kind: &Type) -> Value {
         }
         Type::Record(fields) => object(&fields.iter().collect::<Vec<_>>()),
         Type::Json | Type::Unknown | Type::Ref { .. } | Type::Copy { .. } => json!({}),
+    }
+}
+
+fn whole() -> Value {
+    json!({ "type": ["integer", "string"], "pattern": "^-?[0-9]+$" })
+}
+
+/// Whether every reader of JSON keeps all its numbers exactly.
+fn is_small(bounds: Bounds) -> bool {
+    let is_safe = |bound: Option<i64>| bound.is_some_and(|bound| bound.abs() < 1 << 53);
+    is_safe(bounds.min) && is_safe(bounds.max)
+}
+
+/// Whether it stands in a query as JSON: what is neither plain nor a list of something plain.
+pub(super) fn is_json_in_query(kind: &Type) -> bool {
+    match kind.resolved() {
+        Type::List(of, _) => matches!(of.resolved(), Type::List(..) | Type::Set(..)) || is_json_in_query(of),
+        Type::Map(..) | Type::Record(_) | Type::Json => true,
+        _ => false,
     }
 }
 
