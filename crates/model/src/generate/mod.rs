@@ -2,10 +2,13 @@
 //!
 //! Each target is one line of [`TARGETS`], and one module that prints it. The commands, the macro and the tests go through this list.
 
+mod client;
 mod cloudformation;
 mod iam;
+mod python;
 mod rust;
 mod terraform;
+mod typescript;
 mod variable;
 
 use std::collections::BTreeMap;
@@ -36,6 +39,8 @@ pub static TARGETS: &[Target] = &[
     Target { name: "cloudformation", about: "a CloudFormation template of the tables", print: cloudformation::print },
     Target { name: "terraform", about: "the tables as Terraform resources", print: terraform::print },
     Target { name: "iam", about: "a least-privilege IAM policy for each pattern", print: iam::print },
+    Target { name: "typescript", about: "a client of the HTTP API, in TypeScript", print: typescript::print },
+    Target { name: "python", about: "a client of the HTTP API, in Python", print: python::print },
 ];
 
 /// The target of a name.

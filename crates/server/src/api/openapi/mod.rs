@@ -27,7 +27,9 @@ pub fn openapi(checked: &Checked) -> Value {
 /// The OpenAPI document of a model and an application's flows.
 pub(super) fn with_flows(checked: &Checked, flows: &[Flow]) -> Value {
     let model = &checked.model;
-    let flow = |flow: &Flow| (format!("/v1/{}/{}", in_path(&model.name), in_path(flow.name())), json!({ "post": flow_operation(flow) }));
+    let flow = |flow: &Flow| {
+        (format!("/v1/{}/{}", in_path(&model.name), in_path(flow.name())), json!({ "post": flow_operation(flow) }))
+    };
     let paths = Pattern::reachable(model).map(|pattern| {
         let path = format!("/v1/{}/{}", in_path(&model.name), in_path(pattern.name()));
         (path, json!({ pattern.method().to_lowercase(): operation(checked, pattern) }))

@@ -1,0 +1,98 @@
+//! `keyform generate typescript`: a client of the HTTP API in one file, for browsers, Node and whatever else has `fetch`.
+//!
+//! 1. `naming` gives every type and method a name that TypeScript takes.
+//! 2. `types` prints the types, and what reads them from JSON.
+//! 3. `methods` prints a method for each pattern.
+//!
+//! What all clients share stands in `runtime.ts`, which is TypeScript as it is.
+
+mod methods;
+mod naming;
+mod types;
+
+use crate::Checked;
+
+use super::Settings;
+use super::client::{Client, lines, names};
+use naming::Naming;
+
+const RUNTIME: &str = include_str!("runtime.ts");
+
+/// Prints the client.
+///
+/// # Errors
+/// A pattern whose arguments no client can tell from its own.
+pub(super) fn print(checked: &Checked, _: &Settings) -> Result<String, String> {
+    let client = Client::of(checked);
+    client.check()?;
+    let naming = Naming::of(&client);
+    let parts = [
+        head(&client),
+        types::print(&client, &naming),
+        methods::outcomes(&client, &naming),
+        methods::class(&client, &naming),
+        names::renamed(RUNTIME, naming::OWN, &naming.types),
+        types::decoders(&client, &naming),
+    ];
+    Ok(parts.iter().filter(|part| !part.is_empty()).map(|part| part.trim_end()).collect::<Vec<_>>().join("\n\n") + "\n")
+}
+
+fn head(client: &Client<'_>) -> String {
+    let mut text = vec![format!("A client of the model `{}` over HTTP.", client.model)];
+    let docs = lines(client.docs);
+    if !docs.is_empty() {
+        text.push(String::new());
+        text.extend(docs);
+    }
+    text.extend([
+        String::new(),
+        "Printed by `keyform generate typescript`: change the model, not this file.".to_owned(),
+    ]);
+    text.extend([String::new(), "@module".to_owned()]);
+    comment("", &text)
+}
+
+/// A comment of the documentation; nothing if there is nothing to say.
+fn comment(indent: &str, lines: &[String]) -> String {
+    let safe: Vec<String> = lines.iter().map(|line| line.replace("*/", "*\\/")).collect();
+    match safe.as_slice() {
+        [] => String::new(),
+        [line] => format!("{indent}/** {line} */\n"),
+        lines => {
+            let body: String = lines
+                .iter()
+                .map(|line| format!("{} {line}", " *").trim_end().to_owned())
+                .map(|line| format!("{indent}{line}\n"))
+                .collect();
+            format!("{indent}/**\n{body}{indent} */\n")
+        }
+    }
+}
+
+/// A text as a literal.
+fn quoted(text: &str) -> String {
+    let json = serde_json::Value::from(text).to_string();
+    let inner = json.get(1..json.len() - 1).unwrap_or_default();
+    format!("'{}'", inner.replace("\\\"", "\"").replace('\'', "\\'"))
+}
+
+/// The name of a property: as it is, or quoted.
+fn property(name: &str) -> String {
+    let mut letters = name.chars();
+    let begins = letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_' || first == '$');
+    let is_name = begins && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_' || letter == '$');
+    if is_name { name.to_owned() } else { quoted(name) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_author_writes_stays_text() {
+        assert_eq!(quoted(r#"it's "so" \ "#), r#"'it\'s "so" \\ '"#);
+        assert_eq!(property("user-id"), "'user-id'");
+        assert_eq!(property("userId"), "userId");
+        assert_eq!(comment("  ", &["ends */ here".to_owned()]), "  /** ends *\\/ here */\n");
+    }
+}
