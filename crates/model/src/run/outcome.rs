@@ -66,7 +66,9 @@ impl Called<'_> {
         let name = action.and_then(|action| action.refusals.iter().find(|(condition, _)| !condition.holds(item)));
         let planned = action.and_then(|action| self.plan.at(&action.step));
         let shown = item.filter(|item| action.is_some_and(|action| self.shows(action, item)));
-        let current = shown.zip(planned).map(|(item, planned)| found::of(self.model, planned.entity, item));
+        // What refused may be a sentinel, which is no item of the entity.
+        let current = shown.zip(planned).and_then(|(item, planned)| found::found(self.model, &[planned.entity], item));
+        let current = current.filter(|found| !found.fields.is_empty());
         match name {
             Some((_, refusal)) => refused(&refusal.outcome, current),
             // The item changed between the refusal and its image: nobody can say which condition it was.
