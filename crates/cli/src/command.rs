@@ -36,6 +36,7 @@ pub(crate) fn command() -> Command {
         .args(settings(&|_| true))
         .subcommand(serve())
         .subcommands(crate::model::commands())
+        .subcommands([crate::copy::command(), crate::copy::export::command()])
         .subcommand(crate::lsp::command())
         .subcommand(keys())
         .subcommand(credentials())

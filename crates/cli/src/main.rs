@@ -4,7 +4,8 @@
 //! 1. `command` describes the arguments, and `config` puts flags, environment, `keyform.toml` and defaults together.
 //! 2. `serve` opens the database, serves it, and waits for a signal to stop.
 //! 3. `keys` and `credentials` do their errands and end.
-//! 4. `model` holds the commands that work on models, `lsp` the language server for editors.
+//! 4. `copy` moves tables between stores, and items in and out of files.
+//! 5. `model` holds the commands that work on models, `lsp` the language server for editors.
 //!
 //! `place` says where a command finds its tables, `elsewhere` is a store behind an endpoint, `systems` are the models that come along.
 //!
@@ -12,6 +13,7 @@
 
 mod command;
 mod config;
+mod copy;
 mod credentials;
 mod elsewhere;
 mod failure;
@@ -46,6 +48,9 @@ fn main() -> ExitCode {
 fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     if let Some(done) = arguments.subcommand().and_then(|(name, arguments)| model::run(name, arguments)) {
         return done;
+    }
+    if let Some((name @ ("copy" | "export"), arguments)) = arguments.subcommand() {
+        return if name == "copy" { copy::run(arguments) } else { copy::export::run(arguments) };
     }
     run_store(arguments).map(|()| ExitCode::SUCCESS)
 }

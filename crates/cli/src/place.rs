@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches};
-use keyform::aws::{Options, Remote};
+use keyform::aws::{Credentials, Options, Remote};
 use keyform::model::run;
 use keyform::store::StoreError;
 use keyform::{Database, Execute, OpenError};
@@ -83,6 +83,20 @@ pub(crate) fn run_settings(
     run::Settings { variables, cursor_key, without_transactions: config.lacks_transactions() }
 }
 
+/// How a store is named in one text.
+pub(crate) const NAMES: &str = "A store is named by data:DIR (a data directory), dynamodb:REGION (AWS, with the credentials of the environment; \
+                                add ?profile=NAME for a profile), or http://HOST:PORT (an endpoint that speaks DynamoDB's protocol; \
+                                ?region=NAME, ?profile=NAME).";
+
+/// A server on this machine takes any signature unless it was told otherwise: without credentials in the environment, some are made up.
+fn stand_in(address: &str) -> Option<Credentials> {
+    let host = address.split("://").nth(1)?;
+    let is_here = ["127.0.0.1", "localhost", "[::1]"].iter().any(|here| host.starts_with(here));
+    let has_own = std::env::var_os("AWS_ACCESS_KEY_ID").is_some() || std::env::var_os("AWS_PROFILE").is_some();
+    (is_here && !has_own)
+        .then(|| Credentials { access_key_id: "keyform".to_owned(), secret_access_key: "keyform".to_owned() })
+}
+
 /// A store that is open.
 pub(crate) enum Place {
     /// A data directory.
@@ -103,6 +117,31 @@ impl Place {
             return Ok(Self::Embedded(open(config)?));
         }
         Ok(Self::Remote(remote(config).await))
+    }
+
+    /// Opens what a text names: `data:DIR`, `dynamodb:REGION`, `http://HOST:PORT`; see [`NAMES`].
+    pub(crate) async fn named(text: &str) -> Result<Self, Failure> {
+        let (address, options) = text.split_once('?').unwrap_or((text, ""));
+        if let Some(folder) = address.strip_prefix("data:") {
+            return Ok(Self::Embedded(Database::open(folder)?));
+        }
+        let option = |wanted: &str| {
+            let pairs = options.split('&').filter_map(|pair| pair.split_once('='));
+            pairs.filter(|(name, _)| *name == wanted).map(|(_, value)| value.to_owned()).next_back()
+        };
+        let profile = option("profile");
+        if let Some(region) = address.strip_prefix("dynamodb:") {
+            let region = Some(region.to_owned()).filter(|region| !region.is_empty());
+            return Ok(Self::Remote(Remote::connect(Options { region, profile, ..Options::default() }).await));
+        }
+        if address.starts_with("http://") || address.starts_with("https://") {
+            let credentials = stand_in(address).filter(|_| profile.is_none());
+            let endpoint_url = Some(address.to_owned());
+            return Ok(Self::Remote(
+                Remote::connect(Options { endpoint_url, region: option("region"), profile, credentials }).await,
+            ));
+        }
+        Err(Failure::new(format!("`{text}` is no store. {NAMES}")))
     }
 
     /// What runs its operations.

@@ -33,7 +33,9 @@
 #[cfg(feature = "aws")]
 pub use keyform_aws as aws;
 
+pub mod copy;
 pub mod cursor_key;
+pub mod files;
 pub mod isolation;
 mod models;
 mod serve;

@@ -123,8 +123,8 @@ async fn remove(store: &dyn Execute, models: &[&str], request: &Request) {
 #[tokio::test]
 async fn plans_are_as_the_pages_say_and_leave_nothing_to_do() {
     let bless = std::env::var_os("KEYFORM_BLESS").is_some();
-    for page in pages() {
-        let stage = format!("t{}", std::process::id());
+    for (number, page) in pages().into_iter().enumerate() {
+        let stage = format!("t{}-{number}", std::process::id());
         let request = request(&stage, &page.destroy);
         for store in Store::all().await {
             let execute = &*store.execute;

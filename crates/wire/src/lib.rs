@@ -29,6 +29,7 @@
 mod answer;
 mod echo;
 mod expressions;
+mod item;
 mod json;
 mod legacy;
 pub mod partiql;
@@ -38,4 +39,5 @@ mod value;
 pub use answer::{encode, encode_error};
 pub use echo::Echo;
 pub(crate) use echo::UnreadKeys;
+pub use item::{read_attributes, read_members, write_attributes, write_item};
 pub use request::{Decoded, Request, decode};

@@ -1,4 +1,4 @@
-//! `keyform import`: a starting model from what a team already has.
+//! `keyform import`: a starting model from what a team already has; with `--to`, items of files into a table.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,19 +17,23 @@ NoSQL Workbench. Tables, indexes and settings are complete; key templates and ac
 
 pub(super) fn command() -> Command {
     Command::new("import")
-        .about("Makes a starting model from a template or a description of tables")
+        .about("Makes a starting model from a template or a description of tables; with --to, writes items of files to a table")
         .arg(
             Arg::new("file")
                 .value_name("FILE")
                 .required(true)
-                .help("The template or description; - reads standard input"),
+                .help("The template or description; - reads standard input. With --to: the file or folder of items"),
         )
         .arg(Arg::new("name").long("name").value_name("NAME").help("The model's name [default: the file's]"))
-        .after_help(MORE)
+        .args(crate::copy::import::arguments())
+        .after_help(format!("{MORE}\n\n{}", crate::copy::import::MORE))
 }
 
 pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let path = arguments.get_one::<String>("file").map_or("-", String::as_str);
+    if let Some(store) = arguments.get_one::<String>("to") {
+        return crate::copy::import::run(path, store, arguments);
+    }
     let stem = Path::new(path).file_stem().and_then(|stem| stem.to_str()).filter(|stem| *stem != "-");
     let name = arguments.get_one::<String>("name").map(String::as_str).or(stem).unwrap_or("imported");
     output::line(import(&source::read(path)?, name)?.trim_end())?;

@@ -36,7 +36,7 @@ pub use change::Change;
 pub use desired::{Desired, desired};
 pub use live::{Live, observe};
 pub use plan::{Plan, Refusal, Step, TablePlan, plan};
-pub use wait::{Patience, filled};
+pub use wait::{Patience, filled, ready};
 
 /// What a deploy is asked for, besides the model.
 #[derive(Clone, Debug, Default)]

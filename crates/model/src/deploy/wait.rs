@@ -51,6 +51,20 @@ pub async fn filled(
     wait(store, surroundings, table, Until::Filled(index), patience, &|_, _| {}).await
 }
 
+/// Waits until a table can be used and no index of it is under way.
+///
+/// # Errors
+///
+/// If the store fails, or it takes longer than it may.
+pub async fn ready(
+    store: &dyn Execute,
+    surroundings: &dyn Surroundings,
+    table: &str,
+    patience: Patience,
+) -> Result<(), DeployError> {
+    wait(store, surroundings, table, Until::Ready, patience, &|_, _| {}).await
+}
+
 pub(super) async fn wait(
     store: &dyn Execute,
     surroundings: &dyn Surroundings,

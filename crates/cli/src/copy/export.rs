@@ -1,0 +1,63 @@
+//! `keyform export`: a table's items in files.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+use keyform::files::{Export, Format, export};
+use keyform::surroundings::System;
+
+use crate::failure::Failure;
+use crate::output;
+use crate::place::{NAMES, Place};
+
+use super::text;
+
+const MORE: &str = "\
+s3 is the layout of DynamoDB's export to S3, in a folder: manifests with checksums, and gzipped lines. jsonl has one item of DynamoDB JSON a line. csv has a column for \
+each attribute and type: what is no text says its type in the first row (count:N), and lists, maps and sets are DynamoDB JSON. All three are read again by \
+`keyform import --to`, exactly. Names that end in .gz are gzipped.";
+
+pub(crate) fn command() -> Command {
+    let format = Arg::new("format").long("format").value_name("FORMAT").value_parser(["s3", "jsonl", "csv"]);
+    let segments = Arg::new("segments").long("segments").value_name("N").value_parser(value_parser!(u32).range(1..));
+    Command::new("export")
+        .about("Writes a table's items to files: DynamoDB's S3 layout, JSON lines or CSV")
+        .arg(Arg::new("table").value_name("TABLE").required(true).help("The table"))
+        .arg(Arg::new("from").long("from").value_name("STORE").default_value("data:./keyform-data").help("Where it is"))
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("PATH")
+                .required(true)
+                .help("The file, or for s3 the folder; - is standard output"),
+        )
+        .arg(format.default_value("jsonl").help("How items are written"))
+        .arg(segments.default_value("4").help("In how many parts, and files, s3 is written"))
+        .after_help(format!("{NAMES}\n\n{MORE}"))
+}
+
+pub(crate) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(write(arguments))
+}
+
+async fn write(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    let place = Place::named(text(arguments, "from")).await?;
+    let format = Format::named(text(arguments, "format")).ok_or_else(|| Failure::new("no such format"))?;
+    let exported = export(&Export {
+        store: place.store(),
+        table: text(arguments, "table"),
+        to: Path::new(text(arguments, "output")),
+        format,
+        segments: arguments.get_one::<u32>("segments").copied().unwrap_or(4),
+        surroundings: Arc::new(System),
+        progress: Arc::new(|_| {}),
+    })
+    .await;
+    place.close()?;
+    let (items, path) = exported?;
+    output::note(&format!("{items} items in {}", path.display()));
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,99 @@
+//! `keyform import --to`: items of files into a table.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use keyform::files::{Format, Import, import};
+use keyform::model::deploy::{self, Patience};
+use keyform::operation::CreateTable;
+use keyform::surroundings::System;
+use keyform::table::{KeySchema, ScalarType};
+use keyform::{ErrorCode, Execute, Operation};
+
+use crate::failure::Failure;
+use crate::output;
+use crate::place::Place;
+
+use super::text;
+
+pub(crate) const MORE: &str = "\
+With --to STORE and --table, FILE holds items: a folder of DynamoDB's export to S3 (checksums are verified first), lines of DynamoDB JSON, or CSV whose first row names the \
+attributes. A table that is missing is made if --key says its key: --key pk:S,sk:N.";
+
+/// The arguments of an import of items.
+pub(crate) fn arguments() -> Vec<Arg> {
+    let of_items = |name: &'static str| Arg::new(name).long(name).requires("to");
+    vec![
+        Arg::new("to")
+            .long("to")
+            .value_name("STORE")
+            .requires("table")
+            .conflicts_with("name")
+            .help("Write items to a table there: data:DIR, dynamodb:REGION, http://HOST:PORT"),
+        of_items("table").value_name("TABLE").help("The table"),
+        of_items("format")
+            .value_name("FORMAT")
+            .value_parser(["s3", "jsonl", "csv"])
+            .help("What the file is [default: by its name]"),
+        of_items("key").value_name("NAME:TYPE,…").help("The key of the table, which is made if it is missing"),
+        of_items("overwrite").action(ArgAction::SetTrue).help("Write into a table that is not empty"),
+        of_items("write-units")
+            .value_name("N")
+            .value_parser(value_parser!(u64).range(1..))
+            .help("The most write units to use in a second"),
+    ]
+}
+
+pub(crate) fn run(path: &str, store: &str, arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(read(path, store, arguments))
+}
+
+async fn read(path: &str, store: &str, arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    let place = Place::named(store).await?;
+    let table = text(arguments, "table");
+    if let Some(key) = arguments.get_one::<String>("key") {
+        make(&*place.store(), table, key).await?;
+    }
+    let imported = import(&Import {
+        store: place.store(),
+        table,
+        from: Path::new(path),
+        format: arguments.get_one::<String>("format").and_then(|name| Format::named(name)),
+        overwrite: arguments.get_flag("overwrite"),
+        write_units: arguments.get_one::<u64>("write-units").copied(),
+        surroundings: Arc::new(System),
+        progress: Arc::new(|_| {}),
+    })
+    .await;
+    place.close()?;
+    output::note(&format!("{} items written to {table}", imported?));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Makes the table, unless it is there.
+async fn make(store: &dyn Execute, table: &str, key: &str) -> Result<(), Failure> {
+    let wrong =
+        || Failure::new(format!("`{key}` is no key: write NAME:S, or NAME:S,NAME:N with a sort key (types S, N, B)"));
+    let mut attributes = Vec::new();
+    for part in key.split(',') {
+        let (name, kind) = part.split_once(':').ok_or_else(wrong)?;
+        attributes.push((name.to_owned(), ScalarType::from_name(kind).ok_or_else(wrong)?));
+    }
+    let (partition, sort) = match attributes.as_slice() {
+        [(partition, _)] => (vec![partition.clone()], Vec::new()),
+        [(partition, _), (sort, _)] => (vec![partition.clone()], vec![sort.clone()]),
+        _ => return Err(wrong()),
+    };
+    let create = CreateTable {
+        attributes: attributes.into_iter().collect(),
+        key: KeySchema { partition, sort },
+        ..CreateTable::named(table)
+    };
+    match store.execute(Operation::CreateTable(create)).await {
+        Err(error) if error.code() != ErrorCode::ResourceInUse => return Err(error.into()),
+        _ => {}
+    }
+    Ok(deploy::ready(store, &System, table, Patience::default()).await?)
+}

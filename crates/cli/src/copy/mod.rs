@@ -1,0 +1,187 @@
+//! `keyform copy`: tables moved from one store to another.
+
+pub(crate) mod export;
+pub(crate) mod import;
+mod progress;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use keyform::copy::{Checkpoint, Copier, Follow, Settings};
+use keyform::operation::ListTables;
+use keyform::surroundings::System;
+use keyform::{Execute, Operation, Output};
+use tokio::sync::watch;
+
+use crate::failure::Failure;
+use crate::output;
+use crate::place::{NAMES, Place};
+
+use progress::Line;
+
+const MORE: &str = "\
+Tables that are missing are made like the source's: keys, indexes, billing, class, stream and expiry; `keyform deploy` does the rest. A table that has items is \
+refused, unless --overwrite is given. Both sides are compared in the end, by count and by a checksum of all items.
+
+Stopped or killed, the same command goes on where it was: what is done stands in the checkpoint.
+
+With --follow, changes are brought over after the copy through the source's stream, until Ctrl-C or --until-idle: stop writing to the source, wait until it \
+has caught up, end it, and write to the target.";
+
+pub(crate) fn command() -> Command {
+    let store = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name("STORE").required(true).help(help)
+    };
+    let table = Arg::new("table").long("table").short('t').value_name("TABLE[=NAME]").action(ArgAction::Append);
+    let number =
+        |name: &'static str| Arg::new(name).long(name).value_name("N").value_parser(value_parser!(u64).range(1..));
+    let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
+    let checkpoint = Arg::new("checkpoint").long("checkpoint").value_name("FILE").default_value("keyform-copy.json");
+    Command::new("copy")
+        .about("Moves tables from one store to another, and goes on where it was stopped")
+        .arg(store("from", "Where the tables are"))
+        .arg(store("to", "Where they go"))
+        .arg(table.help("A table, perhaps with another name there [default: all tables]"))
+        .arg(number("segments").default_value("8").help("In how many parts a table is read at once"))
+        .arg(number("write-units").help("The most write units to use in a second"))
+        .arg(number("page-items").hide(true))
+        .arg(flag("overwrite", "Write into tables that are not empty"))
+        .arg(flag("no-verify", "Do not compare both sides in the end"))
+        .arg(flag("follow", "Bring over changes after the copy"))
+        .arg(
+            number("until-idle")
+                .value_name("SECONDS")
+                .requires("follow")
+                .help("Stop following when nothing changed for so long"),
+        )
+        .arg(checkpoint.help("Where to keep how far it is"))
+        .after_help(format!("{NAMES}\n\n{MORE}"))
+}
+
+pub(crate) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(copy(arguments))
+}
+
+pub(crate) fn text<'a>(arguments: &'a ArgMatches, name: &str) -> &'a str {
+    arguments.get_one::<String>(name).map_or("", String::as_str)
+}
+
+async fn copy(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    let (from, to) = (text(arguments, "from"), text(arguments, "to"));
+    if from == to {
+        return Err(Failure::new("both sides are the same store"));
+    }
+    let (source, target) = (Place::named(from).await?, Place::named(to).await?);
+    let checkpoint = Arc::new(Checkpoint::open(text(arguments, "checkpoint"))?);
+    let (stop, stopped) = watch::channel(false);
+    let settings = settings(arguments, stopped);
+    if settings.follow.is_some() {
+        tokio::spawn(stop_on_signal(stop));
+    }
+    let line = Arc::new(Line::default());
+    let told = line.clone();
+    let copier = Copier {
+        from: source.store(),
+        to: target.store(),
+        surroundings: Arc::new(System),
+        settings,
+        checkpoint: checkpoint.clone(),
+        progress: Arc::new(move |progress| told.show(progress)),
+    };
+    let copied = tables(&copier, arguments, &line).await;
+    line.end();
+    source.close()?;
+    target.close()?;
+    copied?;
+    checkpoint.remove()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn settings(arguments: &ArgMatches, stop: watch::Receiver<bool>) -> Settings {
+    let number = |name: &str| arguments.get_one::<u64>(name).copied();
+    let idle_millis = number("until-idle").map(|secs| i64::try_from(secs * 1000).unwrap_or(i64::MAX));
+    Settings {
+        segments: number("segments").and_then(|segments| u32::try_from(segments).ok()).unwrap_or(8),
+        write_units: number("write-units"),
+        page_items: number("page-items").and_then(|items| usize::try_from(items).ok()),
+        overwrite: arguments.get_flag("overwrite"),
+        verify: !arguments.get_flag("no-verify"),
+        follow: arguments.get_flag("follow").then_some(Follow { stop, idle_millis }),
+    }
+}
+
+/// Ctrl-C ends the following once it has caught up; a second one ends the process.
+async fn stop_on_signal(stop: watch::Sender<bool>) {
+    if tokio::signal::ctrl_c().await.is_ok() {
+        output::note("\nstopping when all changes until now are over");
+        stop.send_replace(true);
+        // A second signal is not waited for: the checkpoint makes it safe.
+        if tokio::signal::ctrl_c().await.is_ok() {
+            std::process::exit(130);
+        }
+    }
+}
+
+/// Copies one table after the other; those that are followed all at once, because each goes on until it is stopped.
+async fn tables(copier: &Copier, arguments: &ArgMatches, line: &Arc<Line>) -> Result<(), Failure> {
+    let pairs = pairs(&*copier.from, arguments).await?;
+    if pairs.is_empty() {
+        return Err(Failure::new("there is no table to copy"));
+    }
+    if copier.settings.follow.is_none() {
+        for (from, to) in &pairs {
+            one(copier, from, to, line).await?;
+        }
+        return Ok(());
+    }
+    let mut all = tokio::task::JoinSet::new();
+    for (from, to) in pairs {
+        let (copier, line) = (copier.clone(), line.clone());
+        all.spawn(async move { one(&copier, &from, &to, &line).await });
+    }
+    while let Some(done) = all.join_next().await {
+        done??;
+    }
+    Ok(())
+}
+
+async fn one(copier: &Copier, from: &str, to: &str, line: &Line) -> Result<(), Failure> {
+    if copier.checkpoint.is_done(from) {
+        line.say(&format!("{from}: done before"));
+        return Ok(());
+    }
+    let report = copier.table(from, to).await?;
+    let made = if report.made { ", made" } else { "" };
+    let changes =
+        if copier.settings.follow.is_some() { format!(", {} changes", report.changes) } else { String::new() };
+    let verified = report.verified.map(|both| format!("; both sides have {both}")).unwrap_or_default();
+    line.say(&format!("{from} → {to}{made}: {} items, {} bytes{changes}{verified}", report.items, report.bytes));
+    Ok(())
+}
+
+/// Which table goes where.
+async fn pairs(store: &dyn Execute, arguments: &ArgMatches) -> Result<Vec<(String, String)>, Failure> {
+    let given: Vec<&String> = arguments.get_many::<String>("table").into_iter().flatten().collect();
+    if given.is_empty() {
+        return Ok(all_tables(store).await?.into_iter().map(|table| (table.clone(), table)).collect());
+    }
+    let pair = |text: &&String| match text.split_once('=') {
+        Some((from, to)) => (from.to_owned(), to.to_owned()),
+        None => ((*text).clone(), (*text).clone()),
+    };
+    Ok(given.iter().map(pair).collect())
+}
+
+async fn all_tables(store: &dyn Execute) -> Result<Vec<String>, Failure> {
+    let (mut tables, mut start) = (Vec::new(), None);
+    loop {
+        let list = ListTables { start: start.take(), limit: None };
+        let Output::ListTables(page) = store.execute(Operation::ListTables(list)).await? else { return Ok(tables) };
+        tables.extend(page.tables);
+        match page.last {
+            Some(last) => start = Some(last),
+            None => return Ok(tables),
+        }
+    }
+}

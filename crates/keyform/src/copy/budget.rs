@@ -1,0 +1,41 @@
+//! The write budget: so many units in a second, kept by all parts of a copy together.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use keyform_model::run::Surroundings;
+use tokio::sync::Mutex;
+
+const UNIT_BYTES: usize = 1024;
+
+/// The write units of an item.
+pub(crate) fn units(bytes: usize) -> u64 {
+    bytes.div_ceil(UNIT_BYTES).max(1) as u64
+}
+
+/// Hands out write units.
+pub(crate) struct Budget {
+    per_second: Option<u64>,
+    surroundings: Arc<dyn Surroundings>,
+    /// When everything handed out so far has been earned, in milliseconds.
+    paid_until: Mutex<f64>,
+}
+
+impl Budget {
+    pub(crate) fn new(per_second: Option<u64>, surroundings: Arc<dyn Surroundings>) -> Self {
+        Self { per_second, surroundings, paid_until: Mutex::new(0.0) }
+    }
+
+    /// Waits until so many units may be used.
+    pub(crate) async fn take(&self, units: u64) {
+        let Some(per_second) = self.per_second else { return };
+        let mut paid_until = self.paid_until.lock().await;
+        let now = self.surroundings.now_millis() as f64;
+        let begins = paid_until.max(now);
+        *paid_until = begins + units as f64 * 1000.0 / per_second.max(1) as f64;
+        drop(paid_until);
+        if begins > now {
+            self.surroundings.sleep(Duration::from_millis((begins - now) as u64)).await;
+        }
+    }
+}

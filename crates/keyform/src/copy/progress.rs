@@ -1,0 +1,82 @@
+//! How a copy goes on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What a copy is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Items are read and written.
+    Copying,
+    /// Changes since are brought over.
+    Following,
+    /// Both sides are compared.
+    Verifying,
+}
+
+/// How far a copy of a table is.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    /// The source's table.
+    pub table: String,
+    /// What is being done.
+    pub phase: Phase,
+    /// Items written.
+    pub items: u64,
+    /// How large they are.
+    pub bytes: u64,
+    /// Items the source has, about.
+    pub items_total: u64,
+    /// Changes brought over.
+    pub changes: u64,
+    /// Whether there was no change left when it was last looked.
+    pub caught_up: bool,
+}
+
+/// Adds up what the parts of a copy do, and tells it.
+pub(crate) struct Tally {
+    table: String,
+    items: AtomicU64,
+    bytes: AtomicU64,
+    changes: AtomicU64,
+    items_total: u64,
+    told: Arc<dyn Fn(&Progress) + Send + Sync>,
+}
+
+impl Tally {
+    pub(crate) fn new(table: &str, items_total: u64, told: Arc<dyn Fn(&Progress) + Send + Sync>) -> Self {
+        let zero = AtomicU64::default;
+        Self { table: table.to_owned(), items: zero(), bytes: zero(), changes: zero(), items_total, told }
+    }
+
+    pub(crate) fn items(&self, items: u64, bytes: u64) {
+        self.items.fetch_add(items, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.tell(Phase::Copying, false);
+    }
+
+    pub(crate) fn changes(&self, changes: u64, caught_up: bool) {
+        self.changes.fetch_add(changes, Ordering::Relaxed);
+        self.tell(Phase::Following, caught_up);
+    }
+
+    pub(crate) fn changes_so_far(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn phase(&self, phase: Phase) {
+        self.tell(phase, false);
+    }
+
+    fn tell(&self, phase: Phase, caught_up: bool) {
+        (self.told)(&Progress {
+            table: self.table.clone(),
+            phase,
+            items: self.items.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
+            items_total: self.items_total,
+            changes: self.changes.load(Ordering::Relaxed),
+            caught_up,
+        });
+    }
+}

@@ -1,0 +1,137 @@
+//! Items of files, written to a table.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use keyform_core::Execute;
+use keyform_core::operation::WriteRequest;
+use keyform_core::table::TableDescription;
+use keyform_model::run::Surroundings;
+
+use crate::copy::CopyError;
+use crate::copy::budget::Budget;
+use crate::copy::target::{describe, is_empty};
+use crate::copy::write::Writer;
+
+use super::columns::Columns;
+use super::load::Load;
+use super::manifest::{self, unreadable};
+use super::{Format, csv, lines};
+
+/// What is imported, and where to.
+pub struct Import<'a> {
+    /// Where the table is.
+    pub store: Arc<dyn Execute>,
+    /// The table, which must be there.
+    pub table: &'a str,
+    /// The file, or the folder of an export.
+    pub from: &'a Path,
+    /// What it is; found out by its name and its contents if not stated.
+    pub format: Option<Format>,
+    /// Write into a table that is not empty.
+    pub overwrite: bool,
+    /// The most write units to use in a second.
+    pub write_units: Option<u64>,
+    /// Time and waiting.
+    pub surroundings: Arc<dyn Surroundings>,
+    /// Told how many items are written.
+    pub progress: Arc<dyn Fn(u64) + Send + Sync>,
+}
+
+/// Lines that are read before they are written, so that a large file need not fit into memory.
+const CHUNK: usize = 1000;
+
+/// Writes the items of files to a table; returns how many writes there were.
+///
+/// # Errors
+///
+/// If there is no such table or it is not empty, the store fails, or a file is damaged or not what it should be. Importing again, with `overwrite`, is
+/// how to go on after a failure.
+pub async fn import(import: &Import<'_>) -> Result<u64, CopyError> {
+    let table = describe(&*import.store, import.table).await?;
+    let table = table.ok_or_else(|| {
+        CopyError::Data(format!("there is no table {} to import into: make it first, or say its key", import.table))
+    })?;
+    if !import.overwrite && !is_empty(&*import.store, import.table).await? {
+        return Err(CopyError::NotEmpty(import.table.to_owned()));
+    }
+    let writer = Writer {
+        store: import.store.clone(),
+        table: import.table.to_owned(),
+        surroundings: import.surroundings.clone(),
+        budget: Arc::new(Budget::new(import.write_units, import.surroundings.clone())),
+    };
+    let mut load = Load::new(&writer, &table, &*import.progress);
+    match import.format.map_or_else(|| detect(import.from), Ok)? {
+        Format::S3 => from_folder(import.from, &mut load).await?,
+        Format::Lines => drop(from_lines(import.from, &mut load).await?),
+        Format::Csv => from_csv(import.from, &table, &mut load).await?,
+    }
+    load.flush().await?;
+    Ok(load.items)
+}
+
+/// A folder is an export, a file what its name says.
+fn detect(from: &Path) -> Result<Format, CopyError> {
+    if from.is_dir() {
+        return Ok(Format::S3);
+    }
+    let name = from.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    match name {
+        "manifest-summary.json" => Ok(Format::S3),
+        name if name.ends_with(".csv") => Ok(Format::Csv),
+        name if name.ends_with(".json") || name.ends_with(".jsonl") || name.ends_with(".ndjson") => Ok(Format::Lines),
+        _ => Err(CopyError::Data(format!("what is in {}? Say so: --format s3, jsonl or csv", from.display()))),
+    }
+}
+
+async fn from_folder(from: &Path, load: &mut Load<'_>) -> Result<(), CopyError> {
+    let folder = if from.is_dir() { from } else { from.parent().unwrap_or(from) };
+    let export = manifest::find(folder)?.ok_or_else(|| {
+        CopyError::Data(format!("{} has no export: there is no manifest-summary.json", folder.display()))
+    })?;
+    let files = manifest::files(&export)?;
+    // Everything is looked at before anything is written.
+    for file in &files {
+        let bytes = std::fs::read(&file.path).map_err(|error| unreadable(&file.path, &error))?;
+        manifest::is_right(&file.path, &file.md5, &manifest::md5(&bytes))?;
+    }
+    for file in &files {
+        let read = from_lines(&file.path, load).await?;
+        if read != file.items {
+            let name = file.path.display();
+            return Err(CopyError::Data(format!("{name} has {read} items, its manifest says {}", file.items)));
+        }
+    }
+    Ok(())
+}
+
+async fn from_lines(from: &Path, load: &mut Load<'_>) -> Result<u64, CopyError> {
+    let mut lines = lines::Lines::open(from)?;
+    let mut items = 0;
+    loop {
+        let chunk: Vec<WriteRequest> = lines.by_ref().take(CHUNK).collect::<Result<_, _>>()?;
+        if chunk.is_empty() {
+            return Ok(items);
+        }
+        items += chunk.len() as u64;
+        for write in chunk {
+            load.add(write).await?;
+        }
+    }
+}
+
+async fn from_csv(from: &Path, table: &TableDescription, load: &mut Load<'_>) -> Result<(), CopyError> {
+    let mut rows = csv::Rows::new(lines::open(from)?);
+    let header = rows.next().map_err(|error| unreadable(from, &error))?;
+    let header = header.ok_or_else(|| CopyError::Data(format!("{} is empty", from.display())))?;
+    let columns = Columns::read(&header, table);
+    while let Some(cells) = rows.next().map_err(|error| unreadable(from, &error))? {
+        let item = columns
+            .item(&cells)
+            .map_err(|why| CopyError::Data(format!("{}, line {}: {why}", from.display(), rows.line)))?;
+        load.add(WriteRequest::Put(item)).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! Items on their way into a table: in batches of different keys, in order per key.
+
+use std::collections::BTreeSet;
+
+use keyform_core::operation::WriteRequest;
+use keyform_core::table::TableDescription;
+use keyform_core::{Attributes, Item};
+
+use crate::copy::CopyError;
+use crate::copy::write::{BATCH_MAX, Writer};
+
+/// Gathers writes into batches.
+pub(super) struct Load<'a> {
+    writer: &'a Writer,
+    table: &'a TableDescription,
+    batch: Vec<WriteRequest>,
+    keys: BTreeSet<Vec<u8>>,
+    /// How many were written.
+    pub(super) items: u64,
+    told: &'a (dyn Fn(u64) + Send + Sync),
+}
+
+impl<'a> Load<'a> {
+    pub(super) fn new(writer: &'a Writer, table: &'a TableDescription, told: &'a (dyn Fn(u64) + Send + Sync)) -> Self {
+        Self { writer, table, batch: Vec::new(), keys: BTreeSet::new(), items: 0, told }
+    }
+
+    /// Adds a write; a batch that is full, or has one of the same key, goes out first.
+    pub(super) async fn add(&mut self, write: WriteRequest) -> Result<(), CopyError> {
+        let key = self.key(match &write {
+            WriteRequest::Put(item) | WriteRequest::Delete(item) => item,
+        })?;
+        if self.batch.len() == BATCH_MAX || self.keys.contains(&key) {
+            self.flush().await?;
+        }
+        self.keys.insert(key);
+        self.batch.push(write);
+        Ok(())
+    }
+
+    pub(super) async fn flush(&mut self) -> Result<(), CopyError> {
+        let batch = std::mem::take(&mut self.batch);
+        self.keys.clear();
+        let count = batch.len() as u64;
+        self.writer.write(batch).await?;
+        self.items += count;
+        (self.told)(self.items);
+        Ok(())
+    }
+
+    fn key(&self, item: &Attributes) -> Result<Vec<u8>, CopyError> {
+        let mut key = Attributes::new();
+        for name in self.table.key.attributes() {
+            let value = item.get(name).ok_or_else(|| {
+                CopyError::Data(format!("an item has no {name}, which is part of the key of {}", self.table.name))
+            })?;
+            key.insert(name.clone(), value.clone());
+        }
+        Ok(Item::from(&key).as_bytes().to_vec())
+    }
+}
