@@ -11,6 +11,7 @@
 //!
 //! 7. [`cost`] and [`doc`] say what it costs, and print it as a document; [`surface`] is what callers from outside see of it.
 //!
+//! [`run`] calls patterns on a store; [`seal`] keeps encrypted fields from it.
 //! [`deploy`] brings its tables into being, [`generate`] prints what others run. [`import`] makes a starting model of templates and descriptions. [`Checked::read`] goes through all of it. The crate knows neither store nor network nor clock.
 
 pub mod bind;
@@ -30,6 +31,7 @@ pub mod plan;
 pub mod run;
 pub mod samples;
 pub mod schema;
+pub mod seal;
 pub mod span;
 pub mod surface;
 pub mod template;

@@ -1,0 +1,108 @@
+//! A key that seals fields, and its id.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::SealError;
+
+/// The bytes of a key.
+pub(super) const KEY_BYTES: usize = 32;
+/// The bytes of an id.
+pub(super) const ID_BYTES: usize = 8;
+
+/// The fingerprint of a key, which may be shown: 16 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyId(pub(super) [u8; ID_BYTES]);
+
+impl KeyId {
+    /// The id that these digits write.
+    #[must_use]
+    pub fn from_text(text: &str) -> Option<Self> {
+        let digit = |place: usize| u8::from_str_radix(text.get(2 * place..2 * place + 2)?, 16).ok();
+        let mut id = [0; ID_BYTES];
+        for (place, byte) in id.iter_mut().enumerate() {
+            *byte = digit(place)?;
+        }
+        (text.len() == 2 * ID_BYTES).then_some(Self(id))
+    }
+}
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyId({self})")
+    }
+}
+
+/// A 256-bit key. It is wiped when dropped, and never printed.
+#[derive(Clone)]
+pub struct FieldKey {
+    id: KeyId,
+    secret: [u8; KEY_BYTES],
+}
+
+impl FieldKey {
+    /// The key of these bytes.
+    #[must_use]
+    pub fn new(secret: [u8; KEY_BYTES]) -> Self {
+        let digest = Sha256::new().chain_update(b"keyform field key id").chain_update(secret).finalize();
+        let mut id = [0; ID_BYTES];
+        id.copy_from_slice(&digest[..ID_BYTES]);
+        Self { id: KeyId(id), secret }
+    }
+
+    /// A fresh random key.
+    ///
+    /// # Errors
+    ///
+    /// [`SealError::NoRandom`].
+    pub fn generate() -> Result<Self, SealError> {
+        let mut secret = Zeroizing::new([0; KEY_BYTES]);
+        getrandom::fill(secret.as_mut()).map_err(|_| SealError::NoRandom)?;
+        Ok(Self::new(*secret))
+    }
+
+    /// The key that a text of base64 writes.
+    #[must_use]
+    pub fn from_text(text: &str) -> Option<Self> {
+        let bytes = Zeroizing::new(STANDARD.decode(text.trim()).ok()?);
+        bytes.as_slice().try_into().ok().map(Self::new)
+    }
+
+    /// The key in base64.
+    #[must_use]
+    pub fn to_text(&self) -> Zeroizing<String> {
+        Zeroizing::new(STANDARD.encode(self.secret))
+    }
+
+    /// The fingerprint.
+    #[must_use]
+    pub fn id(&self) -> KeyId {
+        self.id
+    }
+
+    pub(super) fn secret(&self) -> &[u8; KEY_BYTES] {
+        &self.secret
+    }
+}
+
+impl Drop for FieldKey {
+    fn drop(&mut self) {
+        self.secret.zeroize();
+    }
+}
+
+impl fmt::Debug for FieldKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FieldKey({})", self.id)
+    }
+}
