@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::{command, serve};
 
 /// The settings that say where the tables are.
-const SETTINGS: [&str; 9] = [
+const SETTINGS: [&str; 10] = [
     "data",
     "encryption",
     "master_key_file",
@@ -24,6 +24,7 @@ const SETTINGS: [&str; 9] = [
     "profile",
     "without_transactions",
     "cursor_key_file",
+    "field_keys_file",
 ];
 
 /// What the variable `stage` stands for in a data directory if nobody says it.
@@ -80,7 +81,12 @@ pub(crate) fn run_settings(
     if config.is_embedded() {
         variables.entry("stage".to_owned()).or_insert_with(|| STAGE.to_owned());
     }
-    run::Settings { variables, cursor_key, without_transactions: config.lacks_transactions() }
+    run::Settings {
+        variables,
+        cursor_key,
+        without_transactions: config.lacks_transactions(),
+        ..run::Settings::default()
+    }
 }
 
 /// How a store is named in one text.

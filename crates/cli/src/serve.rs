@@ -98,7 +98,8 @@ fn announce(ready: &str, running: &Running, files: ModelFiles) -> Result<(), Fai
 
 /// The models that are asked for; if none are, the systems.
 fn models(config: &Config, request: &Request, store: Arc<dyn Execute>) -> Result<ModelFiles, Failure> {
-    let settings = place::run_settings(config, request.variables.clone(), config.cursor_key()?);
+    let mut settings = place::run_settings(config, request.variables.clone(), config.cursor_key()?);
+    settings.field_keys = config.field_keys()?;
     let tables = if config.is_embedded() { Tables::Made } else { Tables::Expected };
     let mut files = ModelFiles::open_on(&[], Ground { store, tables, settings })?;
     for name in &request.models {

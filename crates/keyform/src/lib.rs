@@ -36,6 +36,7 @@ pub use keyform_aws as aws;
 pub mod copy;
 pub mod cursor_key;
 pub mod files;
+pub mod field_keys;
 pub mod isolation;
 mod models;
 mod serve;

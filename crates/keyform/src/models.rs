@@ -9,7 +9,7 @@ use std::sync::Arc;
 use keyform_core::Execute;
 use keyform_engine::Database;
 use keyform_model::diagnostic::render;
-use keyform_model::run::{Runner, Settings};
+use keyform_model::run::{RunError, Runner, Settings};
 use keyform_model::{Checked, Severity};
 use keyform_server::{Difference, Models, Served, Tables};
 
@@ -94,6 +94,8 @@ pub enum ModelFileError {
     Variable(PathBuf, String),
     /// Another file has a model of the same name.
     Twice(PathBuf, String),
+    /// The model cannot run here: it has encrypted fields, and there are no keys for them.
+    Unrunnable(PathBuf, RunError),
     /// The model has no name, and so no path.
     Nameless(PathBuf),
 }
@@ -111,6 +113,7 @@ impl fmt::Display for ModelFileError {
                 )
             }
             Self::Twice(file, name) => write!(f, "{}: another file has a model {name} already", file.display()),
+            Self::Unrunnable(file, why) => write!(f, "{}: {why}", file.display()),
             Self::Nameless(file) => write!(f, "{}: the model has no name: begin with `model NAME`", file.display()),
         }
     }
@@ -244,7 +247,7 @@ impl Ground {
         }
         self.check_variables(path, &checked)?;
         let runner = Runner::new(Arc::new(checked), self.store.clone(), Arc::new(System), self.settings.clone());
-        Ok(runner.expect("the model has no errors"))
+        runner.map_err(|error| ModelFileError::Unrunnable(path.to_owned(), error))
     }
 
     fn check_variables(&self, path: &Path, checked: &Checked) -> Result<(), ModelFileError> {

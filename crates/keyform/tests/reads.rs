@@ -66,6 +66,7 @@ fn inputs(arguments: Attributes) -> Inputs<'static> {
         token: None,
         now_millis: NOW_MS as i64,
         fresh: &NoFresh,
+        sealing: None,
     }
 }
 

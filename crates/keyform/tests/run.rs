@@ -114,7 +114,7 @@ impl Chat {
         let settings = Settings {
             variables: [("stage".to_owned(), stage.clone())].into(),
             cursor_key: [7; 32],
-            without_transactions: false,
+            ..Settings::default()
         };
         let counted = Counted { count: AtomicU64::new(0), chat: stage.clone() };
         let runner = Runner::new(Arc::new(Checked::read(source)), store, Arc::new(counted), settings).unwrap();

@@ -112,6 +112,7 @@ impl World {
             token: None,
             now_millis: 1_773_480_413_589,
             fresh: &self.fresh,
+            sealing: None,
         }
     }
 

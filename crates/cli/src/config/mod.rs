@@ -12,12 +12,14 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
-use keyform::cursor_key;
+use keyform::model::seal::Keyring;
 use keyform::store::Durability;
+use keyform::{cursor_key, field_keys};
 use tracing::level_filters::LevelFilter;
 
 use crate::failure::Failure;
@@ -54,6 +56,7 @@ pub(crate) struct Config {
     pub(crate) credentials_file: Option<PathBuf>,
     pub(crate) jwt_key_file: Option<PathBuf>,
     pub(crate) cursor_key_file: Option<PathBuf>,
+    pub(crate) field_keys_file: Option<PathBuf>,
     /// The user's configuration folder, if it can be known.
     folder: Option<PathBuf>,
 }
@@ -169,6 +172,26 @@ impl Config {
         }
     }
 
+    /// The keys of encrypted fields: those of the file or variable that was given, else those of the file in the configuration folder. For a
+    /// data directory that file is made, as the master key is; in memory the keys end with the process. Elsewhere nothing is made: there,
+    /// whoever makes keys should know it.
+    pub(crate) fn field_keys(&self) -> Result<Option<Arc<Keyring>>, Failure> {
+        let given = match &self.field_keys_file {
+            Some(file) => Some(field_keys::load(file)?),
+            None => field_keys::from_environment(|name| std::env::var(name).ok())?,
+        };
+        let ring = match (given, &self.folder) {
+            (Some(ring), _) => Some(ring),
+            (None, _) if self.in_memory => Some(Keyring::generate()?),
+            (None, Some(folder)) if self.is_embedded() => Some(field_keys::load_or_create(&folder.join("field.keys"))?),
+            (None, Some(folder)) if folder.join("field.keys").exists() => {
+                Some(field_keys::load(&folder.join("field.keys"))?)
+            }
+            (None, _) => None,
+        };
+        Ok(ring.map(Arc::new))
+    }
+
     /// The file with the master keys.
     pub(crate) fn master_key_file(&self) -> Result<PathBuf, Failure> {
         self.in_folder(self.master_key_file.as_ref(), "master.key", "--master-key-file or KEYFORM_MASTER_KEY_FILE")
@@ -221,6 +244,7 @@ impl Config {
             credentials_file: None,
             jwt_key_file: None,
             cursor_key_file: None,
+            field_keys_file: None,
             folder: surroundings.folder(),
         }
     }

@@ -57,7 +57,7 @@ const TEXT: &str = "a text";
 
 /// All settings, in the order of the help.
 #[rustfmt::skip]
-pub(crate) const SETTINGS: [Setting; 27] = settings! {
+pub(crate) const SETTINGS: [Setting; 28] = settings! {
     host, "ADDRESS", "The address or host name to listen on [default: 127.0.0.1]", TEXT, text;
     port, "PORT", "The port to listen on; 0 takes a free one [default: 8000]", "a port: a number from 0 to 65535", number;
     data, "DIRECTORY", "The data directory, made when it is not there [default: ./keyform-data]", "a directory", path;
@@ -69,6 +69,7 @@ pub(crate) const SETTINGS: [Setting; 27] = settings! {
     credentials_file, "FILE", "The access keys [default: credentials in the configuration folder]", "a file", some_path;
     jwt_key_file, "FILE", "What the tokens of the model API's callers are verified with; also --jwt-key", "a file", some_path;
     cursor_key_file, "FILE", "What cursors are signed with: the same for all copies [default: cursor.key in the configuration folder]", "a file", some_path;
+    field_keys_file, "FILE", "The keys of encrypted fields [default: field.keys in the configuration folder]; see `keyform field-keys`", "a file", some_path;
     store, "STORE", "What holds the tables: embedded (a data directory), dynamodb or alternator [default: embedded]", "embedded, dynamodb or alternator", store;
     endpoint_url, "URL", "With --store dynamodb: an endpoint that is not AWS's own", "a URL", some_text;
     profile, "PROFILE", "With --store dynamodb: the profile of the AWS configuration", TEXT, some_text;

@@ -9,6 +9,7 @@ mod cost;
 mod deploy;
 mod doc;
 mod explain;
+mod field_keys;
 mod format;
 mod generate;
 mod import;
@@ -32,6 +33,7 @@ pub(crate) fn commands() -> Vec<Command> {
         cost::command(),
         run::command(),
         deploy::command(),
+        field_keys::command(),
         generate::command(),
         import::command(),
         convert::command(),
@@ -46,6 +48,7 @@ pub(crate) fn run(name: &str, arguments: &ArgMatches) -> Option<Result<ExitCode,
         "deploy" => deploy::run(arguments),
         "doc" => doc::run(arguments),
         "explain" => explain::run(arguments),
+        "field-keys" => field_keys::run(arguments),
         "generate" => generate::run(arguments),
         "fmt" => format::run(arguments),
         "model" => convert::run(arguments),

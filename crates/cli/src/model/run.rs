@@ -104,7 +104,10 @@ async fn runner(place: &Place, checked: Checked, arguments: &ArgMatches) -> Resu
     let config = place::config(arguments)?;
     let is_read = checked.model.reads.iter().any(|read| read.name == text(arguments, "pattern"));
     let cursor_key = if is_read { config.cursor_key()? } else { Default::default() };
-    let settings = place::run_settings(&config, place::variables(arguments)?, cursor_key);
+    let mut settings = place::run_settings(&config, place::variables(arguments)?, cursor_key);
+    if checked.model.entities.iter().any(|entity| entity.encrypted_fields().next().is_some()) {
+        settings.field_keys = config.field_keys()?;
+    }
     if let Some(table) = keyform::unnamed_table(&checked, &settings.variables) {
         return Err(Failure::new(format!(
             "the table name {table} has a variable without a value: give --set NAME=VALUE"

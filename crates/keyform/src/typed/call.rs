@@ -11,7 +11,7 @@ use keyform_model::run::{self, Answer, Caller, Found, Runner, Settings};
 use keyform_model::schema::{EntityId, resolve};
 
 use super::change::{self, FromChange};
-use super::{CallError, FromAttributes, ModelOptions, Outcome, Page, Pages, ToAttribute, WrongItem, refused};
+use super::{CallError, FromAttributes, ModelOptions, Outcome, Page, Pages, ToAttribute, refused};
 
 /// A model on a store, called by someone: what a model's handle holds.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ impl Calls {
     /// A model on a store. The text has been checked when the code was made of it.
     ///
     /// # Errors
-    /// A variable has no value.
+    /// A variable has no value, or the model has encrypted fields and there are no keys.
     pub fn new(source: &str, store: Arc<dyn Execute>, options: ModelOptions) -> Result<Self, CallError> {
         let checked = trusted(source);
         check_variables(&checked, &options)?;
@@ -33,6 +33,7 @@ impl Calls {
             variables: options.variables,
             cursor_key: options.cursor_key.unwrap_or_else(random_key),
             without_transactions: options.without_transactions,
+            field_keys: options.field_keys,
         };
         let runner = Runner::new(Arc::new(checked), store, options.surroundings, settings)?;
         Ok(Self { runner, caller: Caller::System, token: None })
@@ -77,8 +78,8 @@ impl Calls {
     /// What a record of a table's stream says. The table is named as in the model or as in the store.
     ///
     /// # Errors
-    /// An image is not as the model says.
-    pub fn change<T: FromChange>(&self, table: &str, record: &ChangeRecord) -> Result<T, WrongItem> {
+    /// An image is not as the model says, or an encrypted field does not open.
+    pub fn change<T: FromChange>(&self, table: &str, record: &ChangeRecord) -> Result<T, CallError> {
         change::of(&self.runner, table, record)
     }
 

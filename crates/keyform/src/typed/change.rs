@@ -4,7 +4,7 @@ use keyform_core::operation::{ChangeKind, ChangeRecord, SequenceNumber, UserIden
 use keyform_model::run::{Found, Runner};
 use keyform_model::schema::EntityId;
 
-use super::{FromAttributes, Timestamp, WrongItem};
+use super::{CallError, FromAttributes, Timestamp, WrongItem};
 
 /// What happened to an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,12 +67,15 @@ pub trait FromChange: Sized {
     fn unknown() -> Self;
 }
 
-pub(super) fn of<T: FromChange>(runner: &Runner, table: &str, record: &ChangeRecord) -> Result<T, WrongItem> {
-    let found = |item: &Option<keyform_core::Item>| item.as_ref().and_then(|item| runner.found_in(table, item));
-    let (old, new) = (found(&record.old), found(&record.new));
+pub(super) fn of<T: FromChange>(runner: &Runner, table: &str, record: &ChangeRecord) -> Result<T, CallError> {
+    let found = |item: &Option<keyform_core::Item>| match item {
+        Some(item) => runner.found_in(table, item),
+        None => Ok(None),
+    };
+    let (old, new) = (found(&record.old)?, found(&record.new)?);
     // A stream may have no images; the key often tells the entity all the same.
-    let key = || runner.found_in(table, &record.keys).map(|found| found.entity);
-    let Some(EntityId(entity)) = new.as_ref().or(old.as_ref()).map(|found| found.entity).or_else(key) else {
+    let by_key = runner.found_in(table, &record.keys)?.map(|found| found.entity);
+    let Some(EntityId(entity)) = new.as_ref().or(old.as_ref()).map(|found| found.entity).or(by_key) else {
         return Ok(T::unknown());
     };
     let event = match (record.kind, record.identity) {
@@ -82,7 +85,7 @@ pub(super) fn of<T: FromChange>(runner: &Runner, table: &str, record: &ChangeRec
         (ChangeKind::Remove, Some(UserIdentity::TimeToLive)) => ChangeEvent::Expired,
     };
     let at = Timestamp::of_millis(i64::try_from(record.at_ms).unwrap_or(i64::MAX));
-    T::from_change(entity, EntityChange { event, old, new, at, sequence: record.sequence })
+    Ok(T::from_change(entity, EntityChange { event, old, new, at, sequence: record.sequence })?)
 }
 
 /// Makes an enum that of a model's changes: each variant with the number of its entity. Besides these it has `Unknown`.

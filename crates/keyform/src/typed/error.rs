@@ -4,6 +4,7 @@ use std::fmt;
 
 use keyform_core::Error;
 use keyform_model::run::RunError;
+use keyform_model::seal::SealError;
 
 /// Why a call has no answer. A write's refusals by name are not here: they are variants of the write's own enum.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +22,8 @@ pub enum CallError {
     Busy,
     /// The pattern cannot run here; why.
     NotRunnable(String),
+    /// An encrypted field cannot be sealed or opened; why.
+    Sealing(SealError),
     /// The store failed.
     Store(Error),
     /// An item is not as the model says.
@@ -42,6 +45,7 @@ impl fmt::Display for CallError {
             Self::Cursor => f.write_str("the cursor is not one of this read with these arguments"),
             Self::Busy => f.write_str("too many others write this at once: try again"),
             Self::NotRunnable(why) => f.write_str(why),
+            Self::Sealing(error) => error.fmt(f),
             Self::Store(error) => write!(f, "{}: {}", error.code().name(), error.message()),
             Self::Item(wrong) => wrong.fmt(f),
             Self::Gone => f.write_str("the item was deleted right after it was written"),
@@ -70,6 +74,7 @@ impl From<RunError> for CallError {
             RunError::Arguments(error) => Self::Arguments(error.to_string()),
             RunError::Cursor => Self::Cursor,
             RunError::Busy => Self::Busy,
+            RunError::Sealing(error) => Self::Sealing(error),
             RunError::Store(error) => Self::Store(error),
             RunError::NotRunnable(why) => Self::NotRunnable(why),
             RunError::NotChecked | RunError::UnknownPattern(_) => Self::NotRunnable(error.to_string()),

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use keyform_model::run::Surroundings;
+use keyform_model::seal::Keyring;
 
 use crate::surroundings::System;
 
@@ -18,6 +19,7 @@ pub struct ModelOptions {
     pub(super) variables: BTreeMap<String, String>,
     pub(super) cursor_key: Option<[u8; 32]>,
     pub(super) without_transactions: bool,
+    pub(super) field_keys: Option<Arc<Keyring>>,
     pub(super) surroundings: Arc<dyn Surroundings>,
 }
 
@@ -29,6 +31,7 @@ impl ModelOptions {
             variables: BTreeMap::new(),
             cursor_key: None,
             without_transactions: false,
+            field_keys: None,
             surroundings: Arc::new(System),
         }
     }
@@ -37,6 +40,13 @@ impl ModelOptions {
     #[must_use]
     pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.variables.insert(name.into(), value.into());
+        self
+    }
+
+    /// The keys of encrypted fields: see [`field_keys`](crate::field_keys).
+    #[must_use]
+    pub fn field_keys(mut self, keys: Keyring) -> Self {
+        self.field_keys = Some(Arc::new(keys));
         self
     }
 

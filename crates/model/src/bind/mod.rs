@@ -2,7 +2,8 @@
 //!
 //! 1. [`Inputs`] is everything a call knows: arguments, the caller, what was read before, the time, and a source of fresh ids.
 //! 2. `value` writes values in their types and renders keys; `evaluate` computes expressions; `condition` makes conditions of them.
-//! 3. [`read()`] binds a read, [`write()`] a write; `item` makes items, `update` changes, `sentinel` what keeps unique fields unique.
+//! 3. [`read()`] binds a read, [`write()`] a write; `item` makes items, `update` changes, `sentinel` what keeps unique fields unique, `sealed`
+//!    seals the encrypted fields of both.
 //!
 //! Nothing here runs a request, and nothing here decides how a pattern runs: that is the plan's business.
 
@@ -13,6 +14,7 @@ mod item;
 mod permit;
 mod read;
 mod request;
+mod sealed;
 mod sentinel;
 mod table;
 mod update;
@@ -26,6 +28,7 @@ use std::fmt;
 use keyform_core::{AttributeValue, Attributes};
 
 use crate::schema::Table;
+use crate::seal::Sealing;
 
 pub use item::item;
 pub use permit::{arguments, guard, holds, value as evaluate};
@@ -55,6 +58,8 @@ pub struct Inputs<'a> {
     pub now_millis: i64,
     /// Where fresh ids come from.
     pub fresh: &'a dyn Fresh,
+    /// What seals encrypted fields; needed by writes of entities that have some.
+    pub sealing: Option<Sealing<'a>>,
 }
 
 /// A source of fresh ids.

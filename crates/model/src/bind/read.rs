@@ -333,14 +333,19 @@ impl Pass<'_> {
         ])
     }
 
-    /// The fields that are selected, and what is needed to leave items out and to tell entities apart.
+    /// The fields that are selected, and what is needed to leave items out, to tell entities apart and to open what is sealed.
     fn projection(&self, after: Option<&Condition>) -> Option<Projection> {
         let selected = self.read.select.as_ref()?;
         let name = |(entity, field): &(EntityId, FieldId)| self.model.entity(*entity).field(*field).name.as_str();
         let mut names: Vec<&str> = selected.iter().map(|(field, _)| name(field)).collect();
         let needed = after.map(Condition::roots).unwrap_or_default();
         let tag = self.table.tag.as_ref().filter(|_| self.plan.returns.len() > 1).map(|(tag, _)| tag.as_str());
-        names.extend(needed.into_iter().chain(tag));
+        let is_sealed = |((entity, field), _): &((EntityId, FieldId), _)| {
+            self.model.entity(*entity).field(*field).flags.encrypted.is_some()
+        };
+        // What is sealed opens by the item's key.
+        let keys = selected.iter().any(is_sealed).then(|| self.table.key_names()).into_iter().flatten();
+        names.extend(needed.into_iter().chain(tag).chain(keys));
         let mut paths: Vec<Path> = Vec::new();
         for name in names {
             let path = Path::attribute(name);

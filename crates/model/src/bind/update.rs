@@ -11,6 +11,7 @@ use crate::schema::{
 use super::BindError;
 use super::evaluate::Scope;
 use super::item::{self, Fields};
+use super::sealed::Sealer;
 use super::value;
 
 /// An update of one item of an entity.
@@ -23,6 +24,8 @@ pub(super) struct Changing<'a> {
     pub(super) keys: &'a Fields,
     /// The item as it is now, where it is known.
     pub(super) current: Option<&'a Attributes>,
+    /// What seals its encrypted fields.
+    pub(super) sealer: &'a Sealer<'a>,
 }
 
 impl Changing<'_> {
@@ -82,6 +85,7 @@ impl Changing<'_> {
                 if whole {
                     known.insert(id, value.clone());
                 }
+                let value = if whole { self.sealer.stored(self.entity.field(id), value)? } else { value };
                 update.set.push(SetAction { path, value: SetValue::Operand(UpdateOperand::Value(value.into())) });
             }
             None => {
@@ -181,6 +185,7 @@ impl Changing<'_> {
             } else if let Some(value) = self.default(field)? {
                 let path = Path::attribute(field.name.clone());
                 made.insert(id, value.clone());
+                let value = self.sealer.stored(field, value)?;
                 let value = UpdateOperand::IfNotExists(path, Box::new(UpdateOperand::Value(value.into())));
                 update.set.push(assign(&field.name, value));
             }
@@ -252,9 +257,10 @@ impl Changing<'_> {
         let mut values = Fields::new();
         for &field in fields {
             let now = self.current.filter(|_| !self.touches(field));
-            let value = known.get(&field).or_else(|| now?.get(&self.entity.field(field).name));
-            if let Some(value) = value {
-                values.insert(field, value.clone());
+            let stored = || now?.get(&self.entity.field(field).name);
+            let value = known.get(&field).cloned();
+            if let Some(value) = value.or_else(|| self.sealer.opened(self.entity.field(field), stored()?)) {
+                values.insert(field, value);
             }
         }
         values

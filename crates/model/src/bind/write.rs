@@ -11,6 +11,7 @@ use crate::schema::{Action, Entity, FieldId, Model, Step, Table, Write};
 use super::condition::{Logic, and};
 use super::evaluate::Scope;
 use super::item::{self, Fields};
+use super::sealed::Sealer;
 use super::update::Changing;
 use super::{BindError, Inputs, request, sentinel};
 
@@ -219,7 +220,11 @@ impl<'a> Pass<'a> {
                 claims.push((field, sentinel::claim(table, name.clone(), key, entity, &fields)));
             }
         }
-        let item = item::whole(table, entity, fields)?;
+        let mut item = item::whole(table, entity, fields)?;
+        if entity.encrypted_fields().next().is_some() {
+            let key = key_of(table, &item);
+            Sealer::new(self.inputs, table, entity, &key).seal_item(&mut item)?;
+        }
         let (condition, refusals) = self.demands(action, table, Vec::new())?;
         let put = TransactAction::Put { table: name, item, condition, return_item_on_failure: false };
         self.push(put, path, refusals);
@@ -249,7 +254,16 @@ impl<'a> Pass<'a> {
         let current = self.current(&name, &key);
         self.scope.item =
             keys.iter().map(|(field, value)| (entity.field(*field).name.clone(), value.clone())).collect();
-        let changing = Changing { scope: &self.scope, table, entity, action, keys: &keys, current: current.as_ref() };
+        let sealer = Sealer::new(self.inputs, table, entity, &key);
+        let changing = Changing {
+            scope: &self.scope,
+            table,
+            entity,
+            action,
+            keys: &keys,
+            current: current.as_ref(),
+            sealer: &sealer,
+        };
         let (update, known) = changing.update()?;
         self.scope.item.clear();
         let before = before(entity, &guarded, current.as_ref(), &keys);
@@ -410,6 +424,11 @@ impl<'a> Pass<'a> {
         };
         Ok((condition, demands.refusals))
     }
+}
+
+/// The primary key of a whole item.
+fn key_of(table: &Table, item: &Attributes) -> Attributes {
+    table.key_names().filter_map(|name| Some((name.to_owned(), item.get(name)?.clone()))).collect()
 }
 
 /// `exists` said twice is said once.

@@ -372,6 +372,7 @@ impl Form {
             token: None,
             now_millis,
             fresh: &fresh,
+            sealing: None,
         };
         value_over(&self.model, expr, kind, seen, &inputs)
     }

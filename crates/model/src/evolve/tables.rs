@@ -126,6 +126,7 @@ impl Migration {
             token: None,
             now_millis: self.surroundings.now_millis(),
             fresh: self.surroundings.fresh(),
+            sealing: None,
         })
     }
 

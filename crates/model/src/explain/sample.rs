@@ -9,12 +9,14 @@ use keyform_core::{AttributeValue, Attributes, Number};
 use crate::bind::{self, BindError, Fresh, Inputs};
 use crate::document::ast;
 use crate::schema::{Entity, EntityId, LetSource, Model, Parameter, Read, Result as ReadResult, Test, Type, Write};
+use crate::seal::{FieldKey, Keyring, Sealing};
 use crate::template::{render, sample};
 
 /// What a sample call knows.
 pub struct Sample<'a> {
     model: &'a Model,
     fresh: Numbered,
+    ring: Keyring,
 }
 
 /// Ids that differ from call to call, and are the same in each run.
@@ -53,7 +55,7 @@ impl<'a> Sample<'a> {
     /// Sample calls of a model's patterns.
     #[must_use]
     pub fn new(model: &'a Model) -> Self {
-        Self { model, fresh: Numbered::default() }
+        Self { model, fresh: Numbered::default(), ring: Keyring::of(FieldKey::new([0; 32])) }
     }
 
     /// A call without arguments.
@@ -99,6 +101,7 @@ impl<'a> Sample<'a> {
             token: None,
             now_millis: render::millis(&Type::Timestamp, &sample::of_type(&Type::Timestamp, "now", 0)).unwrap_or(0),
             fresh: &self.fresh,
+            sealing: Some(Sealing { ring: &self.ring, salt: String::new() }),
         }
     }
 

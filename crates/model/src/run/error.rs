@@ -5,6 +5,7 @@ use std::fmt;
 use keyform_core::Error;
 
 use crate::bind::BindError;
+use crate::seal::SealError;
 
 use super::Found;
 
@@ -38,6 +39,8 @@ pub enum RunError {
     Cursor,
     /// The idempotency key was used before, with other arguments.
     KeyReused,
+    /// An encrypted field cannot be sealed or opened.
+    Sealing(SealError),
     /// The store failed.
     Store(Error),
 }
@@ -56,6 +59,7 @@ impl fmt::Display for RunError {
             Self::Busy => f.write_str("too many others write this at once: try again"),
             Self::Cursor => f.write_str("the cursor is not one of this pattern with these arguments"),
             Self::KeyReused => f.write_str("the idempotency key was used before, with other arguments"),
+            Self::Sealing(error) => error.fmt(f),
             Self::Store(error) => write!(f, "{}: {}", error.code().name(), error.message()),
         }
     }
@@ -66,6 +70,12 @@ impl std::error::Error for RunError {}
 impl From<BindError> for RunError {
     fn from(error: BindError) -> Self {
         Self::Arguments(error)
+    }
+}
+
+impl From<SealError> for RunError {
+    fn from(error: SealError) -> Self {
+        Self::Sealing(error)
     }
 }
 

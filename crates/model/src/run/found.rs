@@ -1,9 +1,12 @@
 //! Items as entities: the fields, without keys and tags.
 
-use keyform_core::{Attributes, Item, ValueRef};
+use keyform_core::{AttributeValue, Attributes, Item, ValueRef};
 
-use crate::schema::{EntityId, Model};
+use crate::schema::{Entity, EntityId, Model};
+use crate::seal::{Place, SealError};
 use crate::template::Shape;
+
+use super::{RunError, Runner};
 
 /// An item of an entity.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,29 +35,73 @@ pub enum Answer {
     Collection(Vec<(EntityId, Vec<Found>)>),
 }
 
-/// An item of one of these entities; `None` if it is of none of them.
-pub(super) fn found(model: &Model, candidates: &[EntityId], item: &Item) -> Option<Found> {
-    let entity = *candidates.iter().find(|&&id| is_of(model, id, item, candidates.len() == 1))?;
-    Some(of(model, entity, item))
+/// Which of these entities an item is of.
+pub(super) fn entity_of(model: &Model, candidates: &[EntityId], item: &Item) -> Option<EntityId> {
+    candidates.iter().copied().find(|&id| is_of(model, id, item, candidates.len() == 1))
 }
 
-/// An item of one of these entities, or of something else: its tag or its key must say of which.
-pub(super) fn found_among(model: &Model, candidates: &[EntityId], item: &Item) -> Option<Found> {
-    let entity = *candidates.iter().find(|&&id| is_of(model, id, item, false))?;
-    Some(of(model, entity, item))
+/// Which of these entities an item is of, if it may be of something else: its tag or its key must say it.
+pub(super) fn entity_among(model: &Model, candidates: &[EntityId], item: &Item) -> Option<EntityId> {
+    candidates.iter().copied().find(|&id| is_of(model, id, item, false))
 }
 
-/// An item that is known to be of an entity.
-pub(super) fn of(model: &Model, entity: EntityId, item: &Item) -> Found {
-    let is_field = |name: &str| model.entity(entity).field_named(name).is_some();
-    let fields = item.iter().filter(|(name, _)| is_field(name));
-    Found { entity, fields: fields.map(|(name, value)| (name.to_owned(), value.to_tree())).collect() }
-}
+impl Runner {
+    /// An item of one of these entities; `None` if it is of none of them.
+    pub(super) fn found(&self, candidates: &[EntityId], item: &Item) -> Result<Option<Found>, RunError> {
+        let entity = entity_of(&self.checked.model, candidates, item);
+        entity.map(|entity| self.found_of(entity, item)).transpose()
+    }
 
-/// An item that is known to be of an entity, as a request has it.
-pub(super) fn of_attributes(model: &Model, entity: EntityId, item: &Attributes) -> Found {
-    let fields = item.iter().filter(|(name, _)| model.entity(entity).field_named(name).is_some());
-    Found { entity, fields: fields.map(|(name, value)| (name.clone(), value.clone())).collect() }
+    /// All items of these entities.
+    pub(super) fn found_all<'a>(
+        &self,
+        candidates: &[EntityId],
+        items: impl Iterator<Item = &'a Item>,
+    ) -> Result<Vec<Found>, RunError> {
+        items.filter_map(|item| self.found(candidates, item).transpose()).collect()
+    }
+
+    /// An item that is known to be of an entity.
+    pub(super) fn found_of(&self, id: EntityId, item: &Item) -> Result<Found, RunError> {
+        let entity = self.checked.model.entity(id);
+        let fields = item.iter().filter(|(name, _)| entity.field_named(name).is_some());
+        let mut fields = fields.map(|(name, value)| (name.to_owned(), value.to_tree())).collect();
+        self.open_sealed(entity, &mut fields, |name| item.get(name).map(|value| value.to_tree()))?;
+        Ok(Found { entity: id, fields })
+    }
+
+    /// An item that is known to be of an entity, as a request has it.
+    pub(super) fn found_in_request(&self, id: EntityId, item: &Attributes) -> Result<Found, RunError> {
+        let entity = self.checked.model.entity(id);
+        let fields = item.iter().filter(|(name, _)| entity.field_named(name).is_some());
+        let mut fields = fields.map(|(name, value)| (name.clone(), value.clone())).collect();
+        self.open_sealed(entity, &mut fields, |name| item.get(name).cloned())?;
+        Ok(Found { entity: id, fields })
+    }
+
+    /// Opens the encrypted fields among an item's, of which `attribute` gives the others.
+    fn open_sealed(
+        &self,
+        entity: &Entity,
+        fields: &mut Attributes,
+        attribute: impl Fn(&str) -> Option<AttributeValue>,
+    ) -> Result<(), SealError> {
+        let mut encrypted = entity.encrypted_fields().filter(|field| fields.contains_key(&field.name)).peekable();
+        let (Some(first), Some(table)) = (encrypted.peek(), entity.table) else { return Ok(()) };
+        let Some(ring) = &self.settings.field_keys else {
+            return Err(SealError::NoKeys { field: format!("{}.{}", entity.name, first.name) });
+        };
+        let table = self.checked.model.table(table);
+        let key = table.key_names().filter_map(|name| Some((name.to_owned(), attribute(name)?))).collect();
+        let names: Vec<&String> = encrypted.map(|field| &field.name).collect();
+        for name in names {
+            let place = Place { table: &table.physical, key: &key, entity: &entity.name, field: name };
+            if let Some(value) = fields.get_mut(name) {
+                *value = ring.open(&place, value)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// By its tag, if the table has one and the item too; else by the texts of its key.

@@ -48,6 +48,7 @@ pub struct LiveRead {
     backwards: bool,
     expiry: Option<String>,
     bound: BoundRead,
+    runner: Runner,
 }
 
 /// Which items can be part of an answer.
@@ -128,7 +129,8 @@ impl Runner {
     /// An item of one of these entities; nothing if it is of none of them.
     #[must_use]
     pub fn recognise(&self, entities: &[EntityId], item: &Item) -> Option<Found> {
-        found::found(&self.checked.model, entities, item)
+        // An encrypted field that does not open is told by whoever reads the item.
+        self.found(entities, item).ok().flatten()
     }
 
     /// Refuses a caller who may not call a read, or calls it wrongly.
@@ -192,6 +194,7 @@ impl Runner {
             backwards: plan.backwards,
             expiry,
             bound: whole(bound, index.is_none_or(|index| index.local)),
+            runner: self.clone(),
         }
     }
 
@@ -347,7 +350,11 @@ impl LiveRead {
             return None;
         }
         let ReadOutcome::Planned(plan) = &checked.plans.reads[self.read.0] else { return None };
-        found::found(&checked.model, &plan.returns, &shown)
+        let entity = found::entity_of(&checked.model, &plan.returns, &shown)?;
+        // The whole item opens what a projection shows of it; what does not open is told by the read itself.
+        let mut found = self.runner.found_of(entity, item).ok()?;
+        found.fields.retain(|name, _| shown.get(name).is_some());
+        Some(found)
     }
 
     /// The item as the index has it; nothing if it is not in there.

@@ -66,8 +66,8 @@ impl Runner {
                 for (table, request) in batch.tables {
                     items.extend(self.batch_both(&forms, &table, &request.keys).await?);
                 }
-                let kept = items.iter().filter_map(|item| whole.kept(item));
-                Ok(Answer::Page { items: self.all_found(plan, kept), cursor: None })
+                let kept: Vec<Item> = items.iter().filter_map(|item| whole.kept(item)).collect();
+                Ok(Answer::Page { items: self.all_found(plan, &kept)?, cursor: None })
             }
             (operation, _) => {
                 let wanted = self.wanted(read, plan);
@@ -76,17 +76,15 @@ impl Runner {
                     None => Merged::default(),
                 };
                 match result {
-                    ReadResult::Count(..) => {
-                        Ok(Answer::Count(self.all_found(plan, merged.items.into_iter()).len() as u64))
-                    }
+                    ReadResult::Count(..) => Ok(Answer::Count(self.all_found(plan, &merged.items)?.len() as u64)),
                     ReadResult::Parts(parts) => match parts.as_slice() {
                         [(_, Number::Many, _)] => self.merged_page(read, plan, call, merged),
                         [_] => {
                             let is_wanted =
-                                |item: &Item| found::found(&self.checked.model, &plan.returns, item).is_some();
+                                |item: &Item| found::entity_of(&self.checked.model, &plan.returns, item).is_some();
                             self.one(read, plan, merged.items.into_iter().find(is_wanted))
                         }
-                        _ => self.parts(read, plan, self.all_found(plan, merged.items.into_iter())),
+                        _ => self.parts(read, plan, self.all_found(plan, &merged.items)?),
                     },
                 }
             }
@@ -104,14 +102,14 @@ impl Runner {
     }
 
     fn merged_page(&self, read: &Read, plan: &ReadPlan, call: &Call, merged: Merged) -> Result<Answer, RunError> {
-        let items = self.all_found(plan, merged.items.into_iter());
+        let items = self.all_found(plan, &merged.items)?;
         let seal =
             |last: Attributes| cursor::seal(&self.settings.cursor_key, &self.binding(read, call), &Item::from(&last));
         Ok(Answer::Page { items, cursor: merged.cursor.map(seal) })
     }
 
-    fn all_found(&self, plan: &ReadPlan, items: impl Iterator<Item = Item>) -> Vec<Found> {
-        items.filter_map(|item| found::found(&self.checked.model, &plan.returns, &item)).collect()
+    fn all_found(&self, plan: &ReadPlan, items: &[Item]) -> Result<Vec<Found>, RunError> {
+        self.found_all(&plan.returns, items.iter())
     }
 
     fn parts(&self, read: &Read, plan: &ReadPlan, found: Vec<Found>) -> Result<Answer, RunError> {

@@ -8,10 +8,11 @@
 //! 4. `write` reads what its `let`s say, binds, sends the one atomic request, and tries again under the same token when others were in the way;
 //!    `outcome` turns what the store refused into the name the author gave it.
 //!    `once` is what makes a write apply once under a caller's key.
-//! 5. `found` gives items back as entities: fields without keys and tags.
+//! 5. `found` gives items back as entities: fields without keys and tags, encrypted ones opened.
 //!
 //! While an evolution is open, `evolving` and `merged` read the new form and then the old one, and `settle` carries over what a write is about.
-//! `live` is for those who follow a read. `tables` makes the store's tables. Clock, randomness and waiting come from [`Surroundings`], so that tests own them.
+//! `live` is for those who follow a read. `tables` makes the store's tables, `reseal` brings sealed fields under a new key. Clock, randomness and waiting
+//! come from [`Surroundings`], so that tests own them.
 
 mod arguments;
 pub mod cursor;
@@ -26,6 +27,7 @@ mod once;
 mod outcome;
 mod permit;
 mod read;
+mod reseal;
 mod settle;
 mod surroundings;
 mod tables;
@@ -41,12 +43,14 @@ use crate::Checked;
 use crate::bind::{self, Inputs};
 use crate::plan::{WriteKind, WritePlan};
 use crate::schema::{EntityId, Model, Read, ReadId, Table, TableId, Write, WriteId};
+use crate::seal::{Keyring, SealError};
 
 pub use error::RunError;
 pub use fits::fits;
 pub use found::{Answer, Found};
 pub use live::{LivePage, LiveRead, Reach};
 pub use once::ANSWERS;
+pub use reseal::Resealed;
 pub use surroundings::{Surroundings, Waiting};
 
 /// Runs the patterns of a model on a store.
@@ -61,7 +65,7 @@ pub struct Runner {
 }
 
 /// What a runner needs to know of its place.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Settings {
     /// What the variables in the names of tables stand for: `stage`, for one.
     pub variables: BTreeMap<String, String>,
@@ -69,6 +73,19 @@ pub struct Settings {
     pub cursor_key: [u8; 32],
     /// The store has no transactions.
     pub without_transactions: bool,
+    /// The keys of encrypted fields. A model that has such fields does not run without.
+    pub field_keys: Option<Arc<Keyring>>,
+}
+
+impl std::fmt::Debug for Settings {
+    /// Without what cursors are signed with.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Settings")
+            .field("variables", &self.variables)
+            .field("without_transactions", &self.without_transactions)
+            .field("field_keys", &self.field_keys)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A call of a pattern.
@@ -99,7 +116,7 @@ impl Runner {
     ///
     /// # Errors
     ///
-    /// [`RunError::NotChecked`] if the model has errors.
+    /// [`RunError::NotChecked`] if the model has errors, [`RunError::Sealing`] if it has encrypted fields and there are no keys for them.
     pub fn new(
         checked: Arc<Checked>,
         store: Arc<dyn Execute>,
@@ -108,6 +125,9 @@ impl Runner {
     ) -> Result<Self, RunError> {
         if checked.has_errors() {
             return Err(RunError::NotChecked);
+        }
+        if let (None, Some(field)) = (&settings.field_keys, an_encrypted_field(&checked)) {
+            return Err(RunError::Sealing(SealError::NoKeys { field }));
         }
         let checked = Arc::new(deployed(Arc::unwrap_or_clone(checked), &settings.variables));
         let patterns = Arc::new(Patterns::of(&checked.model));
@@ -162,14 +182,18 @@ impl Runner {
     }
 
     /// An item of a table as an entity of it; `None` if it is of none. The table is named as in the model or as in the store.
-    #[must_use]
-    pub fn found_in(&self, table: &str, item: &Item) -> Option<Found> {
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Sealing`] if an encrypted field does not open.
+    pub fn found_in(&self, table: &str, item: &Item) -> Result<Option<Found>, RunError> {
         let model = &self.checked.model;
         let is_meant = |found: &Table| found.name == table || found.physical == table;
-        let number = model.tables.iter().position(is_meant)?;
+        let Some(number) = model.tables.iter().position(is_meant) else { return Ok(None) };
         let entities: Vec<EntityId> = model.entities_of(TableId(number)).map(|(id, _)| id).collect();
         // Beside its entities a table holds sentinels of unique fields.
-        found::found_among(model, &entities, item)
+        let entity = found::entity_among(model, &entities, item);
+        entity.map(|entity| self.found_of(entity, item)).transpose()
     }
 
     fn find_read(&self, name: &str) -> Result<(ReadId, &Read), RunError> {
@@ -201,6 +225,7 @@ impl Runner {
             token: None,
             now_millis: self.surroundings.now_millis(),
             fresh: self.surroundings.fresh(),
+            sealing: None,
         }
     }
 }
@@ -225,6 +250,14 @@ fn deployed(mut checked: Checked, variables: &BTreeMap<String, String>) -> Check
         table.physical = bind::table_name(table, variables);
     }
     checked
+}
+
+/// One of the model's encrypted fields: `User.apiKey`.
+fn an_encrypted_field(checked: &Checked) -> Option<String> {
+    let of = |entity: &crate::schema::Entity| {
+        entity.encrypted_fields().next().map(|field| format!("{}.{}", entity.name, field.name))
+    };
+    checked.model.entities.iter().find_map(of)
 }
 
 impl std::fmt::Debug for Runner {

@@ -24,7 +24,7 @@ use crate::bind::BoundAction;
 use crate::plan::{WriteKind, WritePlan};
 use crate::schema::Write;
 
-use super::found::{self, Found};
+use super::found::Found;
 use super::{Call, Caller, RunError, Runner};
 
 /// The table of the records.
@@ -236,7 +236,7 @@ impl Runner {
             }
             _ => None,
         };
-        Ok(Some(Ok(item.map(|item| found::of(&self.checked.model, entity, &item)))))
+        Ok(Some(item.map(|item| self.found_of(entity, &item)).transpose()))
     }
 
     /// The record of a call, if it counts still.

@@ -8,10 +8,10 @@ use keyform_core::{Error, ErrorCode, Item};
 
 use crate::bind::{BoundAction, BoundWrite};
 use crate::plan::WritePlan;
-use crate::schema::{Model, Permission, Write};
+use crate::schema::{Permission, Write};
 
-use super::found::{self, Found};
-use super::{Caller, RunError};
+use super::found::Found;
+use super::{Caller, RunError, Runner};
 
 /// `keep` is a silent success; no name is a conflict of versions.
 pub(super) fn refused(name: &str, item: Option<Found>) -> Result<Option<Found>, RunError> {
@@ -52,7 +52,7 @@ fn is_contention(code: &str) -> bool {
 
 /// A write that the store refused.
 pub(super) struct Called<'a> {
-    pub(super) model: &'a Model,
+    pub(super) runner: &'a Runner,
     pub(super) write: &'a Write,
     pub(super) plan: &'a WritePlan,
     pub(super) bound: &'a BoundWrite,
@@ -67,8 +67,8 @@ impl Called<'_> {
         let planned = action.and_then(|action| self.plan.at(&action.step));
         let shown = item.filter(|item| action.is_some_and(|action| self.shows(action, item)));
         // What refused may be a sentinel, which is no item of the entity.
-        let current = shown.zip(planned).and_then(|(item, planned)| found::found(self.model, &[planned.entity], item));
-        let current = current.filter(|found| !found.fields.is_empty());
+        let current = shown.zip(planned).map(|(item, planned)| self.runner.found(&[planned.entity], item));
+        let current = current.transpose()?.flatten().filter(|found| !found.fields.is_empty());
         match name {
             Some((_, refusal)) => refused(&refusal.outcome, current),
             // The item changed between the refusal and its image: nobody can say which condition it was.
@@ -79,7 +79,7 @@ impl Called<'_> {
     /// Whether the one who calls may see the item that refused. Code may, and everyone may see what a public write meets; others only if nothing
     /// but the version is in the way: another condition may be what keeps them from the item.
     fn shows(&self, action: &BoundAction, item: &Item) -> bool {
-        let entity = self.plan.at(&action.step).map(|planned| self.model.entity(planned.entity));
+        let entity = self.plan.at(&action.step).map(|planned| self.runner.checked.model.entity(planned.entity));
         let is_version = |name: &str| {
             let field = entity.and_then(|entity| Some(entity.field(entity.field_named(name)?)));
             field.is_some_and(|field| field.flags.version.is_some())

@@ -61,7 +61,7 @@ impl Runner {
     }
 
     pub(super) fn one(&self, read: &Read, plan: &ReadPlan, item: Option<Item>) -> Result<Answer, RunError> {
-        let found = item.and_then(|item| found::found(&self.checked.model, &plan.returns, &item));
+        let found = item.map(|item| self.found(&plan.returns, &item)).transpose()?.flatten();
         let must =
             matches!(&read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Number::One, _)]));
         match found {
@@ -79,7 +79,7 @@ impl Runner {
         let mut pages = Pages::new(&bound);
         while let Some(page) = pages.next(self).await? {
             let mut kept = page.into_iter().filter(|item| bound.keeps(item));
-            if let Some(item) = kept.find(|item| found::found(&self.checked.model, &plan.returns, item).is_some()) {
+            if let Some(item) = kept.find(|item| found::entity_of(&self.checked.model, &plan.returns, item).is_some()) {
                 return self.one(read, plan, Some(item));
             }
         }
@@ -96,7 +96,7 @@ impl Runner {
             pages.limit(wanted.map(|wanted| wanted - items.len()));
             let Some(page) = pages.next(self).await? else { break };
             let kept = page.iter().filter(|item| bound.keeps(item));
-            items.extend(kept.filter_map(|item| found::found(&self.checked.model, &plan.returns, item)));
+            items.extend(self.found_all(&plan.returns, kept)?);
             let full = match wanted {
                 Some(wanted) => items.len() >= wanted,
                 None => !whole,
@@ -116,7 +116,7 @@ impl Runner {
             count += match &page.items {
                 Some(items) => {
                     let wanted = |item: &&Item| {
-                        bound.keeps(item) && found::found(&self.checked.model, &plan.returns, item).is_some()
+                        bound.keeps(item) && found::entity_of(&self.checked.model, &plan.returns, item).is_some()
                     };
                     items.iter().filter(wanted).count()
                 }
@@ -131,7 +131,7 @@ impl Runner {
         let mut pages = Pages::new(&bound);
         while let Some(page) = pages.next(self).await? {
             for item in page.iter().filter(|item| bound.keeps(item)) {
-                if let Some(found) = found::found(&self.checked.model, &plan.returns, item)
+                if let Some(found) = self.found(&plan.returns, item)?
                     && let Some((_, items)) = parts.iter_mut().find(|(entity, _)| *entity == found.entity)
                 {
                     items.push(found);
@@ -163,8 +163,7 @@ impl Runner {
             self.batch_all(&table, &request, &mut items).await?;
         }
         let kept = items.iter().filter(|item| bound.keeps(item));
-        let items = kept.filter_map(|item| found::found(&self.checked.model, &plan.returns, item)).collect();
-        Ok(Answer::Page { items, cursor: None })
+        Ok(Answer::Page { items: self.found_all(&plan.returns, kept)?, cursor: None })
     }
 
     pub(super) async fn batch_all(

@@ -8,8 +8,9 @@ use keyform_core::{AttributeValue, Attributes, ErrorCode, Item, Operation, Outpu
 use crate::bind::{self, BoundAction, BoundWrite, Inputs};
 use crate::plan::WritePlan;
 use crate::schema::{LetSource, Write, WriteId};
+use crate::seal::Sealing;
 
-use super::found::{self, Answer, Found};
+use super::found::{Answer, Found};
 use super::once::{self, Once};
 use super::surroundings::Remembered;
 use super::{Call, RunError, Runner, outcome};
@@ -19,6 +20,8 @@ const PAUSE_FIRST: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 /// Items that one BatchWriteItem takes.
 const BATCH_ITEMS_MAX: usize = 25;
+/// How much randomness the nonces of a call are made of.
+const SALT_BYTES: usize = 16;
 
 /// What a request says of the item that its write returns.
 enum Promised {
@@ -54,10 +57,12 @@ impl Runner {
         let fresh = Remembered::new(self.surroundings.fresh());
         let now_millis = self.surroundings.now_millis();
         let token = write.idempotent.map(|_| call.token.clone().unwrap_or_else(|| self.surroundings.fresh().uuid()));
+        let salt = self.settings.field_keys.as_ref().map(|_| self.surroundings.fresh().token(SALT_BYTES));
         let mut tries = 0;
         loop {
             fresh.rewind();
-            let inputs = Inputs { fresh: &fresh, now_millis, token: token.clone(), ..self.inputs(call) };
+            let sealing = self.sealing(&salt);
+            let inputs = Inputs { fresh: &fresh, now_millis, token: token.clone(), sealing, ..self.inputs(call) };
             match self.try_write(write, plan, call, inputs, once).await {
                 Err(RunError::Busy) if tries + 1 < TRIES_MAX => {
                     tries += 1;
@@ -68,6 +73,12 @@ impl Runner {
                 Err(error) => return self.unless_repeated(write, once, Err(error)).await,
             }
         }
+    }
+
+    /// What seals the encrypted fields of a call: the same in each try.
+    fn sealing<'a>(&'a self, salt: &Option<String>) -> Option<Sealing<'a>> {
+        let (ring, salt) = self.settings.field_keys.as_ref().zip(salt.as_ref())?;
+        Some(Sealing { ring, salt: salt.clone() })
     }
 
     /// What a write that was not applied gives; under a key, the answer of the call that was applied, if there was one.
@@ -156,7 +167,7 @@ impl Runner {
         if once.is_some() {
             bound.operation = bound.operation.map(once::as_transaction);
         }
-        let promised = self.promised(write, plan, &bound);
+        let promised = self.promised(write, plan, &bound)?;
         let Some(mut operation) = bound.operation.take() else { return Ok(Written::Kept) };
         if let Operation::BatchWriteItem(batch) = operation {
             return self.apply_batch(batch).await.map(|()| Written::Applied(None));
@@ -165,9 +176,10 @@ impl Runner {
             operation = self.with_record(write, plan, &bound.actions, once, operation).await?;
         }
         match self.send(with_images(operation)).await {
-            Ok(Output::WriteItem(output)) => Ok(Written::Applied(match promised {
-                Some(Promised::Known(found)) => Some(found),
-                _ => output.attributes.and_then(|item| self.returned(write, &item)),
+            Ok(Output::WriteItem(output)) => Ok(Written::Applied(match (promised, output.attributes) {
+                (Some(Promised::Known(found)), _) => Some(found),
+                (_, Some(item)) => self.returned(write, &item)?,
+                (_, None) => None,
             })),
             Ok(Output::TransactWriteItems(_)) => Ok(Written::Applied(match once {
                 Some(once) => self.returned_once(write, once, promised).await?,
@@ -181,13 +193,7 @@ impl Runner {
                 | ErrorCode::ProvisionedThroughputExceeded
                 | ErrorCode::RequestLimitExceeded => Err(RunError::Busy),
                 _ => {
-                    let called = outcome::Called {
-                        model: &self.checked.model,
-                        write,
-                        plan,
-                        bound: &bound,
-                        caller: &call.caller,
-                    };
+                    let called = outcome::Called { runner: self, write, plan, bound: &bound, caller: &call.caller };
                     outcome::of(&called, error).map(|_| Written::Kept)
                 }
             },
@@ -195,28 +201,31 @@ impl Runner {
     }
 
     /// The item that an answer shows, if the write returns it.
-    fn returned(&self, write: &Write, item: &Item) -> Option<Found> {
-        let entity = write.result.and_then(|(entity, _)| entity)?;
-        found::found(&self.checked.model, &[entity], item)
+    fn returned(&self, write: &Write, item: &Item) -> Result<Option<Found>, RunError> {
+        match write.result.and_then(|(entity, _)| entity) {
+            Some(entity) => self.found(&[entity], item),
+            None => Ok(None),
+        }
     }
 
     /// What the request says of the item that the write returns: that of the first action on its entity that writes it.
-    fn promised(&self, write: &Write, plan: &WritePlan, bound: &BoundWrite) -> Option<Promised> {
-        let entity = write.result.and_then(|(entity, _)| entity)?;
-        let known = |item| Promised::Known(found::of_attributes(&self.checked.model, entity, item));
-        match bound.operation.as_ref()? {
-            Operation::PutItem(put) => Some(known(&put.item)),
-            Operation::TransactWriteItems(transaction) => {
+    fn promised(&self, write: &Write, plan: &WritePlan, bound: &BoundWrite) -> Result<Option<Promised>, RunError> {
+        let Some(entity) = write.result.and_then(|(entity, _)| entity) else { return Ok(None) };
+        let known = |item| self.found_in_request(entity, item).map(Promised::Known);
+        match &bound.operation {
+            Some(Operation::PutItem(put)) => known(&put.item).map(Some),
+            Some(Operation::TransactWriteItems(transaction)) => {
                 let is_its =
                     |action: &BoundAction| plan.at(&action.step).is_some_and(|planned| planned.entity == entity);
                 let its = transaction.actions.iter().zip(&bound.actions).filter(|(_, action)| is_its(action));
-                its.into_iter().find_map(|(action, _)| match action {
+                let first = its.into_iter().find_map(|(action, _)| match action {
                     TransactAction::Put { item, .. } => Some(known(item)),
-                    TransactAction::Update { table, key, .. } => Some(Promised::At(table.clone(), key.clone())),
+                    TransactAction::Update { table, key, .. } => Some(Ok(Promised::At(table.clone(), key.clone()))),
                     TransactAction::Delete { .. } | TransactAction::Check { .. } => None,
-                })
+                });
+                first.transpose()
             }
-            _ => None,
+            _ => Ok(None),
         }
     }
 
@@ -225,7 +234,8 @@ impl Runner {
         Ok(match promised {
             Some(Promised::Known(found)) => Some(found),
             Some(Promised::At(table, key)) => {
-                self.current(table, key).await?.and_then(|item| self.returned(write, &item))
+                let item = self.current(table, key).await?;
+                item.map(|item| self.returned(write, &item)).transpose()?.flatten()
             }
             None => None,
         })
@@ -243,7 +253,7 @@ impl Runner {
             Some(Promised::At(table, key)) => {
                 let Some(item) = self.current(table, key).await? else { return Ok(None) };
                 self.complete_record(write, once, &item).await;
-                Ok(self.returned(write, &item))
+                self.returned(write, &item)
             }
             None if write.result.is_some() => self.repeated(write, once).await?.unwrap_or(Ok(None)),
             None => Ok(None),

@@ -161,6 +161,11 @@ impl Entity {
         &self.fields[id.0]
     }
 
+    /// Its fields that are sealed before they reach a store.
+    pub fn encrypted_fields(&self) -> impl Iterator<Item = &Field> {
+        self.fields.iter().filter(|field| field.flags.encrypted.is_some())
+    }
+
     /// The field of that name.
     #[must_use]
     pub fn field_named(&self, name: &str) -> Option<FieldId> {

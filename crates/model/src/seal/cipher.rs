@@ -176,7 +176,8 @@ mod tests {
     fn a_changed_byte_is_noticed_wherever_it_is() {
         let ring = ring(1);
         let key = key("1");
-        let AttributeValue::B(sealed) = Sealing { ring: &ring, salt: String::new() }.seal(&place(&key), &7.into()) else {
+        let AttributeValue::B(sealed) = Sealing { ring: &ring, salt: String::new() }.seal(&place(&key), &7.into())
+        else {
             panic!("sealed values are bytes")
         };
         for number in 0..sealed.len() {

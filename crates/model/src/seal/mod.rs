@@ -22,6 +22,7 @@ mod ring;
 
 use std::fmt;
 
+pub(crate) use cipher::sealed_under;
 pub use cipher::{OVERHEAD_BYTES, Sealing};
 pub use key::{FieldKey, KeyId};
 pub use place::Place;

@@ -167,9 +167,15 @@ mod tests {
         let good = Keyring::of(key(1)).to_text();
         check("", "there is no field key in it");
         check("abc", "key 1 is not 32 bytes in base64");
-        check(&format!("{}\n{}", &*key(1).to_text(), &*key(1).to_text()), &format!("the field key {} is there twice", key(1).id()));
+        check(
+            &format!("{}\n{}", &*key(1).to_text(), &*key(1).to_text()),
+            &format!("the field key {} is there twice", key(1).id()),
+        );
         check(&good.replace("key ", "cle "), "line 3 is not `key ID BASE64`");
-        check(&good.replace(&key(1).id().to_string(), "0000000000000000"), "line 3 has an id that is not its key's: one of the two is damaged");
+        check(
+            &good.replace(&key(1).id().to_string(), "0000000000000000"),
+            "line 3 has an id that is not its key's: one of the two is damaged",
+        );
         assert!(!format!("{:?}", Keyring::of(key(1))).contains("AQEB"));
     }
 

@@ -95,6 +95,11 @@ impl Problem {
                 )
             }
             RunError::NotChecked => Self::new(INTERNAL, detail),
+            // Which key is missing is for those who run the server.
+            RunError::Sealing(failed) => {
+                tracing::error!(model = model.name, "{failed}");
+                Self::new(INTERNAL, "an encrypted field cannot be opened or sealed")
+            }
         }
     }
 

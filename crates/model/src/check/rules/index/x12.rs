@@ -1,4 +1,4 @@
-//! X12: a secret, personal or encrypted field is in a key, or copied into an index.
+//! X12: a secret or personal field is in a key, or copied into an index. What is encrypted is T09's matter.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -42,20 +42,13 @@ fn exposed(keyed: Keyed<'_>) -> Vec<(&Field, Span)> {
         Part::Field { field, format, span } if *format != Format::Hash => Some((keyed.entity.field(*field), *span)),
         _ => None,
     });
-    fields.filter(|(field, _)| nature(field).is_some() || field.flags.encrypted.is_some()).collect()
+    fields.filter(|(field, _)| nature(field).is_some() && field.flags.encrypted.is_none()).collect()
 }
 
 fn in_key(keyed: Keyed<'_>, field: &Field, span: Span) -> Diagnostic {
     let name = &field.name;
-    let (message, flag) = match (nature(field), field.flags.encrypted) {
-        (_, Some(flag)) => {
-            (format!("`{name}` is encrypted, and what is sealed cannot be looked up in {}", keyed.title()), flag)
-        }
-        (Some((nature, flag)), None) => {
-            (format!("`{name}` is {nature} and stands readable in {}", keyed.title()), flag)
-        }
-        (None, None) => (format!("`{name}` stands readable in {}", keyed.title()), field.name_span),
-    };
+    let (nature, flag) = nature(field).unwrap_or(("secret", field.name_span));
+    let message = format!("`{name}` is {nature} and stands readable in {}", keyed.title());
     Diagnostic::warning(RULE.code, keyed.place_of(span), message)
         .label("keys are seen in logs, metrics and traces")
         .also(flag, "marked here")

@@ -1,0 +1,116 @@
+//! `keyform field-keys`: the keys that a model's encrypted fields are sealed with.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Arg, ArgMatches, Command};
+use keyform::field_keys;
+use keyform::model::Checked;
+use keyform::model::run::{Runner, Settings};
+use keyform::model::seal::{KeyId, Keyring};
+use keyform::surroundings::System;
+
+use crate::failure::Failure;
+use crate::output;
+use crate::place::{self, Place};
+
+use super::source;
+
+const MORE: &str = "\
+Encrypted fields are sealed before they reach any store, under the first key of a file that KEYFORM_FIELD_KEYS_FILE or --field-keys-file \
+names, or of the variable KEYFORM_FIELD_KEYS (base64, commas between keys). All keys of the file open. To rotate: `rotate`, restart what uses \
+the file, `reseal`, and then `forget` the older key.";
+
+const RESEAL: &str = "\
+Walks the tables and brings what older keys have sealed under the key that seals now. It may be stopped and started again at any time: what is \
+done is left alone, and --from goes on where it ended.";
+
+/// The command and its errands.
+pub(super) fn command() -> Command {
+    let file = || Arg::new("file").value_name("FILE").required(true).help("The file of field keys");
+    let id = Arg::new("id").value_name("ID").required(true).help("The key, as `keyform field-keys show` names it");
+    let model = Arg::new("file").value_name("MODEL").required(true).help("The model, a .kf file");
+    let from = Arg::new("from").long("from").value_name("POINT").help("Where an earlier run ended");
+    Command::new("field-keys")
+        .about("Makes, shows and rotates the keys of encrypted fields")
+        .arg_required_else_help(true)
+        .subcommand(Command::new("new").about("Makes a file with one fresh key").arg(file()))
+        .subcommand(Command::new("show").about("Shows which keys there are, never the keys").arg(file()))
+        .subcommand(Command::new("rotate").about("Adds a fresh key, which seals from now on").arg(file()))
+        .subcommand(Command::new("forget").about("Removes an older key").args([file(), id]))
+        .subcommand(
+            Command::new("reseal")
+                .about("Seals all encrypted fields of a model under the newest key")
+                .arg(model)
+                .args(place::arguments())
+                .arg(from)
+                .after_help(RESEAL),
+        )
+        .after_help(MORE)
+}
+
+/// Does the errand.
+pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    let (name, arguments) = arguments.subcommand().ok_or_else(|| Failure::new("name what to do: see --help"))?;
+    let text = |name| arguments.get_one::<String>(name).map_or("", String::as_str);
+    let file = Path::new(text("file"));
+    match name {
+        "new" => show(file, &field_keys::create(file)?)?,
+        "rotate" => show(file, &field_keys::rotate(file)?)?,
+        "forget" => {
+            let id = KeyId::from_text(text("id")).ok_or_else(|| {
+                Failure::new(format!(
+                    "{} is no id of a key: see `keyform field-keys show {}`",
+                    text("id"),
+                    file.display()
+                ))
+            })?;
+            show(file, &field_keys::forget(file, id)?)?;
+        }
+        "reseal" => reseal(arguments)?,
+        _ => show(file, &field_keys::load(file)?)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Which keys there are.
+fn show(file: &Path, ring: &Keyring) -> Result<(), Failure> {
+    let mut text = format!("file   {}\nseals  {}", file.display(), ring.primary().id());
+    for key in ring.older() {
+        text.push_str(&format!("\nopens  {}", key.id()));
+    }
+    output::line(&text)
+}
+
+fn reseal(arguments: &ArgMatches) -> Result<(), Failure> {
+    let path = arguments.get_one::<String>("file").map_or("", String::as_str);
+    let checked = Checked::read(&source::read(path)?);
+    if checked.has_errors() {
+        return Err(Failure::new(format!("{path} has errors: see `keyform check {path}`")));
+    }
+    let from = arguments.get_one::<String>("from").cloned();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(reseal_all(Arc::new(checked), arguments, from))
+}
+
+async fn reseal_all(checked: Arc<Checked>, arguments: &ArgMatches, from: Option<String>) -> Result<(), Failure> {
+    let config = place::config(arguments)?;
+    let settings = place::run_settings(&config, place::variables(arguments)?, Default::default());
+    let settings = Settings { field_keys: config.field_keys()?, ..settings };
+    let place = Place::open(arguments).await?;
+    let runner = Runner::new(checked, place.store(), Arc::new(System), settings)?;
+    let (mut next, mut seen, mut changed) = (from, 0, 0);
+    loop {
+        let page = runner.reseal(next.as_deref()).await.map_err(|error| {
+            let point = next.as_ref().map(|point| format!(" (go on with --from {point})")).unwrap_or_default();
+            Failure::new(format!("{error}{point}"))
+        })?;
+        (seen, changed) = (seen + page.seen, changed + page.changed);
+        next = page.next;
+        let Some(point) = &next else { break };
+        output::note(&format!("{seen} items seen, {changed} sealed anew; --from {point}"));
+    }
+    place.close()?;
+    output::line(&format!("{seen} items with encrypted fields, {changed} sealed anew"))
+}

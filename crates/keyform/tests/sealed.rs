@@ -1,0 +1,376 @@
+//! Encrypted fields: sealed in the store, whichever it is, and readable through the model alone; keys that rotate; secrets that stay.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::sync::Arc;
+
+use keyform::model::Checked;
+use keyform::model::run::{Answer, Call, Found, RunError, Runner, Settings};
+use keyform::model::seal::{FieldKey, Keyring, SealError};
+use keyform::operation::GetItem;
+use keyform::server::{self, Running, Server};
+use keyform::surroundings::System;
+use keyform::{AttributeValue, Attributes, Database, Execute, Item, Operation, Output};
+use keyform_aws::{Credentials, Options, Remote};
+
+const MODEL: &str = r#"
+model vault
+
+table Vault "vault-{stage}" {
+  key    pk, sk
+  index  byOwner (owner, accountId) project all
+  tag    kind
+  ttl    expires
+  stream new_and_old
+}
+
+entity Account in Vault {
+  key "ACCOUNT#{accountId}", "META"
+
+  accountId: ulid = ulid()
+  owner:     string(1..40)
+  name:      string(1..40)
+  version:   int version
+  updatedAt: timestamp updated
+  apiKey:    string(1..200) encrypted
+  pin:       int? encrypted secret
+  limits:    map<int>? encrypted
+  tags:      set<string>? encrypted
+  since:     timestamp = now() encrypted
+  passwordHash: string(1..100)? secret
+  expires:   epoch?
+
+  volume 1K items, 600 bytes
+  allow X12 "the index copies the password's hash for a test"
+  allow V01 "no figures in a test"
+}
+
+read account(accountId) -> Account strong
+read accountsOf(owner) -> [Account] via byOwner page 10
+read keysOf(owner) -> [Account] via byOwner select (apiKey, accountId) page 10
+read keyOf(accountId) -> Account? strong, select (apiKey)
+read several(accountId in ids) -> [Account]
+
+write open(owner, name, apiKey, pin, limits, tags, passwordHash) -> Account {
+  create Account {} else Exists
+}
+write changeKey(accountId, apiKey) -> Account {
+  update Account(accountId) { apiKey = apiKey }
+}
+write changePin(accountId, pin) -> Account {
+  let account = account(accountId) else NoAccount
+  update Account(accountId) { pin = pin } else NoAccount
+}
+write rename(accountId, name, version) -> Account {
+  update Account(accountId) { name = name }
+}
+write forgetPin(accountId) -> Account {
+  update Account(accountId) { remove pin }
+}
+write keep(accountId, owner, name, apiKey) -> Account {
+  upsert Account(accountId) { owner = owner, name = name, apiKey = apiKey }
+}
+write copyKey(accountId, other: ulid) -> Account {
+  let source = account(accountId) else NoAccount
+  update Account(other) { apiKey = source.apiKey } else NoAccount
+}
+write replace(accountId, owner, name, apiKey) -> Account idempotent {
+  put Account {}
+}
+"#;
+
+/// What must never be seen in a store.
+const PLAIN: [&str; 4] = ["sk-plain-1", "sk-plain-2", "tag-plain", "limit-plain"];
+
+fn attributes(pairs: &[(&str, AttributeValue)]) -> Attributes {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+}
+
+fn call(pairs: &[(&str, AttributeValue)]) -> Call {
+    Call { arguments: attributes(pairs), ..Call::default() }
+}
+
+struct Vault {
+    store: Arc<dyn Execute>,
+    runner: Runner,
+    table: String,
+    _server: Option<Running>,
+}
+
+fn runner(store: &Arc<dyn Execute>, stage: &str, ring: Keyring) -> Result<Runner, RunError> {
+    let settings = Settings {
+        variables: [("stage".to_owned(), stage.to_owned())].into(),
+        field_keys: Some(Arc::new(ring)),
+        ..Settings::default()
+    };
+    let checked = Checked::read(MODEL);
+    assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
+    Runner::new(Arc::new(checked), Arc::clone(store), Arc::new(System), settings)
+}
+
+fn key(byte: u8) -> FieldKey {
+    FieldKey::new([byte; 32])
+}
+
+impl Vault {
+    async fn open(store: Arc<dyn Execute>, server: Option<Running>) -> Self {
+        let stage = format!("{}", std::process::id());
+        let runner = runner(&store, &stage, Keyring::of(key(1))).unwrap();
+        runner.create_tables().await.unwrap();
+        Self { store, runner, table: format!("vault-{stage}"), _server: server }
+    }
+
+    async fn embedded() -> Self {
+        Self::open(Arc::new(Database::in_memory()), None).await
+    }
+
+    async fn write(&self, name: &str, pairs: &[(&str, AttributeValue)]) -> Found {
+        self.runner.write(name, &call(pairs)).await.unwrap().unwrap()
+    }
+
+    async fn open_account(&self) -> (String, Found) {
+        let limits = AttributeValue::M(attributes(&[("limit-plain", 7.into())]));
+        let made = self
+            .write(
+                "open",
+                &[
+                    ("owner", "ada".into()),
+                    ("name", "first".into()),
+                    ("apiKey", "sk-plain-1".into()),
+                    ("pin", 1234.into()),
+                    ("limits", limits),
+                    ("tags", AttributeValue::Ss(["tag-plain".to_owned()].into())),
+                    ("passwordHash", "argon2-hash".into()),
+                ],
+            )
+            .await;
+        let AttributeValue::S(id) = made.fields["accountId"].clone() else { panic!("an id is text") };
+        (id, made)
+    }
+
+    /// The item as the store has it.
+    async fn raw(&self, id: &str) -> Item {
+        let key = attributes(&[("pk", format!("ACCOUNT#{id}").into()), ("sk", "META".into())]);
+        let get = GetItem { table: self.table.clone(), key, consistent: true, ..GetItem::default() };
+        match self.store.execute(Operation::GetItem(get)).await.unwrap() {
+            Output::GetItem(output) => output.item.unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn read_one(&self, id: &str) -> Found {
+        one(self.runner.read("account", &call(&[("accountId", id.into())])).await.unwrap())
+    }
+}
+
+fn one(answer: Answer) -> Found {
+    match answer {
+        Answer::One(Some(found)) => found,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn items(answer: Answer) -> Vec<Found> {
+    match answer {
+        Answer::Page { items, .. } => items,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn shows_nothing(item: &Item) {
+    let text = String::from_utf8_lossy(item.as_bytes()).into_owned();
+    for plain in PLAIN {
+        assert!(!text.contains(plain), "{plain} is in {text}");
+    }
+    for field in ["apiKey", "pin", "limits", "tags", "since"] {
+        if let Some(value) = item.get(field) {
+            assert!(matches!(value.to_tree(), AttributeValue::B(_)), "{field} is bytes");
+        }
+    }
+}
+
+async fn every_write_seals_and_every_read_opens(vault: &Vault) {
+    let (id, made) = vault.open_account().await;
+    shows_nothing(&vault.raw(&id).await);
+    assert_eq!(made.fields["apiKey"], "sk-plain-1".into());
+    assert_eq!(made.fields["pin"], 1234.into());
+    assert_eq!(made.fields["tags"], AttributeValue::Ss(["tag-plain".to_owned()].into()));
+    assert!(matches!(made.fields["since"], AttributeValue::S(_)), "a default is sealed and opened");
+    assert_eq!(vault.read_one(&id).await, made);
+
+    let of_ada = call(&[("owner", "ada".into())]);
+    assert_eq!(items(vault.runner.read("accountsOf", &of_ada).await.unwrap()), std::slice::from_ref(&made));
+    let keys = items(vault.runner.read("keysOf", &of_ada).await.unwrap());
+    assert_eq!(keys[0].fields, attributes(&[("accountId", id.as_str().into()), ("apiKey", "sk-plain-1".into())]));
+    let key = one(vault.runner.read("keyOf", &call(&[("accountId", id.as_str().into())])).await.unwrap());
+    assert_eq!(key.fields, attributes(&[("apiKey", "sk-plain-1".into())]));
+    let ids = AttributeValue::L(vec![id.as_str().into()]);
+    assert_eq!(items(vault.runner.read("several", &call(&[("ids", ids)])).await.unwrap()), [made]);
+
+    let changed = vault.write("changeKey", &[("accountId", id.as_str().into()), ("apiKey", "sk-plain-2".into())]).await;
+    assert_eq!(changed.fields["apiKey"], "sk-plain-2".into());
+    let changed = vault.write("changePin", &[("accountId", id.as_str().into()), ("pin", 99.into())]).await;
+    assert_eq!(changed.fields["pin"], 99.into());
+    shows_nothing(&vault.raw(&id).await);
+    let changed = vault.write("forgetPin", &[("accountId", id.as_str().into())]).await;
+    assert!(!changed.fields.contains_key("pin"));
+
+    let other: AttributeValue = "01KKP2T8SN0000000000000042".into();
+    let pairs = |key: &str| {
+        [
+            ("accountId", other.clone()),
+            ("owner", "bob".into()),
+            ("name", "second".into()),
+            ("apiKey", AttributeValue::from(key)),
+        ]
+    };
+    assert_eq!(vault.write("keep", &pairs("sk-plain-1")).await.fields["apiKey"], "sk-plain-1".into());
+    let kept = vault.write("keep", &pairs("sk-plain-2")).await;
+    assert_eq!(kept.fields["apiKey"], "sk-plain-2".into());
+    assert!(kept.fields.contains_key("since"), "an upsert's default is sealed, too");
+    shows_nothing(&vault.raw("01KKP2T8SN0000000000000042").await);
+    let copied = vault.write("copyKey", &[("accountId", other.clone()), ("other", id.as_str().into())]).await;
+    assert_eq!(copied.fields["apiKey"], "sk-plain-2".into(), "what was read is sealed for its new place");
+    assert_eq!(vault.write("replace", &pairs("sk-plain-1")).await.fields["apiKey"], "sk-plain-1".into());
+    shows_nothing(&vault.raw("01KKP2T8SN0000000000000042").await);
+    shows_nothing(&vault.raw(&id).await);
+
+    let stale = call(&[("accountId", id.as_str().into()), ("name", "x".into()), ("version", 1.into())]);
+    match vault.runner.write("rename", &stale).await {
+        Err(RunError::Conflict(Some(now))) => assert_eq!(now.fields["apiKey"], "sk-plain-2".into()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn nothing_readable_reaches_the_embedded_store() {
+    every_write_seals_and_every_read_opens(&Vault::embedded().await).await;
+}
+
+#[tokio::test]
+async fn nothing_readable_reaches_a_server_through_the_sdk() {
+    let server = Server::bind(server::Settings { port: 0, ..server::Settings::default() }).unwrap();
+    let running = keyform::serve(server, &Database::in_memory()).unwrap();
+    let remote = remote(&running.url()).await;
+    every_write_seals_and_every_read_opens(&Vault::open(Arc::new(remote), Some(running)).await).await;
+}
+
+#[tokio::test]
+async fn nothing_readable_reaches_another_implementation() {
+    let Ok(url) = std::env::var("KEYFORM_EXTENDDB_URL") else { return };
+    every_write_seals_and_every_read_opens(&Vault::open(Arc::new(remote(&url).await), None).await).await;
+}
+
+async fn remote(url: &str) -> Remote {
+    let credentials = Credentials { access_key_id: "test".to_owned(), secret_access_key: "test".to_owned() };
+    Remote::connect(Options {
+        endpoint_url: Some(url.to_owned()),
+        region: Some("us-east-1".to_owned()),
+        credentials: Some(credentials),
+        ..Options::default()
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_directory_of_a_database_holds_nothing_readable() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = keyform::Options { encryption: keyform::Encryption::Off, ..keyform::Options::default() };
+    let database = Database::open_with(folder.path(), options).unwrap();
+    let vault = Vault::open(Arc::new(database.clone()), None).await;
+    let (id, _) = vault.open_account().await;
+    vault.write("changeKey", &[("accountId", id.as_str().into()), ("apiKey", "sk-plain-2".into())]).await;
+    database.close().unwrap();
+    let mut seen = 0;
+    let mut folders = vec![folder.path().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let bytes = std::fs::read(&path).unwrap();
+            let holds = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+            seen += usize::from(holds(&id));
+            assert!(PLAIN.iter().all(|plain| !holds(plain)), "{}", path.display());
+        }
+    }
+    assert!(seen > 0, "the item is somewhere, in journal, tables or streams");
+}
+
+#[tokio::test]
+async fn a_model_with_encrypted_fields_does_not_run_without_keys() {
+    let store: Arc<dyn Execute> = Arc::new(Database::in_memory());
+    let checked = Arc::new(Checked::read(MODEL));
+    let refused = Runner::new(checked, store, Arc::new(System), Settings::default()).map(|_| ());
+    let Err(error) = refused else { panic!("it must be refused") };
+    assert_eq!(error, RunError::Sealing(SealError::NoKeys { field: "Account.apiKey".to_owned() }));
+    assert!(error.to_string().contains("keyform field-keys new"), "{error}");
+}
+
+#[tokio::test]
+async fn a_ciphertext_that_was_moved_to_another_item_does_not_open() {
+    let vault = Vault::embedded().await;
+    let (one, _) = vault.open_account().await;
+    let (other, _) = vault.open_account().await;
+    let stolen = vault.raw(&one).await.get("apiKey").unwrap().to_tree();
+    let mut item = vault.raw(&other).await.to_attributes();
+    item.insert("apiKey".to_owned(), stolen);
+    let put = keyform::operation::PutItem { table: vault.table.clone(), item, ..Default::default() };
+    vault.store.execute(Operation::PutItem(put)).await.unwrap();
+    let read = vault.runner.read("account", &call(&[("accountId", other.as_str().into())])).await;
+    assert_eq!(read, Err(RunError::Sealing(SealError::Damaged { field: "Account.apiKey".to_owned() })));
+}
+
+#[tokio::test]
+async fn keys_rotate_and_items_are_sealed_anew() {
+    let vault = Vault::embedded().await;
+    let stage = std::process::id().to_string();
+    let mut ids = Vec::new();
+    for _ in 0..450 {
+        ids.push(vault.open_account().await.0);
+    }
+    let rotated = runner(&vault.store, &stage, Keyring::of(key(1)).rotated(key(2))).unwrap();
+    let only_new = runner(&vault.store, &stage, Keyring::of(key(2))).unwrap();
+    let ask = call(&[("accountId", ids[0].as_str().into())]);
+    assert!(rotated.read("account", &ask).await.is_ok(), "older keys open");
+    let unknown = only_new.read("account", &ask).await;
+    assert!(matches!(&unknown, Err(RunError::Sealing(SealError::UnknownKey { .. }))), "{unknown:?}");
+
+    // A write seals under the new key, and brings only what it writes.
+    let change = call(&[("accountId", ids[1].as_str().into()), ("apiKey", "sk-plain-2".into())]);
+    rotated.write("changeKey", &change).await.unwrap();
+
+    let before = vault.read_one(&ids[0]).await;
+    let (mut next, mut changed, mut pages) = (None, 0, 0);
+    loop {
+        let page = rotated.reseal(next.as_deref()).await.unwrap();
+        (changed, pages, next) = (changed + page.changed, pages + 1, page.next);
+        if next.is_none() {
+            break;
+        }
+    }
+    assert_eq!((changed, pages), (450, 3));
+    assert_eq!(one(only_new.read("account", &ask).await.unwrap()), before, "nothing but the seal has changed");
+    let again = rotated.reseal(None).await.unwrap();
+    assert_eq!((again.seen, again.changed), (200, 0));
+    assert_eq!(rotated.reseal(Some("Elsewhere")).await, Err(RunError::Cursor));
+}
+
+#[tokio::test]
+async fn a_field_that_becomes_encrypted_is_sealed_by_resealing() {
+    let vault = Vault::embedded().await;
+    let (id, _) = vault.open_account().await;
+    let raw = vault.raw(&id).await.to_attributes();
+    let mut plain = raw.clone();
+    plain.insert("apiKey".to_owned(), "sk-plain-1".into());
+    let put = keyform::operation::PutItem { table: vault.table.clone(), item: plain, ..Default::default() };
+    vault.store.execute(Operation::PutItem(put)).await.unwrap();
+    let ask = call(&[("accountId", id.as_str().into())]);
+    let refused = vault.runner.read("account", &ask).await;
+    assert_eq!(refused, Err(RunError::Sealing(SealError::NotSealed { field: "Account.apiKey".to_owned() })));
+    assert_eq!(vault.runner.reseal(None).await.unwrap().changed, 1);
+    assert_eq!(vault.read_one(&id).await.fields["apiKey"], "sk-plain-1".into());
+    shows_nothing(&vault.raw(&id).await);
+}
