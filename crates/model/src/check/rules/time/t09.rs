@@ -27,7 +27,6 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         fields(model, entity, findings);
     }
     keys(model, findings);
-    evolutions(model, findings);
     for (number, read) in model.reads.iter().enumerate() {
         let tested = filtered(context, number).filter_map(|parameter| {
             let parameter = &read.parameters[parameter];
@@ -127,22 +126,6 @@ fn nested(kind: &Type, findings: &mut Vec<Diagnostic>) {
         }
         Type::List(of, _) | Type::Map(of, _) | Type::Set(of, _) => nested(of, findings),
         _ => {}
-    }
-}
-
-/// Items that move to another key or table: what is sealed in them stays behind.
-fn evolutions(model: &Model, findings: &mut Vec<Diagnostic>) {
-    for evolution in &model.evolutions {
-        let Some(entity) = evolution.entity.map(|id| model.entity(id)) else { continue };
-        let moves = evolution.key.is_some() || evolution.table.is_some_and(|table| Some(table) != entity.table);
-        let renamed = evolution.renames.iter().map(|(_, field, _)| entity.field(*field)).find(|field| sealed(field));
-        let moved = entity.encrypted_fields().next().filter(|_| moves);
-        if let Some(field) = moved.or(renamed) {
-            let message =
-                format!("`{}` of {} is encrypted, and opens only where it was sealed", field.name, entity.name);
-            let help = "move such items by code that reads them with the old model and creates them with the new one";
-            findings.push(finding(evolution.span, message, field, help).label("what is sealed cannot move"));
-        }
     }
 }
 
