@@ -79,6 +79,14 @@ struct Foreign {
     owned: bool,
 }
 
+/// The model with encrypted fields left as they are: who sees what does not depend on the seal, and items are compared as they are stored.
+fn unsealed(checked: &Checked) -> Checked {
+    let mut checked = checked.clone();
+    let fields = checked.model.entities.iter_mut().flat_map(|entity| &mut entity.fields);
+    fields.for_each(|field| field.flags.encrypted = None);
+    checked
+}
+
 impl World {
     pub(super) fn new(checked: &Checked, vocabulary: &Vocabulary<'_>, share: Share) -> Result<Self, RunError> {
         let env = Arc::new(ManualEnv::at_ms(NOW_MILLIS.unsigned_abs()));
@@ -88,7 +96,7 @@ impl World {
         let still = Arc::new(Still::default());
         let changed = Arc::new(AtomicBool::new(false));
         let watched = Watched { database: database.clone(), changed: changed.clone() };
-        let runner = Runner::new(Arc::new(checked.clone()), Arc::new(watched), still.clone(), Settings::default())?;
+        let runner = Runner::new(Arc::new(unsealed(checked)), Arc::new(watched), still.clone(), Settings::default())?;
         block_on(runner.create_tables())?;
         let model = &runner.checked().model;
         let own = seed(model, vocabulary, Owner::Caller).into_iter().map(|(_, place, item)| (place, item)).collect();
