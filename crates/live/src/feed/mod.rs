@@ -27,6 +27,7 @@ pub use follow::{Feed, From, stream_of};
 pub use lineage::Lineage;
 pub use position::{Place, Position};
 
+pub(crate) use follow::{POLL, describe};
 pub(crate) use position::hash;
 
 /// A change, and the shard that has it.

@@ -103,6 +103,12 @@ impl Runner {
         &self.checked
     }
 
+    /// An id that nobody else has.
+    #[must_use]
+    pub fn fresh_id(&self) -> String {
+        self.surroundings.fresh().ulid()
+    }
+
     /// The time of its surroundings, in milliseconds since 1970.
     #[must_use]
     pub fn now_millis(&self) -> i64 {

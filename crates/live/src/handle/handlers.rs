@@ -1,0 +1,330 @@
+//! The code for a model's handlers, and how it is run.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use keyform_core::Error;
+use keyform_core::execute::BoxFuture;
+use keyform_model::run::Runner;
+use keyform_model::schema::Target;
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::change::EntityChange;
+use super::ledger::{DeadLetter, Lease, Ledger};
+use super::supervise::Supervisor;
+
+type Handler = Arc<dyn Fn(EntityChange) -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
+
+/// How handlers are run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The table for leases, checkpoints and dead letters.
+    pub table: String,
+    /// Where a table begins that no handler has read yet.
+    pub begin: Begin,
+    /// How often a change is tried before it becomes a dead letter.
+    pub attempts: u32,
+    /// The first pause between two tries; each next one is twice as long, up to a minute.
+    pub backoff: Duration,
+    /// How long a shard stays with a copy of the program that is not heard of. Clocks of copies must agree to within a third of it.
+    pub lease: Duration,
+    /// How often a store that cannot wake is asked for changes.
+    pub poll: Duration,
+}
+
+/// Where a table begins that no handler has read yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// With the oldest change that is kept: nothing is missed.
+    Beginning,
+    /// With what happens from now on.
+    Now,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            table: "keyform-checkpoints".to_owned(),
+            begin: Begin::Beginning,
+            attempts: 5,
+            backoff: Duration::from_millis(200),
+            lease: Duration::from_secs(15),
+            poll: crate::feed::POLL,
+        }
+    }
+}
+
+/// Why handlers cannot run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HandleError {
+    /// The model names a handler for which there is no code.
+    Missing(String),
+    /// There is code for a handler that the model does not name.
+    Unknown(String),
+    /// The store failed.
+    Store(Error),
+}
+
+impl fmt::Display for HandleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(name) => {
+                write!(f, "the model has a handler `{name}` without code: give it with `.on(\"{name}\", …)`")
+            }
+            Self::Unknown(name) => {
+                write!(f, "the model has no handler `{name}`: write `on ENTITY insert -> handler {name}`")
+            }
+            Self::Store(error) => write!(f, "{}: {}", error.code().name(), error.message()),
+        }
+    }
+}
+
+impl std::error::Error for HandleError {}
+
+impl From<Error> for HandleError {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// What came of driving dead letters again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Redriven {
+    /// So many were taken.
+    pub taken: usize,
+    /// So many failed again, and are kept.
+    pub kept: usize,
+}
+
+/// The code for a model's handlers.
+///
+/// ```
+/// use keyform_live::handle::Handlers;
+/// use keyform_model::run::Runner;
+///
+/// # async fn example(runner: Runner) -> Result<(), Box<dyn std::error::Error>> {
+/// let running = Handlers::new(runner)
+///     .on("notify", |change| async move {
+///         println!("{} {:?}", change.id, change.new);
+///         Ok(())
+///     })
+///     .start()
+///     .await?;
+/// # running.stop().await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Handlers {
+    runner: Runner,
+    settings: Settings,
+    code: BTreeMap<String, Handler>,
+}
+
+/// What all readers share.
+pub(super) struct Shared {
+    pub(super) runner: Runner,
+    pub(super) settings: Settings,
+    pub(super) ledger: Ledger,
+    /// The name of this copy of the program.
+    pub(super) owner: String,
+    code: BTreeMap<String, Handler>,
+}
+
+impl Handlers {
+    /// No code yet.
+    #[must_use]
+    pub fn new(runner: Runner) -> Self {
+        Self { runner, settings: Settings::default(), code: BTreeMap::new() }
+    }
+
+    /// Runs them another way than by default.
+    #[must_use]
+    pub fn with(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// The code for a handler. It may be called more than once for a change: [`EntityChange::id`] tells. An error, or a panic, is tried again.
+    #[must_use]
+    pub fn on<F, W>(mut self, handler: &str, code: F) -> Self
+    where
+        F: Fn(EntityChange) -> W + Send + Sync + 'static,
+        W: Future<Output = Result<(), String>> + Send + 'static,
+    {
+        self.code.insert(handler.to_owned(), Arc::new(move |change| Box::pin(code(change))));
+        self
+    }
+
+    /// Runs the handlers until the answer is stopped or dropped.
+    ///
+    /// # Errors
+    /// A handler has no code, or code no handler, or the store failed.
+    pub async fn start(self) -> Result<RunningHandlers, HandleError> {
+        self.check()?;
+        let shared = self.shared();
+        shared.ledger.ensure().await?;
+        let mut supervisors = JoinSet::new();
+        for (table, entities) in shared.runner.tables() {
+            let consumers = &shared.runner.checked().model.consumers;
+            let is_here = |consumer: &keyform_model::schema::Consumer| {
+                matches!(consumer.target, Target::Handler(_))
+                    && consumer.entity.is_some_and(|entity| entities.contains(&entity))
+            };
+            if consumers.iter().any(is_here) {
+                supervisors.spawn(Supervisor::new(shared.clone(), table, entities).run());
+            }
+        }
+        let task = tokio::spawn(async move { while supervisors.join_next().await.is_some() {} });
+        Ok(RunningHandlers { shared, task })
+    }
+
+    fn check(&self) -> Result<(), HandleError> {
+        let consumers = &self.runner.checked().model.consumers;
+        let names: Vec<&String> = consumers
+            .iter()
+            .filter_map(|consumer| if let Target::Handler(name) = &consumer.target { Some(name) } else { None })
+            .collect();
+        if let Some(name) = names.iter().find(|name| !self.code.contains_key(**name)) {
+            return Err(HandleError::Missing((*name).clone()));
+        }
+        match self.code.keys().find(|name| !names.contains(name)) {
+            Some(name) => Err(HandleError::Unknown(name.clone())),
+            None => Ok(()),
+        }
+    }
+
+    fn shared(&self) -> Arc<Shared> {
+        let ledger = self.ledger();
+        let owner = self.runner.fresh_id();
+        let (runner, settings, code) = (self.runner.clone(), self.settings.clone(), self.code.clone());
+        Arc::new(Shared { runner, settings, ledger, owner, code })
+    }
+
+    fn ledger(&self) -> Ledger {
+        Ledger {
+            store: self.runner.store().clone(),
+            table: self.settings.table.clone(),
+            model: self.runner.checked().model.name.clone(),
+        }
+    }
+
+    /// The changes that a handler could not take, oldest first.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn dead_letters(&self, handler: &str) -> Result<Vec<DeadLetter>, HandleError> {
+        Ok(self.ledger().letters(handler).await?)
+    }
+
+    /// Gives a handler its dead letters again, oldest first, each once. Those it takes are gone.
+    ///
+    /// # Errors
+    /// There is no code for the handler, or the store failed.
+    pub async fn redrive(&self, handler: &str) -> Result<Redriven, HandleError> {
+        if !self.code.contains_key(handler) {
+            return Err(HandleError::Missing(handler.to_owned()));
+        }
+        let (shared, tables) = (self.shared(), self.runner.tables());
+        let mut redriven = Redriven::default();
+        for letter in shared.ledger.letters(handler).await? {
+            let entities = tables.iter().find(|(table, _)| *table == letter.table).map(|(_, entities)| entities);
+            let change = entities.and_then(|entities| EntityChange::of(&self.runner, entities, &letter.record));
+            let taken = match change {
+                Some(change) => shared.call(handler, change).await.is_ok(),
+                None => false,
+            };
+            if taken {
+                shared.ledger.discard(&letter).await?;
+                redriven.taken += 1;
+            } else {
+                redriven.kept += 1;
+            }
+        }
+        Ok(redriven)
+    }
+}
+
+impl Shared {
+    pub(super) fn until_ms(&self) -> i64 {
+        let lease = i64::try_from(self.settings.lease.as_millis()).unwrap_or(i64::MAX);
+        self.runner.now_millis().saturating_add(lease)
+    }
+
+    /// Keeps a lease; false if it is another's by now.
+    pub(super) async fn renew(&self, table: &str, lease: &Lease) -> bool {
+        match self.ledger.renew(table, lease, self.until_ms()).await {
+            Ok(is_ours) => is_ours,
+            Err(error) => {
+                tracing::warn!(error = error.message(), "a lease cannot be renewed; it is tried again");
+                true
+            }
+        }
+    }
+
+    /// Calls a handler; a panic is an error.
+    pub(super) async fn call(&self, name: &str, change: EntityChange) -> Result<(), String> {
+        let Some(code) = self.code.get(name) else { return Err(format!("there is no code for `{name}`")) };
+        let task = AbortOnDrop(tokio::spawn(code(change)));
+        task.await.unwrap_or_else(|error| Err(format!("the handler panicked: {error}")))
+    }
+}
+
+/// A task that does not outlive its reader, so that a shard has one reader at a time.
+struct AbortOnDrop(JoinHandle<Result<(), String>>);
+
+impl Future for AbortOnDrop {
+    type Output = Result<Result<(), String>, tokio::task::JoinError>;
+
+    fn poll(mut self: std::pin::Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> std::task::Poll<Self::Output> {
+        std::pin::Pin::new(&mut self.0).poll(cx)
+    }
+}
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Handlers at work. Dropping it stops them; their shards pass to other copies when the leases run out.
+pub struct RunningHandlers {
+    shared: Arc<Shared>,
+    task: JoinHandle<()>,
+}
+
+impl RunningHandlers {
+    /// Stops, and gives its shards to other copies at once.
+    pub async fn stop(mut self) {
+        self.task.abort();
+        // The outcome of a task that was ended is that it was ended.
+        drop((&mut self.task).await);
+        for (table, _) in self.shared.runner.tables() {
+            let Ok(leases) = self.shared.ledger.leases(&table).await else { continue };
+            for lease in leases.iter().filter(|lease| lease.owner == self.shared.owner && !lease.is_done) {
+                // A lease that cannot be given up runs out.
+                drop(self.shared.ledger.renew(&table, lease, 0).await);
+            }
+        }
+    }
+}
+
+impl Drop for RunningHandlers {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl fmt::Debug for Handlers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handlers").field("code", &self.code.keys()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for RunningHandlers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunningHandlers").field("owner", &self.shared.owner).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,370 @@
+//! Leases, checkpoints and dead letters, in a table of the same store.
+//!
+//! | partition | sort | is |
+//! |---|---|---|
+//! | `SHARDS#{model}#{table}` | the shard's id | who reads the shard until when, under which fence, and how far it was read |
+//! | `DEAD#{model}#{handler}` | time and id of the change | a change that a handler could not take |
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use keyform_core::expression::{
+    Comparator, Condition, KeyCondition, KeyPredicate, KeyTest, Operand, Path, SetAction, SetValue, Update,
+    UpdateOperand,
+};
+use keyform_core::operation::{
+    ChangeKind, ChangeRecord, CreateTable, DeleteItem, Operation, Output, PutItem, Query, ReturnValues, SequenceNumber,
+    UpdateItem, UserIdentity,
+};
+use keyform_core::table::{BillingMode, KeySchema, ScalarType, Status, StreamView};
+use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Execute, Item};
+
+use crate::feed::Place;
+
+/// A large item leaves no room for its images in a dead letter.
+const IMAGES_BYTES_MAX: usize = 380_000;
+
+/// The table.
+#[derive(Clone)]
+pub(super) struct Ledger {
+    pub(super) store: Arc<dyn Execute>,
+    pub(super) table: String,
+    pub(super) model: String,
+}
+
+/// Who reads a shard, and how far.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Lease {
+    pub(super) shard: String,
+    pub(super) owner: String,
+    pub(super) until_ms: i64,
+    pub(super) fence: i64,
+    pub(super) place: Place,
+    pub(super) is_done: bool,
+}
+
+/// A change that a handler could not take.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeadLetter {
+    /// The handler.
+    pub handler: String,
+    /// The change's id.
+    pub change: String,
+    /// The table in the store.
+    pub table: String,
+    /// What the handler said last.
+    pub error: String,
+    /// How often it was tried.
+    pub attempts: i64,
+    /// The change. An item that is too large for the letter is left out: its key is there.
+    pub record: ChangeRecord,
+    pub(super) sort: String,
+}
+
+impl Ledger {
+    /// Makes the table if it is not there.
+    pub(super) async fn ensure(&self) -> Result<(), Error> {
+        let create = CreateTable {
+            key: KeySchema { partition: vec!["pk".to_owned()], sort: vec!["sk".to_owned()] },
+            attributes: [("pk".to_owned(), ScalarType::S), ("sk".to_owned(), ScalarType::S)].into(),
+            billing: BillingMode::PayPerRequest,
+            ..CreateTable::named(self.table.clone())
+        };
+        match self.store.execute(Operation::CreateTable(create)).await {
+            Ok(_) => {}
+            Err(error) if error.code() == ErrorCode::ResourceInUse => {}
+            Err(error) => return Err(error),
+        }
+        loop {
+            match self.store.execute(Operation::DescribeTable { table: self.table.clone() }).await {
+                Ok(Output::Table(table)) if table.status == Status::Active => return Ok(()),
+                Err(error) if error.code() != ErrorCode::ResourceNotFound => return Err(error),
+                _ => tokio::time::sleep(Duration::from_millis(500)).await,
+            }
+        }
+    }
+
+    fn shard_key(&self, table: &str, shard: &str) -> Attributes {
+        key(format!("SHARDS#{}#{table}", self.model), shard.to_owned())
+    }
+
+    /// All leases of a table.
+    pub(super) async fn leases(&self, table: &str) -> Result<Vec<Lease>, Error> {
+        let items = self.query(format!("SHARDS#{}#{table}", self.model)).await?;
+        Ok(items.iter().filter_map(lease).collect())
+    }
+
+    /// Says where a shard begins, if nothing is known of it.
+    pub(super) async fn begin(&self, table: &str, shard: &str, place: Option<Place>) -> Result<(), Error> {
+        let mut item = self.shard_key(table, shard);
+        item.extend([("until".to_owned(), 0.into()), ("fence".to_owned(), 0.into()), ("owner".to_owned(), "-".into())]);
+        match place {
+            Some(place) => item.insert("place".to_owned(), place_text(place).into()),
+            None => item.insert("done".to_owned(), true.into()),
+        };
+        let condition = Some(Condition::AttributeNotExists(Path::attribute("pk")));
+        let put = PutItem { table: self.table.clone(), item, condition, ..PutItem::default() };
+        unless_refused(self.store.execute(Operation::PutItem(put)).await).map(drop)
+    }
+
+    /// Takes a shard that nobody reads; nothing if somebody was faster.
+    pub(super) async fn claim(
+        &self,
+        table: &str,
+        shard: &str,
+        owner: &str,
+        now_ms: i64,
+        until_ms: i64,
+    ) -> Result<Option<Lease>, Error> {
+        let free = Condition::Or(vec![
+            Condition::AttributeNotExists(Path::attribute("pk")),
+            compare("until", Comparator::Less, now_ms.into()),
+        ]);
+        let condition = Condition::And(vec![free, Condition::AttributeNotExists(Path::attribute("done"))]);
+        let fence = SetValue::Plus(
+            UpdateOperand::IfNotExists(Path::attribute("fence"), Box::new(constant(0.into()))),
+            constant(1.into()),
+        );
+        let place = SetValue::Operand(UpdateOperand::IfNotExists(
+            Path::attribute("place"),
+            Box::new(constant(place_text(Place::Start).into())),
+        ));
+        let mut set = vec![to("owner", owner.into()), to("until", until_ms.into())];
+        set.push(SetAction { path: Path::attribute("fence"), value: fence });
+        set.push(SetAction { path: Path::attribute("place"), value: place });
+        let output = self.update(self.shard_key(table, shard), set, condition).await?;
+        Ok(output.and_then(|item| lease(&item)))
+    }
+
+    /// Notes how far a shard was read, and renews the lease; false if the lease is another's by now.
+    pub(super) async fn checkpoint(
+        &self,
+        table: &str,
+        lease: &Lease,
+        place: Place,
+        until_ms: i64,
+        is_done: bool,
+    ) -> Result<bool, Error> {
+        let mut set = vec![to("place", place_text(place).into()), to("until", until_ms.into())];
+        if is_done {
+            set.push(to("done", true.into()));
+        }
+        let condition = compare("fence", Comparator::Equal, lease.fence.into());
+        self.update(self.shard_key(table, &lease.shard), set, condition).await.map(|item| item.is_some())
+    }
+
+    /// Keeps a lease until then; false if it is another's by now.
+    pub(super) async fn renew(&self, table: &str, lease: &Lease, until_ms: i64) -> Result<bool, Error> {
+        let condition = compare("fence", Comparator::Equal, lease.fence.into());
+        let set = vec![to("until", until_ms.into())];
+        self.update(self.shard_key(table, &lease.shard), set, condition).await.map(|item| item.is_some())
+    }
+
+    /// Forgets a shard that the stream has forgotten.
+    pub(super) async fn forget(&self, table: &str, shard: &str) -> Result<(), Error> {
+        self.delete(self.shard_key(table, shard)).await
+    }
+
+    /// Keeps a change that a handler could not take.
+    pub(super) async fn bury(
+        &self,
+        handler: &str,
+        table: &str,
+        record: &ChangeRecord,
+        error: &str,
+        attempts: u32,
+    ) -> Result<(), Error> {
+        let sort = format!("{:013}#{}", record.at_ms, record.id);
+        let mut item = key(format!("DEAD#{}#{handler}", self.model), sort);
+        let error: String = error.chars().take(1000).collect();
+        item.extend([
+            ("table".to_owned(), table.into()),
+            ("error".to_owned(), AttributeValue::S(error)),
+            ("attempts".to_owned(), i64::from(attempts).into()),
+            ("change".to_owned(), record.id.as_str().into()),
+            ("kind".to_owned(), record.kind.name().into()),
+            ("at".to_owned(), i64::try_from(record.at_ms).unwrap_or(i64::MAX).into()),
+            ("sequence".to_owned(), AttributeValue::S(record.sequence.to_string())),
+            ("view".to_owned(), record.view.name().into()),
+            ("expired".to_owned(), record.identity.is_some().into()),
+            ("keys".to_owned(), image(&record.keys)),
+        ]);
+        let mut room = IMAGES_BYTES_MAX;
+        for (name, item_image) in [("new", &record.new), ("old", &record.old)] {
+            let Some(found) = item_image.as_ref().filter(|found| found.as_bytes().len() <= room) else { continue };
+            room -= found.as_bytes().len();
+            item.insert(name.to_owned(), image(found));
+        }
+        let put = PutItem { table: self.table.clone(), item, ..PutItem::default() };
+        self.store.execute(Operation::PutItem(put)).await.map(drop)
+    }
+
+    /// What a handler could not take, oldest first.
+    pub(super) async fn letters(&self, handler: &str) -> Result<Vec<DeadLetter>, Error> {
+        let items = self.query(format!("DEAD#{}#{handler}", self.model)).await?;
+        Ok(items.iter().filter_map(|item| letter(handler, item)).collect())
+    }
+
+    pub(super) async fn discard(&self, letter: &DeadLetter) -> Result<(), Error> {
+        self.delete(key(format!("DEAD#{}#{}", self.model, letter.handler), letter.sort.clone())).await
+    }
+
+    async fn delete(&self, key: Attributes) -> Result<(), Error> {
+        let delete = DeleteItem { table: self.table.clone(), key, ..DeleteItem::default() };
+        self.store.execute(Operation::DeleteItem(delete)).await.map(drop)
+    }
+
+    /// The item after an update; nothing if the condition did not hold.
+    async fn update(&self, key: Attributes, set: Vec<SetAction>, condition: Condition) -> Result<Option<Item>, Error> {
+        let update = UpdateItem {
+            table: self.table.clone(),
+            key,
+            update: Some(Update { set, ..Update::default() }),
+            condition: Some(condition),
+            return_values: ReturnValues::AllNew,
+            ..UpdateItem::default()
+        };
+        match unless_refused(self.store.execute(Operation::UpdateItem(update)).await)? {
+            Some(Output::WriteItem(output)) => Ok(output.attributes),
+            _ => Ok(None),
+        }
+    }
+
+    async fn query(&self, partition: String) -> Result<Vec<Item>, Error> {
+        let test = KeyTest::Compare(Comparator::Equal, AttributeValue::S(partition).into());
+        let key = KeyCondition { predicates: vec![KeyPredicate { attribute: "pk".to_owned(), test }] };
+        let mut items = Vec::new();
+        let mut start = None;
+        loop {
+            let query = Query {
+                table: self.table.clone(),
+                index: None,
+                key: key.clone(),
+                filter: None,
+                projection: None,
+                select: None,
+                limit: None,
+                consistent: true,
+                reverse: false,
+                start,
+                return_capacity: Default::default(),
+            };
+            let Output::Page(page) = self.store.execute(Operation::Query(query)).await? else { return Ok(items) };
+            items.extend(page.items.unwrap_or_default());
+            match page.last_key {
+                Some(last) => start = Some(last.to_attributes()),
+                None => return Ok(items),
+            }
+        }
+    }
+}
+
+fn unless_refused(answer: Result<Output, Error>) -> Result<Option<Output>, Error> {
+    match answer {
+        Ok(output) => Ok(Some(output)),
+        Err(error) if error.code() == ErrorCode::ConditionalCheckFailed => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn key(partition: String, sort: String) -> Attributes {
+    [("pk".to_owned(), AttributeValue::S(partition)), ("sk".to_owned(), AttributeValue::S(sort))].into()
+}
+
+fn compare(attribute: &str, comparator: Comparator, value: AttributeValue) -> Condition {
+    Condition::Compare {
+        left: Operand::Path(Path::attribute(attribute)),
+        comparator,
+        right: Operand::Value(value.into()),
+    }
+}
+
+fn constant(value: AttributeValue) -> UpdateOperand {
+    UpdateOperand::Value(value.into())
+}
+
+fn to(attribute: &str, value: AttributeValue) -> SetAction {
+    SetAction { path: Path::attribute(attribute), value: SetValue::Operand(constant(value)) }
+}
+
+fn place_text(place: Place) -> String {
+    match place {
+        Place::Start => "start".to_owned(),
+        Place::After(sequence) => format!("after {sequence}"),
+        Place::Since(millis) => format!("since {millis}"),
+    }
+}
+
+fn place(text: &str) -> Option<Place> {
+    match text.split_once(' ') {
+        Some(("after", sequence)) => sequence.parse().ok().map(Place::After),
+        Some(("since", millis)) => millis.parse().ok().map(Place::Since),
+        _ => (text == "start").then_some(Place::Start),
+    }
+}
+
+fn text(item: &Item, name: &str) -> Option<String> {
+    match item.get(name)?.to_tree() {
+        AttributeValue::S(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn number(item: &Item, name: &str) -> Option<i64> {
+    match item.get(name)?.to_tree() {
+        AttributeValue::N(number) => number.to_i64(),
+        _ => None,
+    }
+}
+
+fn lease(item: &Item) -> Option<Lease> {
+    Some(Lease {
+        shard: text(item, "sk")?,
+        owner: text(item, "owner").unwrap_or_default(),
+        until_ms: number(item, "until").unwrap_or_default(),
+        fence: number(item, "fence").unwrap_or_default(),
+        place: text(item, "place").and_then(|text| place(&text)).unwrap_or(Place::Start),
+        is_done: item.get("done").is_some(),
+    })
+}
+
+fn image(item: &Item) -> AttributeValue {
+    AttributeValue::B(item.as_bytes().to_vec())
+}
+
+fn image_of(item: &Item, name: &str) -> Option<Item> {
+    match item.get(name)?.to_tree() {
+        AttributeValue::B(bytes) => Item::decode(Bytes::from(bytes)).ok(),
+        _ => None,
+    }
+}
+
+fn letter(handler: &str, item: &Item) -> Option<DeadLetter> {
+    let kinds = [ChangeKind::Insert, ChangeKind::Modify, ChangeKind::Remove];
+    let kind = text(item, "kind")?;
+    let record = ChangeRecord {
+        id: text(item, "change")?,
+        kind: kinds.into_iter().find(|known| known.name() == kind)?,
+        at_ms: number(item, "at").and_then(|at| u64::try_from(at).ok())?,
+        keys: image_of(item, "keys")?,
+        old: image_of(item, "old"),
+        new: image_of(item, "new"),
+        sequence: text(item, "sequence").and_then(|text| text.parse().ok()).unwrap_or(SequenceNumber(0)),
+        size_bytes: 0,
+        view: StreamView::from_name(&text(item, "view")?)?,
+        identity: item
+            .get("expired")
+            .filter(|expired| expired.to_tree() == AttributeValue::Bool(true))
+            .map(|_| UserIdentity::TimeToLive),
+    };
+    Some(DeadLetter {
+        handler: handler.to_owned(),
+        change: record.id.clone(),
+        table: text(item, "table")?,
+        error: text(item, "error").unwrap_or_default(),
+        attempts: number(item, "attempts").unwrap_or_default(),
+        record,
+        sort: text(item, "sk")?,
+    })
+}

@@ -1,0 +1,169 @@
+//! One shard, read by whoever has its lease.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use keyform_core::operation::ChangeRecord;
+use keyform_model::schema::{Consumer, EntityId, Target};
+use tokio::time::Instant;
+
+use super::change::EntityChange;
+use super::handlers::Shared;
+use super::ledger::Lease;
+use crate::feed::FeedError;
+use crate::feed::Place;
+use crate::feed::cursor::Cursor;
+
+/// So many handled changes at the most are delivered again after a crash.
+const UNNOTED_MAX: usize = 50;
+
+/// A shard and its lease.
+pub(super) struct ShardReader {
+    pub(super) shared: Arc<Shared>,
+    pub(super) table: String,
+    pub(super) arn: String,
+    pub(super) entities: Vec<EntityId>,
+    pub(super) lease: Lease,
+}
+
+/// The lease is another's by now.
+struct Lost;
+
+impl ShardReader {
+    /// Reads until the shard ends or the lease is lost.
+    pub(super) async fn run(self) {
+        let mut cursor = Cursor::new(&self.lease.shard, self.lease.place);
+        let mut noted = Instant::now();
+        loop {
+            match self.step(&mut cursor, &mut noted).await {
+                Ok(true) => {}
+                Ok(false) | Err(Lost) => return,
+            }
+        }
+    }
+
+    /// Reads and handles one page; false at the end of the shard.
+    async fn step(&self, cursor: &mut Cursor, noted: &mut Instant) -> Result<bool, Lost> {
+        let store = self.shared.runner.store();
+        let seen = store.watch().map(|watch| watch.latest());
+        let page = match cursor.read(&**store, &self.arn).await {
+            Ok(page) => page,
+            Err(FeedError::TooOld) => {
+                tracing::warn!(
+                    table = self.table,
+                    shard = self.lease.shard,
+                    "changes may have been missed: the checkpoint is older than the stream"
+                );
+                *cursor = Cursor::new(&self.lease.shard, Place::Start);
+                return Ok(true);
+            }
+            Err(error) => {
+                tracing::warn!(table = self.table, %error, "a shard cannot be read; it is tried again");
+                tokio::time::sleep(self.shared.settings.backoff).await;
+                return Ok(true);
+            }
+        };
+        let is_empty = page.records.is_empty();
+        let mut unnoted = 0;
+        for record in &page.records {
+            if self.handle(record).await? {
+                unnoted += 1;
+            }
+            if unnoted >= UNNOTED_MAX {
+                self.note(Place::After(record.sequence), false, noted).await?;
+                unnoted = 0;
+            }
+        }
+        let is_due = noted.elapsed() > self.shared.settings.lease / 3;
+        if !is_empty || cursor.is_finished || is_due {
+            self.note(cursor.place, cursor.is_finished, noted).await?;
+        }
+        if cursor.is_finished {
+            return Ok(false);
+        }
+        if is_empty {
+            let most = self.shared.settings.lease / 4;
+            match (store.watch(), seen) {
+                (Some(watch), Some(seen)) => drop(tokio::time::timeout(most, watch.changed(seen)).await),
+                _ => tokio::time::sleep(self.shared.settings.poll.min(most)).await,
+            }
+        }
+        Ok(true)
+    }
+
+    async fn note(&self, place: Place, is_done: bool, noted: &mut Instant) -> Result<(), Lost> {
+        loop {
+            let until_ms = self.shared.until_ms();
+            match self.shared.ledger.checkpoint(&self.table, &self.lease, place, until_ms, is_done).await {
+                Ok(true) => {
+                    *noted = Instant::now();
+                    return Ok(());
+                }
+                Ok(false) => return Err(Lost),
+                Err(error) if noted.elapsed() < self.shared.settings.lease => {
+                    tracing::warn!(error = error.message(), "a checkpoint cannot be written; it is tried again");
+                    tokio::time::sleep(self.shared.settings.backoff).await;
+                }
+                // Another copy may read the shard by now.
+                Err(_) => return Err(Lost),
+            }
+        }
+    }
+
+    /// Calls the handlers of a change; tells whether there were any.
+    async fn handle(&self, record: &ChangeRecord) -> Result<bool, Lost> {
+        let Some(change) = EntityChange::of(&self.shared.runner, &self.entities, record) else { return Ok(false) };
+        let consumers = &self.shared.runner.checked().model.consumers;
+        let wants =
+            |consumer: &&Consumer| consumer.entity == Some(change.entity) && consumer.events.contains(&change.event);
+        let mut any = false;
+        for consumer in consumers.iter().filter(wants) {
+            if let Target::Handler(name) = &consumer.target {
+                any = true;
+                self.renewed(self.deliver(name, &change)).await?;
+            }
+        }
+        Ok(any)
+    }
+
+    /// Does work that may take long, and keeps the lease meanwhile.
+    async fn renewed(&self, work: impl Future<Output = ()>) -> Result<(), Lost> {
+        let mut work = std::pin::pin!(work);
+        loop {
+            tokio::select! {
+                () = &mut work => return Ok(()),
+                () = tokio::time::sleep(self.shared.settings.lease / 3) => {
+                    if !self.shared.renew(&self.table, &self.lease).await {
+                        return Err(Lost);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tries a handler until it takes the change, or the change becomes a dead letter.
+    async fn deliver(&self, name: &str, change: &EntityChange) {
+        let settings = &self.shared.settings;
+        let mut pause = settings.backoff;
+        let mut error = String::new();
+        for attempt in 0..settings.attempts.max(1) {
+            if attempt > 0 {
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(Duration::from_secs(60));
+            }
+            match self.shared.call(name, EntityChange { attempt, ..change.clone() }).await {
+                Ok(()) => return,
+                Err(why) => error = why,
+            }
+            tracing::warn!(handler = name, change = change.id, attempt, error, "a handler failed");
+        }
+        // Nothing goes on before the letter is kept: it would be lost.
+        while let Err(failed) =
+            self.shared.ledger.bury(name, &self.table, &change.record, &error, settings.attempts).await
+        {
+            tracing::error!(error = failed.message(), "a dead letter cannot be kept; it is tried again");
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        tracing::error!(handler = name, change = change.id, error, "a change is now a dead letter");
+    }
+}

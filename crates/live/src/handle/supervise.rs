@@ -1,0 +1,150 @@
+//! Which copy of a program reads which shard.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use keyform_core::Error;
+use keyform_core::operation::Shard;
+use keyform_model::schema::EntityId;
+use tokio::task::{AbortHandle, JoinSet};
+
+use super::handlers::{Begin, Shared};
+use super::ledger::Lease;
+use super::shard::ShardReader;
+use crate::feed::{FeedError, Lineage, Place, describe, stream_of};
+
+/// Reads its share of a table's shards until it is dropped.
+pub(super) struct Supervisor {
+    pub(super) shared: Arc<Shared>,
+    pub(super) table: String,
+    pub(super) entities: Vec<EntityId>,
+    readers: JoinSet<String>,
+    reading: BTreeMap<String, AbortHandle>,
+}
+
+impl Supervisor {
+    pub(super) fn new(shared: Arc<Shared>, table: String, entities: Vec<EntityId>) -> Self {
+        Self { shared, table, entities, readers: JoinSet::new(), reading: BTreeMap::new() }
+    }
+
+    pub(super) async fn run(mut self) {
+        loop {
+            if let Err(error) = self.look().await {
+                tracing::warn!(table = self.table, %error, "shards cannot be shared out; it is tried again");
+            }
+            tokio::select! {
+                Some(ended) = self.readers.join_next(), if !self.readers.is_empty() => {
+                    if let Ok(shard) = ended {
+                        self.reading.remove(&shard);
+                    }
+                }
+                () = tokio::time::sleep(self.shared.settings.lease / 3) => {}
+            }
+            self.reading.retain(|_, task| !task.is_finished());
+        }
+    }
+
+    /// Takes what nobody reads, up to a fair share, and gives up what is above it.
+    async fn look(&mut self) -> Result<(), FeedError> {
+        let store = self.shared.runner.store().clone();
+        // What is there now is decided before the shards are looked at.
+        let latest = store.watch().map(|watch| watch.latest());
+        let stream = stream_of(&*store, &self.table).await?;
+        let (lineage, _) = describe(&*store, &stream.arn).await?;
+        let mut leases = self.leases().await?;
+        if leases.is_empty() && self.shared.settings.begin == Begin::Now {
+            self.begin_now(&lineage, latest).await?;
+            leases = self.leases().await?;
+        }
+        self.forget_gone(&lineage, &mut leases).await?;
+        let now_ms = self.shared.runner.now_millis();
+        let is_done = |shard: &str| leases.get(shard).is_some_and(|lease| lease.is_done);
+        let can_begin = |shard: &&Shard| {
+            let waits = shard.parent.as_deref().is_some_and(|parent| lineage.get(parent).is_some() && !is_done(parent));
+            !is_done(&shard.id) && !waits
+        };
+        let open: Vec<&Shard> = lineage.iter().filter(can_begin).collect();
+        let share = share(open.len(), &leases, &self.shared.owner, now_ms);
+        for shard in open {
+            let is_free = leases.get(&shard.id).is_none_or(|lease| lease.until_ms < now_ms);
+            if self.reading.len() < share && is_free && !self.reading.contains_key(&shard.id) {
+                self.claim(&stream.arn, &shard.id).await?;
+            }
+        }
+        if self.reading.len() > share {
+            // Its lease runs out, and a copy that has less takes it.
+            if let Some((_, task)) = self.reading.pop_first() {
+                task.abort();
+            }
+        }
+        Ok(())
+    }
+
+    async fn leases(&self) -> Result<BTreeMap<String, Lease>, Error> {
+        let leases = self.shared.ledger.leases(&self.table).await?;
+        Ok(leases.into_iter().map(|lease| (lease.shard.clone(), lease)).collect())
+    }
+
+    /// Notes that everything before now is of no interest.
+    async fn begin_now(
+        &self,
+        lineage: &Lineage,
+        latest: Option<keyform_core::operation::SequenceNumber>,
+    ) -> Result<(), Error> {
+        let now_ms = u64::try_from(self.shared.runner.now_millis()).unwrap_or(0);
+        for shard in lineage.iter() {
+            let place = match (latest, shard.end) {
+                (Some(latest), end) if end.is_none_or(|end| end > latest) => {
+                    Some(if latest >= shard.start { Place::After(latest) } else { Place::Start })
+                }
+                (None, None) => Some(Place::Since(now_ms)),
+                _ => None,
+            };
+            self.shared.ledger.begin(&self.table, &shard.id, place).await?;
+        }
+        Ok(())
+    }
+
+    /// A shard that the stream has forgotten took along what was not read of it.
+    async fn forget_gone(&self, lineage: &Lineage, leases: &mut BTreeMap<String, Lease>) -> Result<(), Error> {
+        let gone: Vec<String> = leases.keys().filter(|shard| lineage.get(shard).is_none()).cloned().collect();
+        for shard in gone {
+            if leases.remove(&shard).is_some_and(|lease| !lease.is_done) {
+                tracing::warn!(
+                    table = self.table,
+                    shard,
+                    "changes were missed: a shard was forgotten before it was read"
+                );
+            }
+            self.shared.ledger.forget(&self.table, &shard).await?;
+        }
+        Ok(())
+    }
+
+    async fn claim(&mut self, arn: &str, shard: &str) -> Result<(), Error> {
+        let (shared, now_ms) = (&self.shared, self.shared.runner.now_millis());
+        let claimed = shared.ledger.claim(&self.table, shard, &shared.owner, now_ms, shared.until_ms()).await?;
+        let Some(lease) = claimed else { return Ok(()) };
+        let reader = ShardReader {
+            shared: self.shared.clone(),
+            table: self.table.clone(),
+            arn: arn.to_owned(),
+            entities: self.entities.clone(),
+            lease,
+        };
+        let name = shard.to_owned();
+        let task = self.readers.spawn(async move {
+            reader.run().await;
+            name
+        });
+        self.reading.insert(shard.to_owned(), task);
+        Ok(())
+    }
+}
+
+/// How many shards one copy reads at the most, so that all copies read about as many.
+fn share(shards: usize, leases: &BTreeMap<String, Lease>, owner: &str, now_ms: i64) -> usize {
+    let held = leases.values().filter(|lease| !lease.is_done && lease.until_ms >= now_ms);
+    let others: BTreeSet<&str> = held.map(|lease| lease.owner.as_str()).filter(|known| *known != owner).collect();
+    shards.div_ceil(others.len() + 1).max(1)
+}
