@@ -219,8 +219,13 @@ fn idempotency_key() -> Value {
 
 fn body(model: &Model, pattern: Pattern<'_>) -> Value {
     let arguments: Vec<Argument<'_>> = pattern.arguments(model).collect();
+    let property = |argument: &Argument<'_>| match schema::of(&argument.kind) {
+        // Null is the same as leaving it out.
+        schema if !argument.required => json!({ "anyOf": [schema, { "type": "null" }] }),
+        schema => schema,
+    };
     let properties: Map<String, Value> =
-        arguments.iter().map(|argument| (argument.name.to_owned(), schema::of(&argument.kind))).collect();
+        arguments.iter().map(|argument| (argument.name.to_owned(), property(argument))).collect();
     let required: Vec<&str> =
         arguments.iter().filter(|argument| argument.required).map(|argument| argument.name).collect();
     let example: Map<String, Value> = arguments

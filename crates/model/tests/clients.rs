@@ -1,0 +1,57 @@
+//! Clients as they are printed: what a small model's look like, without the part that all clients share.
+//!
+//! `KEYFORM_BLESS=1` writes the pages again.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::path::PathBuf;
+
+use keyform_model::Checked;
+use keyform_model::generate::{self, Settings};
+
+const MODEL: &str = include_str!("clients/notes.kf");
+
+fn printed(target: &str, model: &str) -> Result<String, String> {
+    let checked = Checked::read(model);
+    assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
+    (generate::target(target).unwrap().print)(&checked, &Settings::default())
+}
+
+/// The text without what lies between two lines.
+fn without(text: &str, from: &str, to: &str) -> String {
+    let (before, rest) = text.split_once(from).unwrap();
+    let after = rest.find(to).map_or("", |at| &rest[at..]);
+    format!("{before}…\n\n{after}")
+}
+
+fn check(name: &str, found: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(name);
+    if std::env::var_os("KEYFORM_BLESS").is_some() {
+        std::fs::write(&path, found).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(found, expected, "{name} differs; KEYFORM_BLESS=1 writes it again");
+}
+
+#[test]
+fn a_small_model_in_typescript() {
+    let text = printed("typescript", MODEL).unwrap();
+    check("notes.ts", &without(&text, "/** How a client reaches its server. */", "const decodeNote"));
+}
+
+#[test]
+fn a_small_model_in_python() {
+    let text = printed("python", MODEL).unwrap();
+    check("notes.py", &without(&text, "class CallError(Exception):", "def _decode_note("));
+}
+
+#[test]
+fn a_cursor_of_the_author_is_refused() {
+    let model = MODEL
+        .replace("read notes(userId)", "read notes(userId, cursor: string)")
+        .replace("page 20 ", "where text = cursor, page 20 ");
+    for target in ["typescript", "python"] {
+        let refusal = printed(target, &model).unwrap_err();
+        assert!(refusal.contains("`notes` has an argument `cursor`"), "{refusal}");
+    }
+}
