@@ -35,8 +35,8 @@ pub use keyform_aws as aws;
 
 pub mod copy;
 pub mod cursor_key;
-pub mod files;
 pub mod field_keys;
+pub mod files;
 pub mod isolation;
 mod models;
 mod serve;

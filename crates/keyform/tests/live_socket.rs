@@ -85,6 +85,9 @@ struct Client(WebSocketStream<TcpStream>);
 
 impl Client {
     async fn send(&mut self, message: Value) {
+        if message.is_object() {
+            schema::check("client", &message);
+        }
         self.0.send(Message::text(message.to_string())).await.unwrap();
     }
 
@@ -93,7 +96,11 @@ impl Client {
         loop {
             let next = tokio::time::timeout(Duration::from_secs(30), self.0.next()).await.expect("an answer in time");
             match next {
-                Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text).unwrap()),
+                Some(Ok(Message::Text(text))) => {
+                    let message = serde_json::from_str(&text).unwrap();
+                    schema::check("server", &message);
+                    return Ok(message);
+                }
                 Some(Ok(Message::Close(Some(frame)))) => return Err(frame.code.into()),
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
                 other => panic!("{other:?}"),
@@ -112,6 +119,53 @@ impl Client {
         assert_eq!(message["type"], "changes", "{message}");
         let change = |change: &Value| (change["kind"].as_str().unwrap().to_owned(), change["item"]["title"].clone());
         message["changes"].as_array().unwrap().iter().map(change).collect()
+    }
+}
+
+/// As much of JSON Schema as `docs/live.schema.json` uses: every message of these tests must fit it.
+mod schema {
+    use serde_json::Value;
+
+    pub fn check(side: &str, message: &Value) {
+        let schema: Value = serde_json::from_str(include_str!("../../../docs/live.schema.json")).unwrap();
+        assert!(fits(&schema, &schema["$defs"][side], message), "not in docs/live.schema.json: {message}");
+    }
+
+    fn fits(root: &Value, schema: &Value, value: &Value) -> bool {
+        let known = ["$ref", "oneOf", "type", "const", "enum", "required", "additionalProperties", "properties"];
+        let others = ["items", "minLength", "maxLength", "minimum", "description"];
+        schema.as_object().unwrap().iter().all(|(word, rule)| match word.as_str() {
+            "$ref" => fits(root, root.pointer(&rule.as_str().unwrap()[1..]).unwrap(), value),
+            "oneOf" => rule.as_array().unwrap().iter().filter(|rule| fits(root, rule, value)).count() == 1,
+            "type" => match rule {
+                Value::Array(kinds) => kinds.iter().any(|kind| is_of(kind, value)),
+                kind => is_of(kind, value),
+            },
+            "const" => rule == value,
+            "enum" => rule.as_array().unwrap().contains(value),
+            "required" => rule.as_array().unwrap().iter().all(|name| value.get(name.as_str().unwrap()).is_some()),
+            "properties" => value
+                .as_object()
+                .unwrap()
+                .iter()
+                .all(|(name, value)| rule.get(name).is_some_and(|rule| fits(root, rule, value))),
+            "items" => value.as_array().unwrap().iter().all(|value| fits(root, rule, value)),
+            "minLength" => value.as_str().unwrap().len() as u64 >= rule.as_u64().unwrap(),
+            "maxLength" => value.as_str().unwrap().len() as u64 <= rule.as_u64().unwrap(),
+            "minimum" => value.as_i64().unwrap() >= rule.as_i64().unwrap(),
+            word => known.contains(&word) || others.contains(&word),
+        })
+    }
+
+    fn is_of(kind: &Value, value: &Value) -> bool {
+        match kind.as_str().unwrap() {
+            "object" => value.is_object(),
+            "array" => value.is_array(),
+            "string" => value.is_string(),
+            "integer" => value.is_i64(),
+            "null" => value.is_null(),
+            other => panic!("{other}"),
+        }
     }
 }
 

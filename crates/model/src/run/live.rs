@@ -135,8 +135,10 @@ impl Runner {
     /// An item of one of these entities; nothing if it is of none of them.
     #[must_use]
     pub fn recognise(&self, entities: &[EntityId], item: &Item) -> Option<Found> {
+        // Beside its entities a table holds sentinels of unique fields.
+        let entity = found::entity_among(&self.checked.model, entities, item)?;
         // An encrypted field that does not open is told by whoever reads the item.
-        self.found(entities, item).ok().flatten()
+        self.found_of(entity, item).ok()
     }
 
     /// Refuses a caller who may not call a read, or calls it wrongly.
