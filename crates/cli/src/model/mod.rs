@@ -13,6 +13,7 @@ mod field_keys;
 mod format;
 mod generate;
 mod import;
+mod migrate;
 mod printed;
 mod run;
 mod source;
@@ -32,6 +33,7 @@ pub(crate) fn commands() -> Vec<Command> {
         doc::command(),
         cost::command(),
         run::command(),
+        migrate::command(),
         deploy::command(),
         field_keys::command(),
         generate::command(),
@@ -54,6 +56,7 @@ pub(crate) fn run(name: &str, arguments: &ArgMatches) -> Option<Result<ExitCode,
         "model" => convert::run(arguments),
         "import" => import::run(arguments),
         "run" => run::run(arguments),
+        "migrate" => migrate::run(arguments),
         _ => return None,
     })
 }

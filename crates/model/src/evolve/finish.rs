@@ -13,7 +13,7 @@ use super::carry::{is_busy, unchanged};
 use super::find::{batch_get, get};
 use super::form::{Class, Form, MARK, Mark, sum};
 use super::migration::{Held, MigrateError, Migration, Pace, Progress, Watch, shown_key};
-use super::state::{Phase, REFRESH_MILLIS, State};
+use super::state::{Phase, State};
 
 /// Examples that are told.
 const EXAMPLES_MAX: usize = 10;
@@ -238,8 +238,7 @@ impl Migration {
         let mut held = self.take(pace).await?;
         if held.state.phase != Phase::RollingBack {
             held.enter(Phase::RollingBack).await?;
-            let wait = u64::try_from(2 * REFRESH_MILLIS).unwrap_or(0);
-            self.surroundings.sleep(Duration::from_millis(wait)).await;
+            self.surroundings.sleep(Duration::from_millis(self.notice_millis)).await;
             held.save().await?;
         }
         let mut found = RolledBack::default();

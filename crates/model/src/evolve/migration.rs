@@ -12,7 +12,7 @@ use crate::Checked;
 use crate::run::Surroundings;
 
 use super::form::Form;
-use super::state::{self, Checkpoint, Counts, LEASE_MILLIS, Lease, Phase, State};
+use super::state::{self, Checkpoint, Counts, LEASE_MILLIS, Lease, Phase, REFRESH_MILLIS, State};
 
 /// Into how many parts a table is divided, each with a checkpoint of its own.
 pub(super) const SEGMENTS: u32 = 4;
@@ -28,6 +28,8 @@ pub struct Migration {
     pub(super) variables: BTreeMap<String, String>,
     pub(super) forms: Vec<Form>,
     pub(super) id: String,
+    /// How long a way back waits until every copy of the application knows.
+    pub(super) notice_millis: u64,
 }
 
 /// How a migration is run.
@@ -136,7 +138,14 @@ impl Migration {
         if let Some(name) = names.into_iter().find(|name| name.contains('{')) {
             return Err(MigrateError::Variable(name.clone()));
         }
-        Ok(Self { checked, store, surroundings, variables, forms, id })
+        let notice_millis = u64::try_from(2 * REFRESH_MILLIS).unwrap_or(0);
+        Ok(Self { checked, store, surroundings, variables, forms, id, notice_millis })
+    }
+
+    /// The same, where nobody else uses the tables: a way back waits for no one.
+    #[must_use]
+    pub fn without_waiting(&self) -> Self {
+        Self { notice_millis: 0, ..self.clone() }
     }
 
     /// The evolutions.

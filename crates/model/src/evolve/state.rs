@@ -10,7 +10,7 @@ use keyform_core::expression::{Comparator, Condition, Operand, Path};
 use keyform_core::operation::{CreateTable, PutItem};
 use keyform_core::table::{BillingMode, KeySchema, ScalarType};
 use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Execute, Operation};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::find::get;
 use super::form::{Form, sum};
@@ -23,7 +23,7 @@ pub const REFRESH_MILLIS: i64 = 10_000;
 pub const LEASE_MILLIS: i64 = 60_000;
 
 /// Where a migration is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// Nobody has begun. Reads and writes know both forms.
@@ -66,7 +66,8 @@ impl Phase {
 }
 
 /// Who runs a migration, and until when nobody else may.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Lease {
     /// Who.
     pub owner: String,
@@ -75,7 +76,8 @@ pub struct Lease {
 }
 
 /// What a migration has counted.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Counts {
     /// Items read.
     pub scanned: u64,

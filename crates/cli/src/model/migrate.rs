@@ -1,0 +1,304 @@
+//! `keyform migrate`: the items of an older form become those of the new one, in steps that can be stopped anywhere.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use keyform::Rehearsal;
+use keyform::model::Checked;
+use keyform::model::evolve::state::{Counts, State};
+use keyform::model::evolve::{MigrateError, Migration, Pace, Progress, RolledBack, Verified};
+use keyform::surroundings::System;
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::output;
+use crate::place::{self, Place};
+
+use super::{file, source};
+
+const MORE: &str = "\
+The order: `plan` counts and says what it will take, `run` carries every old item over (stop it anywhere; it goes on from its checkpoint), `verify` compares every item, `cutover` ends it and removes \
+the old items, `rollback` goes back as long as nobody has cut over. Readers and writers of the new model go on all the time. Exit code 1: something is left or wrong.";
+
+pub(super) fn command() -> Command {
+    let steps = [
+        ("plan", "Counts what is there and says what the migration will take"),
+        ("run", "Carries every old item over; goes on where a run was stopped"),
+        ("status", "Shows the phase, who runs it, and what was counted"),
+        ("verify", "Compares every item"),
+        ("cutover", "Ends it: the new form alone is read, and the old items are removed"),
+        ("rollback", "Goes back to the old form; not after the cut-over"),
+    ];
+    let step = |(name, about)| {
+        let step = Command::new(name).about(about).arg(file()).args(place::arguments()).arg(format());
+        match name {
+            "plan" => step.arg(budget()),
+            "run" => step.arg(budget()).arg(take_over()).arg(rehearse()),
+            "cutover" | "rollback" => step.arg(budget()).arg(take_over()),
+            _ => step,
+        }
+    };
+    Command::new("migrate")
+        .about("Moves items of an older form to the new one while readers and writers go on")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands(steps.map(step))
+        .after_help(MORE)
+}
+
+fn format() -> Arg {
+    let format = Arg::new("format").long("format").value_name("FORMAT").value_parser(["text", "json"]);
+    format
+        .default_value("text")
+        .help("How to print: for people, or as JSON with progress as lines of JSON on standard error")
+}
+
+fn budget() -> Arg {
+    Arg::new("write-units-per-second")
+        .long("write-units-per-second")
+        .value_name("UNITS")
+        .value_parser(clap::value_parser!(f64))
+        .help("Write units a second at most, so that the application keeps its share")
+}
+
+fn take_over() -> Arg {
+    Arg::new("take-over")
+        .long("take-over")
+        .action(ArgAction::SetTrue)
+        .help("Take the lease although another run holds it, because that one is known to be gone")
+}
+
+fn rehearse() -> Arg {
+    Arg::new("rehearse")
+        .long("rehearse")
+        .action(ArgAction::SetTrue)
+        .help("Run everything on a copy in memory, and say what came of it; the tables are only read")
+}
+
+pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    let Some((step, arguments)) = arguments.subcommand() else { return Ok(ExitCode::from(2)) };
+    let path = arguments.get_one::<String>("file").map_or("", String::as_str);
+    let checked = Checked::read(&source::read(path)?);
+    if checked.has_errors() {
+        return Err(Failure::new(format!("{path} has errors: see `keyform check {path}`")));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(run_step(step, Arc::new(checked), arguments))
+}
+
+async fn run_step(step: &str, checked: Arc<Checked>, arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    let place = Place::open(arguments).await?;
+    let done = run_on(step, checked, &place, arguments).await;
+    place.close()?;
+    done
+}
+
+async fn run_on(step: &str, checked: Arc<Checked>, place: &Place, arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    let variables = place::variables(arguments)?;
+    let migration = Migration::new(Arc::clone(&checked), place.store(), Arc::new(System), variables.clone())?;
+    let is_json = arguments.get_one::<String>("format").is_some_and(|format| format == "json");
+    let bar = Bar::new(is_json);
+    let watch = |progress: &Progress| bar.show(progress);
+    let said = match step {
+        "plan" => {
+            let estimate = migration.estimate(pace(arguments).write_units_per_second, &watch).await?;
+            Said::good(estimate.text(), serde_json::to_value(&estimate)?)
+        }
+        "run" if arguments.get_flag("rehearse") => {
+            let rehearsal = keyform::rehearse(checked, &*place.store(), variables, &watch).await?;
+            rehearsed(&rehearsal)?
+        }
+        "run" => {
+            let ran = migration.run(&pace(arguments), &watch).await?;
+            let mut text: String = ran.made.iter().map(|name| format!("made {name}\n")).collect();
+            text.push_str(&counted(&ran.state));
+            text.extend(ran.stuck.iter().map(|stuck| format!("stuck: {stuck}\n")));
+            let value = json!({ "made": ran.made, "state": state_value(&ran.state)?, "stuck": ran.stuck });
+            Said { text, value, is_good: ran.stuck.is_empty() }
+        }
+        "verify" => verified(&migration.verify(&watch).await?)?,
+        "cutover" => match migration.cut_over(&pace(arguments), &watch).await {
+            Ok(state) => {
+                let text = format!("{}remove the `evolve` from the model\n", counted(&state));
+                Said::good(text, state_value(&state)?)
+            }
+            Err(error @ MigrateError::Left(..)) => {
+                Said { text: format!("{error}\n"), value: json!({ "error": error.to_string() }), is_good: false }
+            }
+            Err(error) => return Err(error.into()),
+        },
+        "rollback" => rolled_back(&migration.roll_back(&pace(arguments), &watch).await?)?,
+        _ => {
+            let state = migration.status().await?;
+            Said::good(status(&state), state_value(&state)?)
+        }
+    };
+    bar.end();
+    let text = if is_json { serde_json::to_string_pretty(&said.value)? } else { said.text };
+    output::line(text.trim_end())?;
+    Ok(if said.is_good { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// What a step has to say.
+struct Said {
+    text: String,
+    value: Value,
+    is_good: bool,
+}
+
+impl Said {
+    fn good(text: String, value: Value) -> Self {
+        Self { text, value, is_good: true }
+    }
+}
+
+fn pace(arguments: &ArgMatches) -> Pace {
+    let flag = |name: &str| arguments.try_get_one::<bool>(name).ok().flatten().copied().unwrap_or(false);
+    let budget = arguments.try_get_one::<f64>("write-units-per-second").ok().flatten().copied();
+    let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "this host".to_owned());
+    Pace {
+        write_units_per_second: budget,
+        owner: format!("process {} on {host}", std::process::id()),
+        take_over: flag("take-over"),
+        ..Pace::default()
+    }
+}
+
+fn state_value(state: &State) -> Result<Value, Failure> {
+    Ok(json!({
+        "id": state.id,
+        "phase": state.phase.name(),
+        "lease": serde_json::to_value(&state.lease)?,
+        "counts": serde_json::to_value(&state.counts)?,
+        "begunMillis": state.begun_millis,
+        "writtenMillis": state.written_millis,
+    }))
+}
+
+fn counted(state: &State) -> String {
+    let Counts { carried, superseded, stuck, removed, .. } = state.counts;
+    let mut parts = vec![format!("{carried} carried over")];
+    let others = [(superseded, "superseded"), (stuck, "stuck"), (removed, "old items removed")];
+    parts.extend(others.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
+    format!("{}: {}\n", state.phase.name(), parts.join(", "))
+}
+
+fn status(state: &State) -> String {
+    let mut text = counted(state);
+    if let Some(lease) = &state.lease {
+        text.push_str(&format!("{} runs it\n", lease.owner));
+    }
+    text
+}
+
+fn verified(found: &Verified) -> Result<Said, Failure> {
+    let parts = [
+        (found.left, "left"),
+        (found.wrong, "wrong"),
+        (found.same, "as they were carried over"),
+        (found.changed, "changed since"),
+        (found.deleted, "deleted since"),
+        (found.superseded, "superseded"),
+        (found.new, "in the new form"),
+    ];
+    let parts: Vec<String> =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    let mut text = format!("{} items: {}\n", found.scanned, parts.join(", "));
+    text.extend(found.examples.iter().map(|example| format!("for example {example}\n")));
+    Ok(Said { text, value: serde_json::to_value(found)?, is_good: found.is_complete() })
+}
+
+fn rolled_back(found: &RolledBack) -> Result<Said, Failure> {
+    let mut text = format!("{} items in their old form again, {} deleted\n", found.reverted, found.deleted);
+    if found.kept > 0 {
+        text.push_str(&format!("{} stay in the new form: the old one cannot say them\n", found.kept));
+        text.extend(found.examples.iter().map(|example| format!("for example {example}\n")));
+    }
+    Ok(Said::good(text, serde_json::to_value(found)?))
+}
+
+fn rehearsed(rehearsal: &Rehearsal) -> Result<Said, Failure> {
+    let items: u64 = rehearsal.copied.values().sum();
+    let mut text = format!("rehearsed on a copy of {items} items\n{}", rehearsal.estimate.text());
+    text.push_str(&format!("took {} write units\n", rehearsal.units.ceil()));
+    text.push_str(&verified(&rehearsal.verified)?.text);
+    text.push_str(&rolled_back(&rehearsal.rolled_back)?.text);
+    text.extend(rehearsal.stuck.iter().map(|stuck| format!("stuck: {stuck}\n")));
+    text.push_str(if rehearsal.cut_over { "the cut-over goes through\n" } else { "the cut-over refuses\n" });
+    let value = json!({
+        "copied": rehearsal.copied,
+        "estimate": serde_json::to_value(&rehearsal.estimate)?,
+        "units": rehearsal.units,
+        "millis": rehearsal.millis,
+        "stuck": rehearsal.stuck,
+        "verified": serde_json::to_value(&rehearsal.verified)?,
+        "rolledBack": serde_json::to_value(&rehearsal.rolled_back)?,
+        "cutOver": rehearsal.cut_over,
+    });
+    Ok(Said { text, value, is_good: rehearsal.is_good() })
+}
+
+/// How far it is: a bar on a terminal, a line now and then elsewhere, JSON if asked for.
+struct Bar {
+    kind: Kind,
+    last: Mutex<Option<(&'static str, u64)>>,
+}
+
+enum Kind {
+    Drawn,
+    Lines,
+    Json,
+}
+
+const BAR_WIDTH: usize = 30;
+
+impl Bar {
+    fn new(is_json: bool) -> Self {
+        let kind = match (is_json, std::io::stderr().is_terminal()) {
+            (true, _) => Kind::Json,
+            (false, true) => Kind::Drawn,
+            (false, false) => Kind::Lines,
+        };
+        Self { kind, last: Mutex::default() }
+    }
+
+    fn show(&self, progress: &Progress) {
+        let total = progress.total.max(progress.done).max(1);
+        let percent = progress.done * 100 / total;
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.kind {
+            Kind::Json => output::note(
+                &json!({
+                    "step": progress.step,
+                    "done": progress.done,
+                    "total": total,
+                    "carried": progress.counts.carried,
+                    "units": progress.counts.units,
+                })
+                .to_string(),
+            ),
+            Kind::Drawn => {
+                let full = usize::try_from(progress.done * BAR_WIDTH as u64 / total).unwrap_or(BAR_WIDTH);
+                let bar = format!("{}{}", "#".repeat(full), "-".repeat(BAR_WIDTH.saturating_sub(full)));
+                let line = format!("\r[{bar}] {percent:3}% {} {}/{total}", progress.step, progress.done);
+                // When standard error is closed, nobody misses it.
+                drop(write!(std::io::stderr(), "{line}\u{1b}[K"));
+            }
+            Kind::Lines => {
+                let tenth = percent / 10;
+                if *last != Some((progress.step, tenth)) {
+                    output::note(&format!("{}: {percent}% ({} of {total})", progress.step, progress.done));
+                }
+                *last = Some((progress.step, tenth));
+            }
+        }
+    }
+
+    fn end(&self) {
+        if matches!(self.kind, Kind::Drawn) {
+            drop(write!(std::io::stderr(), "\r\u{1b}[K"));
+        }
+    }
+}
