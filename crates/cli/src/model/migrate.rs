@@ -36,7 +36,8 @@ pub(super) fn command() -> Command {
         match name {
             "plan" => step.arg(budget()),
             "run" => step.arg(budget()).arg(take_over()).arg(rehearse()),
-            "cutover" | "rollback" => step.arg(budget()).arg(take_over()),
+            "cutover" => step.arg(budget()).arg(take_over()),
+            "rollback" => step.arg(take_over()).arg(no_wait()),
             _ => step,
         }
     };
@@ -68,6 +69,13 @@ fn take_over() -> Arg {
         .long("take-over")
         .action(ArgAction::SetTrue)
         .help("Take the lease although another run holds it, because that one is known to be gone")
+}
+
+fn no_wait() -> Arg {
+    Arg::new("no-wait")
+        .long("no-wait")
+        .action(ArgAction::SetTrue)
+        .help("Do not wait until every copy of the application knows, because none runs")
 }
 
 fn rehearse() -> Arg {
@@ -129,7 +137,10 @@ async fn run_on(step: &str, checked: Arc<Checked>, place: &Place, arguments: &Ar
             }
             Err(error) => return Err(error.into()),
         },
-        "rollback" => rolled_back(&migration.roll_back(&pace(arguments), &watch).await?)?,
+        "rollback" => {
+            let migration = if arguments.get_flag("no-wait") { migration.without_waiting() } else { migration };
+            rolled_back(&migration.roll_back(&pace(arguments), &watch).await?)?
+        }
         _ => {
             let state = migration.status().await?;
             Said::good(status(&state), state_value(&state)?)

@@ -2,5 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod forms;
+mod load;
+mod stops;
+#[path = "../stores/mod.rs"]
+mod stores;
 mod support;
 mod workspaces;

@@ -9,8 +9,9 @@ use keyform::model::Checked;
 use keyform::model::bind::Fresh;
 use keyform::model::evolve::{Migration, Pace, Progress};
 use keyform::model::run::{Answer, Call, Found, RunError, Runner, Settings, Surroundings, Waiting};
+use keyform::operation::Scan;
 use keyform::surroundings::System;
-use keyform::{AttributeValue, Attributes, Error, Execute, Operation, Output};
+use keyform::{AttributeValue, Attributes, Execute, Operation, Output};
 
 pub const V1: &str = include_str!("../../../../systems/workspaces/legacy/workspaces-v1.kf");
 pub const V2: &str = include_str!("../../../../systems/workspaces/workspaces.kf");
@@ -18,21 +19,27 @@ pub const HOME: &str = "00000000-0000-4000-8000-000000000001";
 
 /// A clock that moves only when somebody waits, and by a little with each look.
 #[derive(Debug)]
-pub struct Clock(AtomicI64);
+pub struct Clock {
+    millis: AtomicI64,
+    /// What the tables of the test are called by.
+    pub stage: String,
+}
 
 impl Clock {
     pub fn new() -> Arc<Self> {
-        Arc::new(Self(AtomicI64::new(1_800_000_000_000)))
+        static CLOCKS: AtomicU64 = AtomicU64::new(0);
+        let stage = format!("{}-{}", std::process::id(), CLOCKS.fetch_add(1, Ordering::Relaxed));
+        Arc::new(Self { millis: AtomicI64::new(1_800_000_000_000), stage })
     }
 
     pub fn advance(&self, millis: i64) {
-        self.0.fetch_add(millis, Ordering::SeqCst);
+        self.millis.fetch_add(millis, Ordering::SeqCst);
     }
 }
 
 impl Surroundings for Clock {
     fn now_millis(&self) -> i64 {
-        self.0.fetch_add(1, Ordering::SeqCst)
+        self.millis.fetch_add(1, Ordering::SeqCst)
     }
 
     fn fresh(&self) -> &dyn Fresh {
@@ -49,34 +56,8 @@ impl Surroundings for Clock {
     }
 }
 
-/// A store that stops answering after so many requests.
-pub struct Failing {
-    store: Arc<dyn Execute>,
-    left: AtomicU64,
-}
-
-impl Failing {
-    pub fn after(store: &Arc<dyn Execute>, requests: u64) -> Arc<Self> {
-        Arc::new(Self { store: Arc::clone(store), left: AtomicU64::new(requests) })
-    }
-
-    pub fn is_spent(&self) -> bool {
-        self.left.load(Ordering::SeqCst) == 0
-    }
-}
-
-impl Execute for Failing {
-    fn execute(&self, operation: Operation) -> keyform_core::execute::BoxFuture<'_, Result<Output, Error>> {
-        let went = self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
-        match went {
-            Ok(_) => self.store.execute(operation),
-            Err(_) => Box::pin(async { Err(Error::internal("the machine is gone")) }),
-        }
-    }
-}
-
-pub fn variables() -> BTreeMap<String, String> {
-    [("stage".to_owned(), "test".to_owned())].into()
+pub fn variables(clock: &Clock) -> BTreeMap<String, String> {
+    [("stage".to_owned(), clock.stage.clone())].into()
 }
 
 pub fn checked(text: &str) -> Arc<Checked> {
@@ -86,13 +67,13 @@ pub fn checked(text: &str) -> Arc<Checked> {
 }
 
 pub fn runner(text: &str, store: &Arc<dyn Execute>, clock: &Arc<Clock>) -> Runner {
-    let settings = Settings { variables: variables(), ..Settings::default() };
+    let settings = Settings { variables: variables(clock), ..Settings::default() };
     Runner::new(checked(text), Arc::clone(store), Arc::clone(clock) as Arc<dyn Surroundings>, settings).unwrap()
 }
 
 pub fn migration(text: &str, store: &Arc<dyn Execute>, clock: &Arc<Clock>) -> Migration {
     let surroundings = Arc::clone(clock) as Arc<dyn Surroundings>;
-    Migration::new(checked(text), Arc::clone(store), surroundings, variables()).unwrap()
+    Migration::new(checked(text), Arc::clone(store), surroundings, variables(clock)).unwrap()
 }
 
 pub fn pace(owner: &str) -> Pace {
@@ -172,4 +153,38 @@ pub async fn legacy(store: &Arc<dyn Execute>, clock: &Arc<Clock>, count: usize) 
         write(&v1, "addMember", &[("userId", &user(number + 10))]).await.unwrap();
     }
     v1
+}
+
+/// Everything in a table, by its key.
+pub async fn dump(store: &Arc<dyn Execute>, table: &str, key: &[&str]) -> BTreeMap<String, Attributes> {
+    let mut scan = Scan {
+        table: table.to_owned(),
+        index: None,
+        filter: None,
+        projection: None,
+        select: None,
+        limit: None,
+        consistent: true,
+        segment: None,
+        start: None,
+        return_capacity: Default::default(),
+    };
+    let mut all = BTreeMap::new();
+    loop {
+        let Output::Page(page) = store.execute(Operation::Scan(scan.clone())).await.unwrap() else { panic!("no page") };
+        for item in page.items.unwrap() {
+            let item = item.to_attributes();
+            let key = key.iter().map(|name| text(&item, name)).collect::<Vec<_>>().join(" ");
+            assert!(all.insert(key, item).is_none());
+        }
+        match page.last_key {
+            Some(last) => scan.start = Some(last.to_attributes()),
+            None => return all,
+        }
+    }
+}
+
+/// Everything in the table of the workspaces.
+pub async fn workspaces_table(store: &Arc<dyn Execute>, clock: &Clock) -> BTreeMap<String, Attributes> {
+    dump(store, &format!("workspaces-{}", clock.stage), &["PK", "SK"]).await
 }

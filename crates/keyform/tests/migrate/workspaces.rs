@@ -7,6 +7,7 @@ use keyform::model::evolve::state::Phase;
 use keyform::model::run::{Answer, Caller, RunError};
 use keyform::{Database, Execute};
 
+use super::stores::Mortal;
 use super::support::*;
 
 async fn begun() -> (Arc<dyn Execute>, Arc<Clock>) {
@@ -108,8 +109,7 @@ async fn a_cut_over_refuses_while_anything_is_left() {
 #[tokio::test]
 async fn two_runs_do_not_run_at_once_and_a_dead_one_is_followed() {
     let (store, clock) = begun().await;
-    let dying = Failing::after(&store, 25);
-    let failing: Arc<dyn Execute> = dying.clone();
+    let failing: Arc<dyn Execute> = Arc::new(Mortal::new(Arc::clone(&store), 25));
     assert!(migration(V2, &failing, &clock).run(&pace("one"), &quiet).await.is_err());
     let second = migration(V2, &store, &clock);
     assert!(matches!(second.run(&pace("two"), &quiet).await, Err(MigrateError::Leased(_))));
@@ -146,4 +146,29 @@ async fn a_way_back_gives_the_old_form_what_has_changed() {
     assert_eq!(all(&v2, "latestItems", &[("workspaceId", HOME)]).await.len(), 34);
     let refused = migration.roll_back(&pace("one"), &quiet).await;
     assert!(matches!(refused, Err(MigrateError::Phase(Phase::Closed, _))));
+}
+
+#[tokio::test]
+async fn what_the_old_application_still_writes_is_followed_until_the_cut_over() {
+    let (store, clock) = begun().await;
+    let v1 = runner(V1, &store, &clock);
+    let v2 = runner(V2, &store, &clock);
+    let migration = migration(V2, &store, &clock);
+    migration.run(&pace("one"), &quiet).await.unwrap();
+    let latest = all(&v2, "latestItems", &[("workspaceId", HOME)]).await;
+    // Two items change in the old form, one of them in the new form too; one is added.
+    let place = [("workspaceId", HOME), ("itemId", &text(&latest[1], "itemId"))];
+    write(&v2, "updateItem", &[place[0], place[1], ("title", "new"), ("content", "new")]).await.unwrap();
+    for item in &latest[..2] {
+        write(&v1, "setItemStatus", &[("hash", &text(item, "legacyHash")), ("status", "done")]).await.unwrap();
+    }
+    write(&v1, "saveItem", &[("hash", &hash(99)), ("title", "late"), ("content", "text")]).await.unwrap();
+    let refused = migration.cut_over(&pace("one"), &quiet).await;
+    assert!(matches!(refused, Err(MigrateError::Left(3, _))), "{refused:?}");
+    migration.run(&pace("one"), &quiet).await.unwrap();
+    let done = all(&v2, "itemsByStatus", &[("workspaceId", HOME), ("status", "done")]).await;
+    assert_eq!(done.iter().map(|item| text(item, "itemId")).collect::<Vec<_>>(), [text(&latest[0], "itemId")]);
+    assert_eq!(text(&one(read(&v2, "itemById", &place).await).unwrap(), "title"), "new");
+    assert_eq!(all(&v2, "latestItems", &[("workspaceId", HOME)]).await.len(), 36);
+    migration.cut_over(&pace("one"), &quiet).await.unwrap();
 }

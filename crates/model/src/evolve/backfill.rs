@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use keyform_core::Attributes;
 
-use super::carry::{Carried, carry};
+use super::carry::{Carried, carry, follow};
 use super::form::{Class, Form};
 use super::join::join;
 use super::migration::{Held, MigrateError, Migration, Pace, Progress, SEGMENTS, Watch, shown_key};
@@ -52,6 +52,7 @@ impl Migration {
         if matches!(held.state.phase, Phase::Filled | Phase::RolledBack) {
             held.state.checkpoints.clear();
         }
+        held.state.counts.stuck = 0;
         held.enter(Phase::Filling).await?;
         let mut stuck = Vec::new();
         let mut total = 0;
@@ -68,8 +69,10 @@ impl Migration {
                 self.segment(&mut held, pace, &table, &forms, segment, &mut stuck, &mut tell).await?;
             }
         }
-        if held.state.counts.stuck == 0 || stuck.is_empty() {
-            held.state.phase = Phase::Filled;
+        match stuck.is_empty() {
+            true => held.state.phase = Phase::Filled,
+            // The next run looks at everything again.
+            false => held.state.checkpoints.clear(),
         }
         Ok(Ran { state: held.release().await?, made, stuck })
     }
@@ -112,10 +115,11 @@ impl Migration {
         items: &[Attributes],
         stuck: &mut Vec<String>,
     ) -> Result<(), MigrateError> {
-        let old: Vec<(&Form, &Attributes)> = items
-            .iter()
-            .filter_map(|item| forms.iter().find(|form| form.class(item) == Class::Old).map(|form| (*form, item)))
-            .collect();
+        let mut old: Vec<(&Form, &Attributes)> = Vec::new();
+        for item in items {
+            let is_old = |form: &&&Form| matches!(form.class(item), Class::Old | Class::Moved(_));
+            old.extend(forms.iter().find(is_old).map(|form| (*form, item)));
+        }
         for some in old.chunks(pace.at_once.max(1)) {
             let carried = some.iter().map(|(form, item)| {
                 let future: keyform_core::execute::BoxFuture<'_, _> = Box::pin(self.carry_one(form, item));
@@ -129,7 +133,7 @@ impl Migration {
                 match done {
                     Carried::Moved => counts.carried += 1,
                     Carried::Superseded => counts.superseded += 1,
-                    Carried::Already => counts.already += 1,
+                    Carried::Already => {}
                     Carried::Busy => {
                         return Err(MigrateError::Store(keyform_core::Error::internal(
                             "others write an item again and again: run it again",
@@ -152,7 +156,13 @@ impl Migration {
     async fn carry_one(&self, form: &Form, item: &Attributes) -> Result<(Carried, f64), MigrateError> {
         let mut units = 0.0;
         for tries in 0..TRIES_MAX {
-            let (done, spent) = carry(&*self.store, form, item, self.surroundings.now_millis()).await?;
+            let now = self.surroundings.now_millis();
+            let (done, spent) = match form.class(item) {
+                Class::Moved(mark) if tries == 0 => follow(&*self.store, form, item, &mark, now).await?,
+                // It has changed meanwhile: the next run looks at it again.
+                Class::Moved(_) => return Ok((Carried::Already, units)),
+                _ => carry(&*self.store, form, item, now).await?,
+            };
             units += spent;
             if done != Carried::Busy {
                 return Ok((done, units));

@@ -17,7 +17,7 @@ use keyform_core::{Attributes, Error, ErrorCode, Execute, Operation, Output};
 use crate::bind::evolve::claims;
 
 use super::find::get;
-use super::form::{Class, Form, MARK, Mark};
+use super::form::{Class, Form, MARK, Mark, sum};
 
 /// Attributes that a condition compares; more would make the expression too long.
 const COMPARED_MAX: usize = 60;
@@ -72,6 +72,52 @@ pub async fn carry(
         }
     }
     Ok((Carried::Busy, units))
+}
+
+/// An old item that was written after it was carried over, by somebody who knows the old form alone: the new item follows it, unless the
+/// new form has changed or deleted it since.
+///
+/// # Errors
+///
+/// If the store fails.
+pub async fn follow(
+    store: &dyn Execute,
+    form: &Form,
+    old: &Attributes,
+    mark: &Mark,
+    now_millis: i64,
+) -> Result<(Carried, f64), Error> {
+    let written = match form.converted(old, mark.at_millis) {
+        Ok(new) if mark.sum.is_empty() || sum(&new) == mark.sum => return Ok((Carried::Already, 0.0)),
+        Ok(new) => new,
+        Err(error) => return Ok((Carried::Stuck(error.to_string()), 0.0)),
+    };
+    let current = get(store, &form.new.name, mark.to.clone()).await?;
+    let same_place = form.new.key_of(&written) == mark.to;
+    let Some(current) = current.filter(|current| same_place && sum(current) == mark.sum) else {
+        let (done, units) = supersede(store, form, old, &written, now_millis).await?;
+        return Ok((done.unwrap_or(Carried::Busy), units));
+    };
+    let actions = vec![
+        TransactAction::Put {
+            table: form.new.name.clone(),
+            item: written.clone(),
+            condition: Some(unchanged(&current)),
+            return_item_on_failure: false,
+        },
+        self::mark(form, old, &Mark::carried(&form.new, &written, now_millis)),
+    ];
+    let transaction = TransactWriteItems {
+        actions,
+        token: None,
+        return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
+        return_metrics: Default::default(),
+    };
+    match store.execute(Operation::TransactWriteItems(transaction)).await {
+        Ok(output) => Ok((Carried::Moved, spent(&output))),
+        Err(error) if error.code() == ErrorCode::TransactionCanceled || is_busy(&error) => Ok((Carried::Busy, 0.0)),
+        Err(error) => Err(error),
+    }
 }
 
 /// In place: the item is replaced by its new form if it is as it was read; `None` to look again.

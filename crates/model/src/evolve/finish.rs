@@ -236,11 +236,9 @@ impl Migration {
             return Err(MigrateError::Phase(phase, "after the cut-over there is no way back"));
         }
         let mut held = self.take(pace).await?;
-        if held.state.phase != Phase::RollingBack {
-            held.enter(Phase::RollingBack).await?;
-            self.surroundings.sleep(Duration::from_millis(self.notice_millis)).await;
-            held.save().await?;
-        }
+        held.enter(Phase::RollingBack).await?;
+        self.surroundings.sleep(Duration::from_millis(self.notice_millis)).await;
+        held.save().await?;
         let mut found = RolledBack::default();
         for (table, forms) in self.sources() {
             self.revert_table(&mut held, &table, &forms, &mut found, watch).await?;

@@ -85,8 +85,6 @@ pub struct Counts {
     pub carried: u64,
     /// Old items in whose new place another was already.
     pub superseded: u64,
-    /// Items that somebody else carried over first.
-    pub already: u64,
     /// Items that cannot be carried over.
     pub stuck: u64,
     /// Old items removed.
@@ -201,7 +199,6 @@ impl State {
             ("scanned", counts.scanned),
             ("carried", counts.carried),
             ("superseded", counts.superseded),
-            ("already", counts.already),
             ("stuck", counts.stuck),
             ("removed", counts.removed),
             ("reverted", counts.reverted),
@@ -261,7 +258,6 @@ impl State {
                 scanned: count("scanned"),
                 carried: count("carried"),
                 superseded: count("superseded"),
-                already: count("already"),
                 stuck: count("stuck"),
                 removed: count("removed"),
                 reverted: count("reverted"),

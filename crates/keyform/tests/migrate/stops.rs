@@ -1,0 +1,70 @@
+//! A migration that is stopped after any of its requests goes on to the same end.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use keyform::model::evolve::{MigrateError, Migration};
+use keyform::{Attributes, Database, Execute};
+
+use super::stores::Mortal;
+use super::support::*;
+
+/// What the stopped steps are.
+#[derive(Clone, Copy, Debug)]
+enum Steps {
+    RunAndCutOver,
+    RunAndRollBack,
+}
+
+async fn run_steps(steps: Steps, migration: &Migration, owner: &str) -> Result<(), MigrateError> {
+    let pace = pace(owner);
+    let phase = migration.status().await?.phase;
+    use keyform::model::evolve::state::Phase;
+    if matches!(phase, Phase::Open | Phase::Filling) {
+        let ran = migration.run(&pace, &quiet).await?;
+        assert!(ran.stuck.is_empty());
+    }
+    match steps {
+        Steps::RunAndCutOver => migration.cut_over(&pace, &quiet).await.map(|_| ()),
+        Steps::RunAndRollBack => migration.roll_back(&pace, &quiet).await.map(|_| ()),
+    }
+}
+
+/// Stops after so many requests, then goes on with a store that lives; returns what is in the table, and whether it was stopped.
+async fn stopped_after(steps: Steps, requests: i64) -> (BTreeMap<String, Attributes>, bool) {
+    let store: Arc<dyn Execute> = Arc::new(Database::in_memory());
+    let clock = Clock::new();
+    legacy(&store, &clock, 3).await;
+    let mortal = Arc::new(Mortal::new(Arc::clone(&store), requests));
+    let dying: Arc<dyn Execute> = mortal.clone();
+    let first = run_steps(steps, &migration(V2, &dying, &clock), "one").await;
+    assert_eq!(first.is_err(), mortal.is_dead(), "{first:?}");
+    if mortal.is_dead() {
+        clock.advance(61_000);
+        run_steps(steps, &migration(V2, &store, &clock), "two").await.unwrap();
+    }
+    (workspaces_table(&store, &clock).await, mortal.is_dead())
+}
+
+async fn every_stop(steps: Steps) {
+    let (expected, died) = stopped_after(steps, i64::MAX / 2).await;
+    assert!(!died);
+    for requests in 0.. {
+        let (found, died) = stopped_after(steps, requests).await;
+        assert_eq!(found, expected, "{steps:?} stopped after {requests} requests");
+        if !died {
+            assert!(requests > 30, "too few requests to mean anything: {requests}");
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_run_and_its_cut_over_can_be_stopped_anywhere() {
+    every_stop(Steps::RunAndCutOver).await;
+}
+
+#[tokio::test]
+async fn a_run_and_its_way_back_can_be_stopped_anywhere() {
+    every_stop(Steps::RunAndRollBack).await;
+}
