@@ -4,11 +4,24 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
+use keyform::execute::BoxFuture;
+use keyform::expression::{Comparator, KeyTest};
 use keyform::model::Checked;
+use keyform::model::bind::{self, Inputs};
+use keyform::model::document::ast::BinaryOp;
+use keyform::model::explain::sample::Sample;
 use keyform::model::generate::{Settings, target};
+use keyform::model::run::{Call, Caller, Runner};
+use keyform::model::schema::{Expr, ExprKind, Field, Origin, Parameter, Permission};
+use keyform::operation::{TransactAction, WriteRequest};
+use keyform::surroundings::System;
+use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
+use serde_json::Value;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/infrastructure")
@@ -68,5 +81,245 @@ fn every_system_has_templates_and_policies() {
             let statements = policies[pattern]["Statement"].as_array().map_or(0, Vec::len);
             assert!(statements > 0, "{name}: {pattern} may do nothing");
         }
+    }
+}
+
+/// A store that remembers what it was asked.
+struct Recorder {
+    database: Database,
+    asked: Mutex<Vec<Operation>>,
+}
+
+impl Execute for Recorder {
+    fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
+        self.asked.lock().unwrap().push(operation.clone());
+        Execute::execute(&self.database, operation)
+    }
+}
+
+/// What IAM is asked when an operation arrives: the action, the table, perhaps the index, and the values of its partition keys.
+struct Asked {
+    action: &'static str,
+    resource: String,
+    leading: Vec<String>,
+}
+
+/// The partition keys of each table and index, by resource.
+type Partitions = BTreeMap<String, Vec<String>>;
+
+fn partitions(checked: &Checked) -> Partitions {
+    let mut found = Partitions::new();
+    for table in &checked.model.tables {
+        let name = bind::table_name(table, &variables());
+        found.insert(name.clone(), table.partition.iter().map(|key| key.name.clone()).collect());
+        for index in &table.indexes {
+            let keys = index.partition.iter().map(|key| key.name.clone()).collect();
+            found.insert(format!("{name}/index/{}", index.physical), keys);
+        }
+    }
+    found
+}
+
+fn variables() -> BTreeMap<String, String> {
+    ["stage", "region", "env"].map(|name| (name.to_owned(), "dev".to_owned())).into()
+}
+
+fn texts(keys: &[String], attributes: &Attributes) -> Vec<String> {
+    let text = |name: &String| match attributes.get(name)? {
+        AttributeValue::S(text) => Some(text.clone()),
+        _ => None,
+    };
+    keys.iter().filter_map(text).collect()
+}
+
+fn asked(operation: &Operation, partitions: &Partitions) -> Vec<Asked> {
+    let of = |action, table: &str, attributes: &Attributes| {
+        let leading = partitions.get(table).map(|keys| texts(keys, attributes)).unwrap_or_default();
+        Asked { action, resource: table.to_owned(), leading }
+    };
+    match operation {
+        Operation::GetItem(get) => vec![of("dynamodb:GetItem", &get.table, &get.key)],
+        Operation::PutItem(put) => vec![of("dynamodb:PutItem", &put.table, &put.item)],
+        Operation::UpdateItem(update) => vec![of("dynamodb:UpdateItem", &update.table, &update.key)],
+        Operation::DeleteItem(delete) => vec![of("dynamodb:DeleteItem", &delete.table, &delete.key)],
+        Operation::BatchGetItem(batch) => {
+            let keys = batch.tables.iter().flat_map(|(table, get)| get.keys.iter().map(move |key| (table, key)));
+            keys.map(|(table, key)| of("dynamodb:BatchGetItem", table, key)).collect()
+        }
+        Operation::BatchWriteItem(batch) => {
+            let writes = batch.tables.iter().flat_map(|(table, writes)| writes.iter().map(move |write| (table, write)));
+            let one = |(table, write): (&String, &WriteRequest)| match write {
+                WriteRequest::Put(item) | WriteRequest::Delete(item) => of("dynamodb:BatchWriteItem", table, item),
+            };
+            writes.map(one).collect()
+        }
+        Operation::TransactWriteItems(transaction) => {
+            let one = |action: &TransactAction| match action {
+                TransactAction::Put { table, item, .. } => of("dynamodb:PutItem", table, item),
+                TransactAction::Update { table, key, .. } => of("dynamodb:UpdateItem", table, key),
+                TransactAction::Delete { table, key, .. } => of("dynamodb:DeleteItem", table, key),
+                TransactAction::Check { table, key, .. } => of("dynamodb:ConditionCheckItem", table, key),
+            };
+            transaction.actions.iter().map(one).collect()
+        }
+        Operation::Query(query) => {
+            let equal: Attributes = query
+                .key
+                .predicates
+                .iter()
+                .filter_map(|predicate| match &predicate.test {
+                    KeyTest::Compare(Comparator::Equal, value) => Some((predicate.attribute.clone(), value.to_tree())),
+                    _ => None,
+                })
+                .collect();
+            let resource =
+                query.index.as_ref().map_or(query.table.clone(), |index| format!("{}/index/{index}", query.table));
+            vec![of("dynamodb:Query", &resource, &equal)]
+        }
+        Operation::Scan(scan) => {
+            let resource =
+                scan.index.as_ref().map_or(scan.table.clone(), |index| format!("{}/index/{index}", scan.table));
+            vec![Asked { action: "dynamodb:Scan", resource, leading: Vec::new() }]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a text is of a pattern with stars.
+fn is_like(pattern: &str, text: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == text,
+        Some((start, rest)) => text.strip_prefix(start).is_some_and(|tail| {
+            tail.char_indices().map(|(at, _)| at).chain([tail.len()]).any(|at| is_like(rest, &tail[at..]))
+        }),
+    }
+}
+
+/// Whether a policy allows it to a caller with these claims.
+fn allows(policy: &Value, asked: &Asked, claims: &Attributes) -> bool {
+    let arn = format!("arn:aws:dynamodb:dev:1:table/{}", asked.resource);
+    let resolved = |pattern: &Value| {
+        let mut pattern = pattern.as_str().unwrap().to_owned();
+        for (name, value) in claims {
+            if let AttributeValue::S(value) = value {
+                pattern = pattern.replace(&format!("${{aws:PrincipalTag/{name}}}"), value);
+            }
+        }
+        pattern
+    };
+    policy["Statement"].as_array().unwrap().iter().any(|statement| {
+        let acts = statement["Action"].as_array().unwrap().iter().any(|action| action == asked.action);
+        let keys = &statement["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"];
+        let like = |key: &String| keys.as_array().unwrap().iter().any(|pattern| is_like(&resolved(pattern), key));
+        acts && is_like(statement["Resource"].as_str().unwrap(), &arn)
+            && (keys.is_null() || asked.leading.iter().all(like))
+    })
+}
+
+/// Makes arguments equal to claims where the permission says that they are.
+fn agree(
+    condition: &Expr,
+    parameters: &[Parameter],
+    caller: &[Field],
+    arguments: &mut Attributes,
+    claims: &Attributes,
+) {
+    let ExprKind::Binary(operator, left, right) = &condition.kind else { return };
+    if *operator == BinaryOp::And {
+        for side in [left, right] {
+            agree(side, parameters, caller, arguments, claims);
+        }
+    }
+    let origin = |expr: &Expr| match &expr.kind {
+        ExprKind::Place(place) => Some(place.origin.clone()),
+        _ => None,
+    };
+    for (one, other) in [(left, right), (right, left)] {
+        if let (Some(Origin::Parameter(parameter)), Some(Origin::Caller(claim))) = (origin(one), origin(other))
+            && *operator == BinaryOp::Equal
+            && let Some(value) = claims.get(&caller[claim].name)
+        {
+            arguments.insert(parameters[parameter].arguments[0].clone(), value.clone());
+        }
+    }
+}
+
+/// The call, by a caller who may.
+fn permitted(checked: &Checked, parameters: &[Parameter], allow: Option<&Permission>, inputs: &mut Inputs<'_>) -> Call {
+    let claims = inputs.caller.clone().into_owned();
+    let mut arguments = inputs.arguments.clone().into_owned();
+    let caller = checked.model.caller.as_ref().map_or(&[][..], |caller| &caller.fields);
+    if let Some(Permission::When(condition)) = allow {
+        agree(condition, parameters, caller, &mut arguments, &claims);
+    }
+    inputs.arguments = std::borrow::Cow::Owned(arguments.clone());
+    Call { arguments, caller: Caller::Claims(claims), ..Call::default() }
+}
+
+/// What a call of a pattern really asks of a store: by a caller, whose guards are looked at, and by the system, which goes further.
+async fn requests(runner: &Runner, recorder: &Recorder, name: &str, is_read: bool, call: &Call) -> Vec<Operation> {
+    recorder.asked.lock().unwrap().clear();
+    let system = Call { caller: Caller::System, ..call.clone() };
+    for call in [call, &system] {
+        // The store is empty: most calls find nothing, or are refused. What they asked for counts.
+        if is_read {
+            drop(runner.read(name, call).await);
+        } else {
+            drop(runner.write(name, call).await);
+        }
+    }
+    std::mem::take(&mut *recorder.asked.lock().unwrap())
+}
+
+#[tokio::test]
+async fn every_request_of_a_pattern_is_allowed_by_its_policy() {
+    let systems = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../systems");
+    let mut models = vec![folder().join("shop.kf")];
+    models.extend(
+        ["agencies", "discord", "helpmaton", "t3nets", "workspaces"]
+            .map(|name| systems.join(name).join(format!("{name}.kf"))),
+    );
+    for file in models {
+        let checked = Arc::new(Checked::read(&fs::read_to_string(&file).unwrap()));
+        let given: Vec<(&str, &str)> = vec![("stage", "dev"), ("region", "dev"), ("env", "dev"), ("account", "1")];
+        let policies: Value = serde_json::from_str(&print("iam", &checked, &given)).unwrap();
+        let recorder = Arc::new(Recorder { database: Database::in_memory(), asked: Mutex::default() });
+        let settings = keyform::model::run::Settings { variables: variables(), ..Default::default() };
+        let runner = Runner::new(checked.clone(), recorder.clone(), Arc::new(System), settings).unwrap();
+        runner.create_tables().await.unwrap();
+        let (partitions, sample) = (partitions(&checked), Sample::new(&checked.model));
+        let mut looked_at = 0;
+        let mut check = |name: &str, operations: Vec<Operation>, claims: &Attributes| {
+            for asked in operations.iter().flat_map(|operation| asked(operation, &partitions)) {
+                looked_at += 1;
+                let Asked { action, resource, leading } = &asked;
+                let place = file.display();
+                let migrating = policies.get("keyform-migrations");
+                let is_allowed =
+                    [policies.get(name), migrating].into_iter().flatten().any(|policy| allows(policy, &asked, claims));
+                assert!(is_allowed, "{place}: {name} may not {action} {resource} {leading:?}");
+            }
+        };
+        for (read, outcome) in checked.model.reads.iter().zip(&checked.plans.reads) {
+            let mut inputs = sample.of_read(read);
+            let claims = inputs.caller.clone().into_owned();
+            let call = permitted(&checked, &read.parameters, read.allow.as_ref(), &mut inputs);
+            let mut operations = requests(&runner, &recorder, &read.name, true, &call).await;
+            if let keyform::model::plan::ReadOutcome::Planned(plan) = outcome {
+                let bound = bind::read(&checked.model, read, plan, &inputs).unwrap();
+                operations.extend(bound.operation);
+            }
+            check(&read.name, operations, &claims);
+        }
+        for (write, plan) in checked.model.writes.iter().zip(&checked.plans.writes) {
+            let Ok(mut inputs) = sample.of_write(write) else { continue };
+            let claims = inputs.caller.clone().into_owned();
+            let call = permitted(&checked, &write.parameters, write.allow.as_ref(), &mut inputs);
+            let mut operations = requests(&runner, &recorder, &write.name, false, &call).await;
+            let bound = plan.as_ref().and_then(|plan| bind::write(&checked.model, write, plan, &inputs).ok());
+            operations.extend(bound.and_then(|bound| bound.operation));
+            check(&write.name, operations, &claims);
+        }
+        assert!(looked_at > checked.model.reads.len(), "{}: nothing was looked at", file.display());
     }
 }

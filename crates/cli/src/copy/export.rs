@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::place::{NAMES, Place};
 
+use super::progress::Line;
 use super::text;
 
 const MORE: &str = "\
@@ -46,6 +47,8 @@ pub(crate) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
 async fn write(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let place = Place::named(text(arguments, "from")).await?;
     let format = Format::named(text(arguments, "format")).ok_or_else(|| Failure::new("no such format"))?;
+    let line = Arc::new(Line::default());
+    let (told, shown) = (line.clone(), text(arguments, "table").to_owned());
     let exported = export(&Export {
         store: place.store(),
         table: text(arguments, "table"),
@@ -53,9 +56,10 @@ async fn write(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
         format,
         segments: arguments.get_one::<u32>("segments").copied().unwrap_or(4),
         surroundings: Arc::new(System),
-        progress: Arc::new(|_| {}),
+        progress: Arc::new(move |items| told.count(&shown, items)),
     })
     .await;
+    line.end();
     place.close()?;
     let (items, path) = exported?;
     output::note(&format!("{items} items in {}", path.display()));

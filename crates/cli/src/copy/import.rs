@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::place::Place;
 
+use super::progress::Line;
 use super::text;
 
 pub(crate) const MORE: &str = "\
@@ -56,6 +57,8 @@ async fn read(path: &str, store: &str, arguments: &ArgMatches) -> Result<ExitCod
     if let Some(key) = arguments.get_one::<String>("key") {
         make(&*place.store(), table, key).await?;
     }
+    let line = Arc::new(Line::default());
+    let (told, shown) = (line.clone(), table.to_owned());
     let imported = import(&Import {
         store: place.store(),
         table,
@@ -64,9 +67,10 @@ async fn read(path: &str, store: &str, arguments: &ArgMatches) -> Result<ExitCod
         overwrite: arguments.get_flag("overwrite"),
         write_units: arguments.get_one::<u64>("write-units").copied(),
         surroundings: Arc::new(System),
-        progress: Arc::new(|_| {}),
+        progress: Arc::new(move |items| told.count(&shown, items)),
     })
     .await;
+    line.end();
     place.close()?;
     output::note(&format!("{} items written to {table}", imported?));
     Ok(ExitCode::SUCCESS)

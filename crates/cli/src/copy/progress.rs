@@ -57,6 +57,16 @@ impl Line {
         }
     }
 
+    /// Shows how many items there are so far.
+    pub(super) fn count(&self, table: &str, items: u64) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_terminal && state.told.is_none_or(|told| told.elapsed() >= ON_TERMINAL) {
+            (state.told, state.is_open) = (Some(Instant::now()), true);
+            let rate = items as f64 / state.begun.elapsed().as_secs_f64().max(0.001);
+            drop(write!(std::io::stderr(), "\r\u{1b}[K{table}: {items} items, {rate:.0} items/s"));
+        }
+    }
+
     /// Says something in a line of its own.
     pub(super) fn say(&self, text: &str) {
         self.end();

@@ -8,8 +8,8 @@
 //!
 //! Every value comes back exactly as it was: numbers of 38 digits, sets, binary, NULL, and what is empty.
 //!
-//! 1. [`export`] reads a table; `lines`, `manifest` and `csv` write what their names say.
-//! 2. [`import`] finds out what a file is, reads it with the same modules, and `load` writes batches.
+//! 1. [`export()`] reads a table; `lines`, `manifest` and `csv` write what their names say.
+//! 2. [`import()`] finds out what a file is, reads it with the same modules, and `load` writes batches.
 
 mod columns;
 mod csv;

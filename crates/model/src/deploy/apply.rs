@@ -177,6 +177,8 @@ fn is_busy(change: &Change, error: &Error) -> bool {
     match error.code() {
         ErrorCode::LimitExceeded => true,
         ErrorCode::ResourceInUse => !matches!(change, Change::CreateTable(_)),
+        // Backups of a table that was just made are not there at once.
+        _ if matches!(change, Change::Recovery(_)) => error.message().contains("ContinuousBackupsUnavailable"),
         _ => false,
     }
 }

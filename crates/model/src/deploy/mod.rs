@@ -2,7 +2,7 @@
 //!
 //! The life of a deploy:
 //!
-//! 1. [`desired`] says what tables the model wants, by their names in the store.
+//! 1. [`desired()`] says what tables the model wants, by their names in the store.
 //! 2. [`observe`] asks a store what is there: [`Live`] tables.
 //! 3. [`plan()`] compares the two: an ordered list of [`Step`]s for each table, what is refused with the way out, and what is worth knowing.
 //! 4. [`text`] and [`json`] print the plan.
@@ -47,7 +47,7 @@ pub struct Request {
     pub destroy: Vec<String>,
 }
 
-/// Compares a model with a store: [`desired`], [`observe`] and [`plan()`] in one.
+/// Compares a model with a store: [`desired()`], [`observe`] and [`plan()`] in one.
 ///
 /// # Errors
 ///

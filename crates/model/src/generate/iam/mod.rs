@@ -14,6 +14,8 @@ mod pattern;
 use serde_json::{Map, Value, json};
 
 use crate::Checked;
+use crate::evolve::state::STATE_TABLE;
+use crate::run::ANSWERS;
 use crate::schema::{ReadId, TableId, WriteId};
 
 use super::Settings;
@@ -37,6 +39,12 @@ pub(super) fn print(checked: &Checked, settings: &Settings) -> Result<String, St
             let name = format!("changesOf{}", table.name);
             policies.insert(name.clone(), policy(&name, collector().changes(id)));
         }
+    }
+    if !checked.model.writes.is_empty() {
+        policies.insert(ANSWERS.to_owned(), policy(ANSWERS, collector().answers()));
+    }
+    if !checked.model.evolutions.is_empty() {
+        policies.insert(STATE_TABLE.to_owned(), policy(STATE_TABLE, collector().migrations()));
     }
     serde_json::to_string_pretty(&Value::Object(policies)).map_err(|error| error.to_string())
 }

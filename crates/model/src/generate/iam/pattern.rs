@@ -2,7 +2,9 @@
 
 use crate::Checked;
 use crate::document::ast::KeyType;
+use crate::evolve::state::STATE_TABLE;
 use crate::plan::{BoundPart, ReadPlan, RequestKind, Role, WriteKind};
+use crate::run::ANSWERS;
 use crate::schema::{
     Action, Entity, EntityId, Expr, ExprKind, FieldId, GuardId, IndexId, LetSource, Model, Origin, Parameter, Part,
     Permission, Read, ReadId, Step, TableId, Write, WriteId,
@@ -12,6 +14,17 @@ use super::super::Settings;
 use super::super::variable::{pieces, written};
 use super::grant::{Grant, Limits};
 use super::known::{Arguments, Known, known, literal, proved};
+
+/// What is done with items of an older form.
+const OLDER_FORM: [&str; 7] = [
+    "dynamodb:BatchGetItem",
+    "dynamodb:ConditionCheckItem",
+    "dynamodb:DeleteItem",
+    "dynamodb:GetItem",
+    "dynamodb:PutItem",
+    "dynamodb:Query",
+    "dynamodb:UpdateItem",
+];
 
 /// Collects what a pattern needs.
 pub(super) struct Collector<'a> {
@@ -63,9 +76,38 @@ impl<'a> Collector<'a> {
         self.grants
     }
 
+    /// What writes under a caller's key need besides: their records.
+    pub(super) fn answers(mut self) -> Vec<Grant> {
+        let resource = self.arn_of(ANSWERS);
+        let on = |action| Grant { action, resource: resource.clone(), limits: Limits::default() };
+        self.grants.extend(["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"].map(on));
+        self.grants
+    }
+
+    /// What the patterns of evolving entities need besides, until the cut-over: how far the migration is, and items of the older form.
+    pub(super) fn migrations(mut self) -> Vec<Grant> {
+        let state = self.arn_of(STATE_TABLE);
+        self.grants.push(Grant { action: "dynamodb:GetItem", resource: state, limits: Limits::default() });
+        for evolution in &self.model().evolutions {
+            let entity = evolution.entity.and_then(|entity| self.model().entity(entity).table);
+            for table in evolution.table.into_iter().chain(entity) {
+                let (table, index) = (self.arn(table), format!("{}/index/*", self.arn(table)));
+                let on =
+                    |action, resource: &String| Grant { action, resource: resource.clone(), limits: Limits::default() };
+                self.grants.extend(OLDER_FORM.map(|action| on(action, &table)));
+                self.grants.push(on("dynamodb:Query", &index));
+            }
+        }
+        self.grants
+    }
+
     /// The ARN of a table; what is not known of it is `*`.
     fn arn(&self, table: TableId) -> String {
         let name = written(&pieces(self.model().table(table), &self.settings.variables), |_| "*".to_owned());
+        self.arn_of(&name)
+    }
+
+    fn arn_of(&self, name: &str) -> String {
         let variable = |name: &str| self.settings.variables.get(name).map_or("*", String::as_str);
         format!("arn:aws:dynamodb:{}:{}:table/{name}", variable("region"), variable("account"))
     }
