@@ -174,11 +174,12 @@ impl Place {
 
 /// Connects to the endpoint that the settings name.
 pub(crate) async fn remote(config: &Config) -> Remote {
+    let stand_in = config.endpoint_url.as_deref().and_then(stand_in);
     Remote::connect(Options {
         endpoint_url: config.endpoint_url.clone(),
         region: config.region.clone(),
         profile: config.profile.clone(),
-        credentials: None,
+        credentials: stand_in.filter(|_| config.profile.is_none()),
     })
     .await
 }
