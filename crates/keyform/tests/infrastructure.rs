@@ -284,7 +284,8 @@ async fn every_request_of_a_pattern_is_allowed_by_its_policy() {
         let given: Vec<(&str, &str)> = vec![("stage", "dev"), ("region", "dev"), ("env", "dev"), ("account", "1")];
         let policies: Value = serde_json::from_str(&print("iam", &checked, &given)).unwrap();
         let recorder = Arc::new(Recorder { database: Database::in_memory(), asked: Mutex::default() });
-        let settings = keyform::model::run::Settings { variables: variables(), ..Default::default() };
+        let field_keys = Some(Arc::new(keyform::model::seal::Keyring::generate().unwrap()));
+        let settings = keyform::model::run::Settings { variables: variables(), field_keys, ..Default::default() };
         let runner = Runner::new(checked.clone(), recorder.clone(), Arc::new(System), settings).unwrap();
         runner.create_tables().await.unwrap();
         let (partitions, sample) = (partitions(&checked), Sample::new(&checked.model));
