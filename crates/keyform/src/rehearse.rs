@@ -9,6 +9,7 @@ use keyform_core::{Attributes, Error, ErrorCode, Execute, Operation, Output};
 use keyform_engine::Database;
 use keyform_model::Checked;
 use keyform_model::evolve::{Estimate, MigrateError, Migration, Pace, RolledBack, Verified, Watch};
+use keyform_model::seal::Keyring;
 
 use crate::surroundings::System;
 
@@ -45,7 +46,7 @@ impl Rehearsal {
 }
 
 /// Copies the tables of a migration into memory and runs all of it there: the run, the comparison, the way back, the run again and the
-/// cut-over. The store itself is only read.
+/// cut-over. The store itself is only read. `keys` are those of encrypted fields, if the model has some.
 ///
 /// # Errors
 ///
@@ -54,10 +55,12 @@ pub async fn rehearse(
     checked: Arc<Checked>,
     store: &dyn Execute,
     variables: BTreeMap<String, String>,
+    keys: Option<&Arc<Keyring>>,
     watch: Watch<'_>,
 ) -> Result<Rehearsal, MigrateError> {
     let copy = Arc::new(Database::in_memory());
     let migration = Migration::new(checked, Arc::clone(&copy) as Arc<dyn Execute>, Arc::new(System), variables)?;
+    let migration = migration.with_keys(keys);
     let mut copied = BTreeMap::new();
     for form in migration.forms() {
         for name in [&form.old.name, &form.new.name] {

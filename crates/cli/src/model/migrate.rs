@@ -105,7 +105,10 @@ async fn run_step(step: &str, checked: Arc<Checked>, arguments: &ArgMatches) -> 
 
 async fn run_on(step: &str, checked: Arc<Checked>, place: &Place, arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let variables = place::variables(arguments)?;
+    let is_sealed = checked.model.entities.iter().any(|entity| entity.encrypted_fields().next().is_some());
+    let keys = if is_sealed { place::config(arguments)?.field_keys()? } else { None };
     let migration = Migration::new(Arc::clone(&checked), place.store(), Arc::new(System), variables.clone())?;
+    let migration = migration.with_keys(keys.as_ref());
     let is_json = arguments.get_one::<String>("format").is_some_and(|format| format == "json");
     let bar = Bar::new(is_json);
     let watch = |progress: &Progress| bar.show(progress);
@@ -115,7 +118,7 @@ async fn run_on(step: &str, checked: Arc<Checked>, place: &Place, arguments: &Ar
             Said::good(estimate.text(), serde_json::to_value(&estimate)?)
         }
         "run" if arguments.get_flag("rehearse") => {
-            let rehearsal = keyform::rehearse(checked, &*place.store(), variables, &watch).await?;
+            let rehearsal = keyform::rehearse(checked, &*place.store(), variables, keys.as_ref(), &watch).await?;
             rehearsed(&rehearsal)?
         }
         "run" => {

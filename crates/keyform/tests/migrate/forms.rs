@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use keyform::model::evolve::form::Class;
 use keyform::model::evolve::{Carried, carry};
-use keyform::model::run::{Answer, RunError};
+use keyform::model::run::{Answer, RunError, Runner, Settings, Surroundings};
+use keyform::model::seal::{FieldKey, Keyring};
 use keyform::{AttributeValue, Attributes, Execute};
 
 use super::stores::{Mortal, Store};
@@ -21,7 +22,7 @@ struct Case {
 }
 
 /// Every answer of the reads, all their pages; a single item is a page of one.
-async fn answers(runner: &keyform::model::run::Runner, reads: Calls) -> Vec<(String, Vec<Attributes>)> {
+async fn answers(runner: &Runner, reads: Calls) -> Vec<(String, Vec<Attributes>)> {
     let mut answers = Vec::new();
     for (name, arguments) in reads {
         let mut call = call(arguments);
@@ -100,7 +101,7 @@ async fn carry_half(store: &Arc<dyn Execute>, migration: &keyform::model::evolve
         let items = dump(store, &form.old.name, &names).await;
         let old = items.values().filter(|item| form.class(item) == Class::Old);
         for item in old.step_by(2) {
-            let now = keyform::model::run::Surroundings::now_millis(clock);
+            let now = Surroundings::now_millis(clock);
             assert_eq!(carry(&**store, form, item, now).await.unwrap().0, Carried::Moved);
         }
     }
@@ -355,4 +356,63 @@ async fn a_writer_that_dies_between_its_requests_leaves_one_item() {
         }
     }
     assert!(done);
+}
+
+#[tokio::test]
+async fn a_sealed_field_is_sealed_anew_for_its_new_place() {
+    const BEFORE: &str = r#"
+        model vault
+        table Vault "vault-{stage}" { key pk, sk }
+        entity Secret in Vault {
+          key "SECRETS", "{name}"
+          name: slug(1..20)
+          word: string encrypted
+        }
+        write keep(name, word) -> Secret { create Secret {} else Taken }
+        read secret(name) -> Secret?
+    "#;
+    const AFTER: &str = r#"
+        model vault
+        table Vault "vault-{stage}" { key pk, sk }
+        entity Secret in Vault {
+          key "SECRET#{name}", "SECRET"
+          name: slug(1..20)
+          phrase: string encrypted
+        }
+        evolve Secret {
+          from   key "SECRETS", "{name}"
+          rename word -> phrase
+        }
+        read secret(name) -> Secret?
+        write change(name, phrase) -> Secret { update Secret(name) { phrase = phrase } else Unknown }
+    "#;
+    let store = Store::embedded();
+    let clock = Clock::new();
+    let keys = Arc::new(Keyring::of(FieldKey::new([7; 32])));
+    let open = |text: &str| {
+        let settings =
+            Settings { variables: variables(&clock), field_keys: Some(Arc::clone(&keys)), ..Settings::default() };
+        let clock: Arc<dyn Surroundings> = clock.clone();
+        Runner::new(checked(text), Arc::clone(&store.execute), clock, settings).unwrap()
+    };
+    let (v1, v2) = (open(BEFORE), open(AFTER));
+    v1.create_tables().await.unwrap();
+    for name in ["a", "b"] {
+        write(&v1, "keep", &[("name", name), ("word", "open sesame")]).await.unwrap();
+    }
+    let phrase = async |name: &str| text(&one(read(&v2, "secret", &[("name", name)]).await).unwrap(), "phrase");
+    assert_eq!(phrase("a").await, "open sesame");
+    write(&v2, "change", &[("name", "b"), ("phrase", "close")]).await.unwrap();
+    let without = migration(AFTER, &store.execute, &clock);
+    assert!(without.run(&pace("one"), &quiet).await.unwrap().stuck[0].contains("the key of `Secret.word` is missing"));
+    let migration = without.with_keys(Some(&keys));
+    assert!(migration.run(&pace("one"), &quiet).await.unwrap().stuck.is_empty());
+    assert!(migration.verify(&quiet).await.unwrap().is_complete());
+    assert_eq!((phrase("a").await.as_str(), phrase("b").await.as_str()), ("open sesame", "close"));
+    migration.without_waiting().roll_back(&pace("one"), &quiet).await.unwrap();
+    let back = one(read(&v1, "secret", &[("name", "b")]).await).unwrap();
+    assert_eq!(text(&back, "word"), "close");
+    migration.run(&pace("one"), &quiet).await.unwrap();
+    migration.cut_over(&pace("one"), &quiet).await.unwrap();
+    assert_eq!((phrase("a").await.as_str(), phrase("b").await.as_str()), ("open sesame", "close"));
 }

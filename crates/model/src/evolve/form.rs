@@ -9,6 +9,7 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use keyform_core::{AttributeValue, Attributes, Item};
 use sha2::{Digest, Sha256};
@@ -20,6 +21,7 @@ use crate::run::fits;
 use crate::schema::{
     Entity, EntityId, EntityKey, Evolution, Expr, ExprKind, Field, FieldId, Flags, KeyPart, Model, Part, Table, Type,
 };
+use crate::seal::{Keyring, Place, SealError, Sealing};
 use crate::template::render;
 
 use super::text;
@@ -51,6 +53,7 @@ pub struct Form {
     pub in_place: bool,
     model: Model,
     evolution: Evolution,
+    keys: Option<Arc<Keyring>>,
 }
 
 /// What an item is to an evolution.
@@ -223,7 +226,14 @@ impl Form {
             in_place,
             model: extended,
             evolution: evolution.clone(),
+            keys: None,
         })
+    }
+
+    /// The same with the keys of encrypted fields: a sealed value opens in its old place and is sealed anew for its new one.
+    #[must_use]
+    pub fn with_keys(self, keys: Option<Arc<Keyring>>) -> Self {
+        Self { keys, ..self }
     }
 
     /// What an item of the old side's table is.
@@ -271,13 +281,51 @@ impl Form {
     ///
     /// If a part of its new key has no value.
     pub fn converted(&self, old: &Attributes, now_millis: i64) -> Result<Attributes, BindError> {
-        let before = self.old_fields(old);
+        let mut before = self.old_fields(old);
+        let moves = |name: &str| !self.in_place || self.evolution.renames.iter().any(|(from, _, _)| from == name);
+        self.open(&self.old, &self.old.key_of(old), &mut before, moves)?;
         let mut fields = self.renamed(old, &before);
         self.set(old, &before, &mut fields, now_millis)?;
         self.fill(old, &mut fields, now_millis)?;
         let mut item = self.extras(old);
         item.extend(bind::item(&self.new.table, &self.new.entity, &fields)?);
+        self.seal(&self.new, &mut item, |name| !self.in_place || !old.contains_key(name))?;
         Ok(item)
+    }
+
+    /// Opens the encrypted fields that are sealed for another place than they will have. What was never sealed is taken as it is.
+    fn open(
+        &self,
+        side: &Side,
+        key: &Attributes,
+        fields: &mut Attributes,
+        moves: impl Fn(&str) -> bool,
+    ) -> Result<(), BindError> {
+        for field in side.entity.encrypted_fields().filter(|field| moves(&field.name)) {
+            let Some(value) = fields.get_mut(&field.name) else { continue };
+            let place = Place { table: &side.name, key, entity: &side.entity.name, field: &field.name };
+            let named = || format!("`{}.{}`", side.entity.name, field.name);
+            let keys = self.keys.as_ref().ok_or_else(|| BindError::Missing(format!("the key of {}", named())))?;
+            match keys.open(&place, value) {
+                Ok(opened) => *value = opened,
+                Err(SealError::NotSealed { .. }) => {}
+                Err(_) => return Err(BindError::WrongValue(named())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Seals encrypted fields for the place the item has. The same item is sealed to the same bytes each time.
+    fn seal(&self, side: &Side, item: &mut Attributes, is_open: impl Fn(&str) -> bool) -> Result<(), BindError> {
+        let key = side.key_of(item);
+        for field in side.entity.encrypted_fields().filter(|field| is_open(&field.name)) {
+            let Some(value) = item.get_mut(&field.name) else { continue };
+            let named = || BindError::Missing(format!("the key of `{}.{}`", side.entity.name, field.name));
+            let sealing = Sealing { ring: self.keys.as_ref().ok_or_else(named)?, salt: sum(&key) };
+            let place = Place { table: &side.name, key: &key, entity: &side.entity.name, field: &field.name };
+            *value = sealing.seal(&place, value);
+        }
+        Ok(())
     }
 
     /// The values of an old item's fields: its attributes, and what only its key says.
@@ -321,7 +369,8 @@ impl Form {
     ) -> Result<(), BindError> {
         for (id, expr, _) in &self.evolution.sets {
             let field = self.new.entity.field(*id);
-            let stays = fields.get(&field.name).is_some_and(|value| fits(value, &field.kind));
+            let is_sealed = self.in_place && field.flags.encrypted.is_some();
+            let stays = fields.get(&field.name).is_some_and(|value| is_sealed || fits(value, &field.kind));
             if stays && !self.decides(*id) {
                 continue;
             }
@@ -399,6 +448,15 @@ impl Form {
     /// If a part of its old key has no value.
     pub fn reverted(&self, new: &Attributes, base: Option<&Attributes>) -> Result<Attributes, BindError> {
         let mut fields = base.map(|base| self.old_fields(base)).unwrap_or_default();
+        if let Some(base) = base {
+            self.open(&self.old, &self.old.key_of(base), &mut fields, |_| true)?;
+        }
+        let sealed = new;
+        let mut new = new.clone();
+        let is_renamed =
+            |name: &str| self.evolution.renames.iter().any(|(_, to, _)| self.new.entity.field(*to).name == name);
+        self.open(&self.new, &self.new.key_of(sealed), &mut new, |name| !self.in_place || is_renamed(name))?;
+        let new = &new;
         let is_set = |id: FieldId| self.evolution.sets.iter().any(|(set, _, _)| *set == id);
         for (number, field) in self.new.entity.fields.iter().enumerate() {
             let renamed = self.evolution.renames.iter().find(|(_, to, _)| *to == FieldId(number));
@@ -426,6 +484,7 @@ impl Form {
                 }
             }
         }
+        self.seal(&self.old, &mut item, |name| !self.in_place || !sealed.contains_key(name))?;
         // An item that had no tag gets none.
         if let (Some(base), Some((tag, _))) = (base, &self.old.table.tag)
             && !base.contains_key(tag)
@@ -581,6 +640,7 @@ pub(super) fn is_steady(expr: &Expr) -> bool {
 fn old_field(name: &str, evolution: &Evolution, entity: &Entity) -> Field {
     let renamed = evolution.renames.iter().find(|(from, _, _)| from == name);
     let kind = renamed.map_or(Type::String(Bounds::default()), |(_, to, _)| entity.field(*to).kind.clone());
+    let encrypted = renamed.and_then(|(_, to, _)| entity.field(*to).flags.encrypted);
     Field {
         name: name.to_owned(),
         name_span: evolution.span,
@@ -590,7 +650,7 @@ fn old_field(name: &str, evolution: &Evolution, entity: &Entity) -> Field {
         type_span: evolution.span,
         optional: true,
         null: false,
-        flags: Flags::default(),
+        flags: Flags { encrypted, ..Flags::default() },
         default: None,
     }
 }

@@ -10,6 +10,7 @@ use keyform_core::{Attributes, Error, ErrorCode, Execute, Item, Operation, Outpu
 
 use crate::Checked;
 use crate::run::Surroundings;
+use crate::seal::Keyring;
 
 use super::form::Form;
 use super::state::{self, Checkpoint, Counts, LEASE_MILLIS, Lease, Phase, REFRESH_MILLIS, State};
@@ -146,6 +147,13 @@ impl Migration {
     #[must_use]
     pub fn without_waiting(&self) -> Self {
         Self { notice_millis: 0, ..self.clone() }
+    }
+
+    /// The same with the keys of encrypted fields, which are sealed anew for their new places.
+    #[must_use]
+    pub fn with_keys(mut self, keys: Option<&Arc<Keyring>>) -> Self {
+        self.forms = self.forms.into_iter().map(|form| form.with_keys(keys.cloned())).collect();
+        self
     }
 
     /// The evolutions.

@@ -25,6 +25,7 @@ impl Evolving {
     pub(super) fn of(checked: &Checked, settings: &Settings) -> Option<Self> {
         let forms = Form::all(&checked.model, &settings.variables);
         let id = state::id(&checked.model.name, &forms)?;
+        let forms = forms.into_iter().map(|form| form.with_keys(settings.field_keys.clone())).collect();
         Some(Self { forms, id, known: Mutex::default() })
     }
 }
