@@ -62,6 +62,9 @@ struct State {
     guards: HashMap<Bytes, Vec<Weak<Subscriber>>>,
     position: Arc<Position>,
     refreshed: Instant,
+    /// The topics with items that leave by themselves, by the last second of the first of these.
+    due: BTreeSet<(i64, u64)>,
+    scheduled: HashMap<u64, i64>,
 }
 
 /// What happens with a subscriber whose guard rests on an item that has changed.
@@ -79,6 +82,8 @@ impl Hub {
             guards: HashMap::new(),
             position: feed.position().clone(),
             refreshed: Instant::now(),
+            due: BTreeSet::new(),
+            scheduled: HashMap::new(),
         };
         Self {
             store,
@@ -130,7 +135,7 @@ impl Hub {
     }
 
     async fn rest(&self, feed: &Feed) {
-        let next = self.state.lock().topics.values().filter_map(Followed::next_expiry_ms).min();
+        let next = self.state.lock().next_expiry_ms();
         let pause = next.map_or(LOOK, Duration::from_millis).clamp(Duration::from_millis(1), LOOK);
         tokio::select! {
             () = feed.wait() => {}
@@ -156,6 +161,7 @@ impl Hub {
             for id in state.concerned(change.record.old.as_ref(), change.record.new.as_ref()) {
                 if let Some(change) = state.topics.get_mut(&id).and_then(|followed| followed.change(change)) {
                     told.entry(id).or_default().push(change);
+                    state.schedule(id);
                 }
             }
         }
@@ -170,11 +176,12 @@ impl Hub {
     fn expire(&self) {
         let mut state = self.state.lock();
         let position = state.position.clone();
-        for followed in state.topics.values_mut() {
-            let changes = followed.expired();
-            if !changes.is_empty() {
+        while let Some(id) = state.first_expired() {
+            if let Some(followed) = state.topics.get_mut(&id) {
+                let changes = followed.expired();
                 followed.deliver(changes, &position);
             }
+            state.schedule(id);
         }
     }
 
@@ -263,6 +270,7 @@ impl Hub {
         if let Some(followed) = id.and_then(|id| state.topics.get_mut(&id)) {
             items.for_each(|item| followed.note(item));
         }
+        id.into_iter().for_each(|id| state.schedule(id));
         drop(state);
         self.kick.notify_one();
     }
@@ -287,8 +295,41 @@ impl State {
         id
     }
 
+    /// Notes when the first item of a topic leaves.
+    fn schedule(&mut self, id: u64) {
+        let next = self.topics.get(&id).and_then(Followed::first_due);
+        let before = self.scheduled.get(&id).copied();
+        if next == before {
+            return;
+        }
+        if let Some(before) = before {
+            self.due.remove(&(before, id));
+            self.scheduled.remove(&id);
+        }
+        if let Some(next) = next {
+            self.due.insert((next, id));
+            self.scheduled.insert(id, next);
+        }
+    }
+
+    /// A topic of which an item should have left by now.
+    fn first_expired(&self) -> Option<u64> {
+        let (last, id) = *self.due.first()?;
+        let is_over = self.topics.get(&id).is_none_or(|followed| last < followed.topic.now_secs());
+        is_over.then_some(id)
+    }
+
+    /// In how many milliseconds the next item leaves.
+    fn next_expiry_ms(&self) -> Option<u64> {
+        let (_, id) = self.due.first()?;
+        self.topics.get(id).and_then(Followed::next_expiry_ms)
+    }
+
     fn remove(&mut self, identity: &str, id: u64) {
         self.by_identity.remove(identity);
+        if let Some(last) = self.scheduled.remove(&id) {
+            self.due.remove(&(last, id));
+        }
         let Some(followed) = self.topics.remove(&id) else { return };
         self.everything.remove(&id);
         let Reach::Keys { attributes, values } = &followed.topic.live.reach else { return };

@@ -178,6 +178,11 @@ impl Followed {
         leaving.into_iter().map(change).collect()
     }
 
+    /// The last second of the first item that leaves.
+    pub(super) fn first_due(&self) -> Option<i64> {
+        self.expiry.due.first().map(|(last, _)| *last)
+    }
+
     /// In how many milliseconds the next item leaves.
     pub(super) fn next_expiry_ms(&self) -> Option<u64> {
         let (last, _) = self.expiry.due.first()?;
