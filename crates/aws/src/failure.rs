@@ -1,11 +1,12 @@
 //! What the service reported, as an error of ours with its code, text and what it carries.
 
-use aws_sdk_dynamodb::error::{BuildError, DisplayErrorContext, ProvideErrorMetadata};
+use aws_sdk_dynamodb::config::http::HttpResponse;
+use aws_sdk_dynamodb::error::{BuildError, DisplayErrorContext, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::CancellationReason as SdkReason;
 use keyform_core::Error;
 use keyform_core::error::{CancellationReason, Detail, remote};
 
-use crate::value;
+use crate::{resend, value};
 
 /// The error of a request.
 pub(crate) fn told(error: impl Into<aws_sdk_dynamodb::Error>) -> Error {
@@ -17,6 +18,21 @@ pub(crate) fn told(error: impl Into<aws_sdk_dynamodb::Error>) -> Error {
         Ok(detail) => remote::reported(code, error.message().unwrap_or_default(), detail),
         Err(malformed) => malformed,
     }
+}
+
+/// The error of a write: if nobody can say whether it was applied, it says so.
+pub(crate) fn told_of_write<E>(error: SdkError<E, HttpResponse>) -> Error
+where
+    aws_sdk_dynamodb::Error: From<SdkError<E, HttpResponse>>,
+    E: std::error::Error + 'static,
+{
+    let unsure = match &error {
+        SdkError::TimeoutError(_) | SdkError::ResponseError(_) => true,
+        SdkError::DispatchFailure(failed) => !resend::was_refused(failed.as_connector_error().map(|error| error as _)),
+        SdkError::ServiceError(failed) => failed.raw().status().is_server_error(),
+        _ => false,
+    };
+    if unsure { remote::outcome_unknown(&DisplayErrorContext(&error).to_string()) } else { told(error) }
 }
 
 /// The error of a request about streams.

@@ -6,7 +6,7 @@ use keyform_core::{Error, Output};
 
 use crate::expressions::Expressions;
 use crate::value::{SdkAttributes, attributes_to_sdk};
-use crate::{Remote, capacity, failure, value};
+use crate::{Remote, capacity, failure, resend, value};
 
 impl Remote {
     pub(crate) async fn get_item(&self, get: GetItem) -> Result<Output, Error> {
@@ -28,6 +28,7 @@ impl Remote {
     }
 
     pub(crate) async fn put_item(&self, put: PutItem) -> Result<Output, Error> {
+        let again = resend::may_put_again(&put);
         let mut expressions = Expressions::default();
         let request = self
             .client
@@ -41,11 +42,14 @@ impl Remote {
             .set_return_values_on_condition_check_failure(on_failure(put.return_item_on_failure))
             .set_return_consumed_capacity(capacity::wanted(put.return_capacity))
             .set_return_item_collection_metrics(capacity::metrics_wanted(put.return_metrics));
-        let output = request.send().await.map_err(failure::told)?;
+        let request = request.customize();
+        let request = if again { request } else { request.config_override(resend::only_if_not_applied()) };
+        let output = request.send().await.map_err(failure::told_of_write)?;
         written(output.attributes, output.consumed_capacity, output.item_collection_metrics)
     }
 
     pub(crate) async fn delete_item(&self, delete: DeleteItem) -> Result<Output, Error> {
+        let again = resend::may_delete_again(&delete);
         let mut expressions = Expressions::default();
         let request = self
             .client
@@ -59,11 +63,14 @@ impl Remote {
             .set_return_values_on_condition_check_failure(on_failure(delete.return_item_on_failure))
             .set_return_consumed_capacity(capacity::wanted(delete.return_capacity))
             .set_return_item_collection_metrics(capacity::metrics_wanted(delete.return_metrics));
-        let output = request.send().await.map_err(failure::told)?;
+        let request = request.customize();
+        let request = if again { request } else { request.config_override(resend::only_if_not_applied()) };
+        let output = request.send().await.map_err(failure::told_of_write)?;
         written(output.attributes, output.consumed_capacity, output.item_collection_metrics)
     }
 
     pub(crate) async fn update_item(&self, update: UpdateItem) -> Result<Output, Error> {
+        let again = resend::may_update_again(&update);
         let mut expressions = Expressions::default();
         let request = self
             .client
@@ -78,7 +85,9 @@ impl Remote {
             .set_return_values_on_condition_check_failure(on_failure(update.return_item_on_failure))
             .set_return_consumed_capacity(capacity::wanted(update.return_capacity))
             .set_return_item_collection_metrics(capacity::metrics_wanted(update.return_metrics));
-        let output = request.send().await.map_err(failure::told)?;
+        let request = request.customize();
+        let request = if again { request } else { request.config_override(resend::only_if_not_applied()) };
+        let output = request.send().await.map_err(failure::told_of_write)?;
         written(output.attributes, output.consumed_capacity, output.item_collection_metrics)
     }
 }

@@ -7,7 +7,8 @@
 //! 2. `execute` picks the request by the operation's kind.
 //! 3. `item`, `read`, `batch`, `transaction`, `table`, `update_table`, `resource` and `stream` fill in the SDK's request: `expressions` prints parsed expressions with
 //!    placeholders, `value` turns values into the SDK's.
-//! 4. The SDK signs, sends, and tries again when the service throttles.
+//! 4. The SDK signs, sends, and tries again when the service throttles or does not answer; `resend` keeps it from sending a write again that may have been
+//!    applied and would do more when done twice.
 //! 5. The same files turn the answer into a [`keyform_core::Output`], with `capacity` for consumption; `failure` turns what the
 //!    service reported into a [`keyform_core::Error`] with its code, text, item and cancellation reasons.
 
@@ -20,6 +21,7 @@ mod expressions;
 mod failure;
 mod item;
 mod read;
+mod resend;
 mod resource;
 mod stream;
 mod table;

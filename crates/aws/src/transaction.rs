@@ -40,7 +40,7 @@ impl Remote {
             .set_client_request_token(writes.token)
             .set_return_consumed_capacity(capacity::wanted(writes.return_capacity))
             .set_return_item_collection_metrics(capacity::metrics_wanted(writes.return_metrics));
-        let output = request.send().await.map_err(failure::told)?;
+        let output = request.send().await.map_err(failure::told_of_write)?;
         Ok(Output::TransactWriteItems(TransactWriteItemsOutput {
             capacity: capacity::all_consumed(output.consumed_capacity),
             metrics: capacity::metrics_by_table(output.item_collection_metrics)?,

@@ -43,6 +43,8 @@ pub enum Detail {
     Item(Item),
     /// Why each action of a transaction was or was not the cause.
     Cancellation(Vec<CancellationReason>),
+    /// A store elsewhere did not say whether it applied the request.
+    OutcomeUnknown,
 }
 
 /// Why one action of a transaction failed, or that it did not.

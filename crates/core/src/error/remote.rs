@@ -41,6 +41,12 @@ pub fn no_answer(reason: &str) -> Error {
     Error::internal(format!("the store did not answer: {reason}"))
 }
 
+/// No answer came to a write, or one that does not say whether it was applied.
+pub fn outcome_unknown(reason: &str) -> Error {
+    let message = format!("the store did not say whether the write was applied: {reason}");
+    Error::with_detail(ErrorCode::InternalServer, message, Detail::OutcomeUnknown)
+}
+
 /// The answer has something that it cannot have.
 pub fn malformed(what: &str) -> Error {
     Error::internal(format!("the store's answer cannot be read: {what}"))

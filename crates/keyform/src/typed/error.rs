@@ -22,6 +22,8 @@ pub enum CallError {
     Busy,
     /// The pattern cannot run here; why.
     NotRunnable(String),
+    /// The store did not say whether the write was applied; why.
+    Unknown(String),
     /// An encrypted field cannot be sealed or opened; why.
     Sealing(SealError),
     /// The store failed.
@@ -45,6 +47,7 @@ impl fmt::Display for CallError {
             Self::Cursor => f.write_str("the cursor is not one of this read with these arguments"),
             Self::Busy => f.write_str("too many others write this at once: try again"),
             Self::NotRunnable(why) => f.write_str(why),
+            Self::Unknown(why) => f.write_str(why),
             Self::Sealing(error) => error.fmt(f),
             Self::Store(error) => write!(f, "{}: {}", error.code().name(), error.message()),
             Self::Item(wrong) => wrong.fmt(f),
@@ -74,6 +77,7 @@ impl From<RunError> for CallError {
             RunError::Arguments(error) => Self::Arguments(error.to_string()),
             RunError::Cursor => Self::Cursor,
             RunError::Busy => Self::Busy,
+            RunError::Unknown(_) => Self::Unknown(error.to_string()),
             RunError::Sealing(error) => Self::Sealing(error),
             RunError::Store(error) => Self::Store(error),
             RunError::NotRunnable(why) => Self::NotRunnable(why),

@@ -43,7 +43,7 @@ pub(crate) fn claims(
     let mut claims = Vec::new();
     for field in crate::plan::guarded_fields(entity) {
         if let Some(key) = sentinel::key(table, entity, field, &fields)? {
-            let claim = sentinel::claim(table, name.to_owned(), key, entity, &fields);
+            let claim = sentinel::claim(table, name.to_owned(), key, entity, &fields, None);
             claims.push((entity.field(field).name.clone(), claim));
         }
     }

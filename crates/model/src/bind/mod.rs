@@ -3,13 +3,14 @@
 //! 1. [`Inputs`] is everything a call knows: arguments, the caller, what was read before, the time, and a source of fresh ids.
 //! 2. `value` writes values in their types and renders keys; `evaluate` computes expressions; `condition` makes conditions of them.
 //! 3. [`read()`] binds a read, [`write()`] a write; `item` makes items, `update` changes, `sentinel` what keeps unique fields unique, `sealed`
-//!    seals the encrypted fields of both.
+//!    seals the encrypted fields of both, `expiry` takes items whose time is over as if they were not there.
 //!
 //! Nothing here runs a request, and nothing here decides how a pattern runs: that is the plan's business.
 
 mod condition;
 mod evaluate;
 pub(crate) mod evolve;
+mod expiry;
 mod item;
 mod permit;
 mod read;

@@ -6,8 +6,9 @@ use keyform_core::{AttributeValue, Attributes};
 
 use crate::schema::{Expr, FieldId, Guard, Model, Parameter, Type, Write};
 
-use super::condition::Logic;
+use super::condition::{Logic, and};
 use super::evaluate::Scope;
+use super::expiry::Expiry;
 use super::item;
 use super::{BindError, Inputs};
 
@@ -89,13 +90,15 @@ pub fn guard(
         consistent: true,
         return_capacity: Default::default(),
     };
-    let condition = match &guard.condition {
-        None => None,
-        Some(condition) => match scope.condition(condition, "")? {
-            Logic::Known(true) => None,
-            Logic::Known(false) => return Ok(None),
-            Logic::Test(test) => Some(test),
-        },
+    let stated = match &guard.condition {
+        None => Logic::Known(true),
+        Some(condition) => scope.condition(condition, "")?,
+    };
+    let lives = Expiry::of(table, entity, inputs.now_millis).map(|expiry| Logic::Test(expiry.lives()));
+    let condition = match and([stated].into_iter().chain(lives)) {
+        Logic::Known(true) => None,
+        Logic::Known(false) => return Ok(None),
+        Logic::Test(test) => Some(test),
     };
     Ok(Some((get, condition)))
 }

@@ -19,6 +19,7 @@ use crate::schema::{Entity, Field, FieldId, Format, KeyAttribute, Table, Type};
 use crate::template::render;
 
 use super::BindError;
+use super::expiry::Expiry;
 use super::item::Fields;
 use super::value;
 
@@ -78,9 +79,34 @@ fn name(attribute: Option<&KeyAttribute>) -> Result<String, BindError> {
 }
 
 /// Puts a sentinel that must not be there. It ends with the item it stands for.
-pub(super) fn claim(table: &Table, name: String, key: Attributes, entity: &Entity, fields: &Fields) -> TransactAction {
-    let condition = key.keys().next().map(|attribute| Condition::AttributeNotExists(Path::attribute(attribute)));
-    let mut item = key;
+pub(super) fn claim(
+    table: &Table,
+    name: String,
+    key: Attributes,
+    entity: &Entity,
+    fields: &Fields,
+    expiry: Option<Expiry<'_>>,
+) -> TransactAction {
+    let absent = key.keys().next().map(|attribute| Condition::AttributeNotExists(Path::attribute(attribute)));
+    let condition = absent.map(|absent| match expiry {
+        Some(expiry) => expiry.as_absent(absent),
+        None => absent,
+    });
+    TransactAction::Put {
+        table: name,
+        item: whole(table, key, entity, fields),
+        condition,
+        return_item_on_failure: false,
+    }
+}
+
+/// Puts a sentinel that is the item's already, with the item's new end.
+pub(super) fn renew(table: &Table, name: String, key: Attributes, entity: &Entity, fields: &Fields) -> TransactAction {
+    let item = whole(table, key, entity, fields);
+    TransactAction::Put { table: name, item, condition: None, return_item_on_failure: false }
+}
+
+fn whole(table: &Table, mut item: Attributes, entity: &Entity, fields: &Fields) -> Attributes {
     if let Some((ttl, _)) = &table.ttl
         && let Some(value) = entity.field_named(ttl).and_then(|field| fields.get(&field))
     {
@@ -89,7 +115,7 @@ pub(super) fn claim(table: &Table, name: String, key: Attributes, entity: &Entit
     if let Some((tag, _)) = &table.tag {
         item.entry(tag.clone()).or_insert_with(|| AttributeValue::from(MARK));
     }
-    TransactAction::Put { table: name, item, condition, return_item_on_failure: false }
+    item
 }
 
 /// Deletes a sentinel.

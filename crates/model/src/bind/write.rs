@@ -1,7 +1,7 @@
 //! A write with its arguments: one item, one transaction, or one batch.
 
 use keyform_core::expression::{Comparator, Condition, Operand, Path};
-use keyform_core::operation::{GetItem, TransactAction};
+use keyform_core::operation::{DeleteItem, GetItem, TransactAction};
 use keyform_core::{AttributeValue, Attributes, Operation};
 
 use crate::document::ast::{Presence, Verb};
@@ -10,6 +10,7 @@ use crate::schema::{Action, Entity, FieldId, Model, Step, Table, Write};
 
 use super::condition::{Logic, and};
 use super::evaluate::Scope;
+use super::expiry::Expiry;
 use super::item::{self, Fields};
 use super::sealed::Sealer;
 use super::update::Changing;
@@ -33,6 +34,8 @@ pub struct BoundAction {
     pub step: Vec<usize>,
     /// The conditions in the order in which they are looked at, each with its outcome.
     pub refusals: Refusals,
+    /// Of an upsert that may meet an item whose time is over: what must hold of the item, and what clears it away if it does not.
+    pub clearing: Option<(Condition, DeleteItem)>,
 }
 
 /// Conditions, each with the outcome if it does not hold.
@@ -100,13 +103,18 @@ struct Pass<'a> {
 
 /// A condition so far, and what each part of it says if it does not hold.
 #[derive(Default)]
-struct Demands {
+struct Demands<'a> {
     tests: Vec<Logic>,
     refusals: Refusals,
+    expiry: Option<Expiry<'a>>,
 }
 
-impl Demands {
+impl Demands<'_> {
     fn add(&mut self, logic: Logic, outcome: Option<&crate::schema::Outcome>) {
+        let logic = match (self.expiry, logic) {
+            (Some(expiry), Logic::Test(test)) => Logic::Test(expiry.as_absent(test)),
+            (_, logic) => logic,
+        };
         if let Logic::Test(test) = &logic {
             self.refusals.push((test.clone(), refusal(outcome)));
         }
@@ -210,28 +218,37 @@ impl<'a> Pass<'a> {
         table: &Table,
         name: String,
     ) -> Result<(), BindError> {
-        if self.looks_only {
+        let guarded: Vec<FieldId> = match action.verb {
+            Verb::Put => crate::plan::guarded_fields(entity).collect(),
+            _ => guarded(entity, action).collect(),
+        };
+        let replaces = action.verb == Verb::Put && !guarded.is_empty();
+        if self.looks_only && !replaces {
             return Ok(());
         }
         let fields = item::new_fields(&mut self.scope, entity, action)?;
-        let mut claims = Vec::new();
-        for field in guarded(entity, action) {
-            if let Some(key) = sentinel::key(table, entity, field, &fields)? {
-                claims.push((field, sentinel::claim(table, name.clone(), key, entity, &fields)));
-            }
+        if self.looks_only {
+            self.look(name, item::key(table, entity, &fields)?);
+            return Ok(());
         }
+        let expiry = Expiry::of(table, entity, self.inputs.now_millis);
+        let mut before = Fields::new();
+        let mut unchanged_tests = Vec::new();
+        if replaces {
+            let current = self.living(&name, &item::key(table, entity, &fields)?, expiry);
+            before = values_before(entity, &guarded, expiry, current.as_ref(), &Fields::new());
+            unchanged_tests = unchanged(entity, &guarded, &before);
+        }
+        let after = if guarded.is_empty() { Fields::new() } else { fields.clone() };
         let mut item = item::whole(table, entity, fields)?;
         if entity.encrypted_fields().next().is_some() {
             let key = key_of(table, &item);
             Sealer::new(self.inputs, table, entity, &key).seal_item(&mut item)?;
         }
-        let (condition, refusals) = self.demands(action, table, Vec::new())?;
-        let put = TransactAction::Put { table: name, item, condition, return_item_on_failure: false };
+        let (condition, refusals) = self.demands(action, table, entity, unchanged_tests)?;
+        let put = TransactAction::Put { table: name.clone(), item, condition, return_item_on_failure: false };
         self.push(put, path, refusals);
-        for (field, claim) in claims {
-            self.claim(taken(entity, field, action), path, claim);
-        }
-        Ok(())
+        self.move_sentinels(action, path, (entity, table), &name, &guarded, (&before, &after))
     }
 
     fn update(
@@ -244,14 +261,15 @@ impl<'a> Pass<'a> {
     ) -> Result<(), BindError> {
         let keys = item::key_fields(&self.scope, entity, action)?;
         let key = item::key(table, entity, &keys)?;
-        let guarded: Vec<FieldId> = guarded(entity, action).collect();
+        let expiry = Expiry::of(table, entity, self.inputs.now_millis);
+        let guarded: Vec<FieldId> = crate::plan::moved_fields(table, entity, action).collect();
         if self.looks_only {
             if !guarded.is_empty() {
                 self.look(name, key);
             }
             return Ok(());
         }
-        let current = self.current(&name, &key);
+        let current = self.living(&name, &key, expiry);
         self.scope.item =
             keys.iter().map(|(field, value)| (entity.field(*field).name.clone(), value.clone())).collect();
         let sealer = Sealer::new(self.inputs, table, entity, &key);
@@ -266,14 +284,21 @@ impl<'a> Pass<'a> {
         };
         let (update, known) = changing.update()?;
         self.scope.item.clear();
-        let before = before(entity, &guarded, current.as_ref(), &keys);
-        let (condition, refusals) = self.demands(action, table, unchanged(entity, &guarded, &before))?;
+        let before = values_before(entity, &guarded, expiry, current.as_ref(), &keys);
+        let (condition, refusals) = self.demands(action, table, entity, unchanged(entity, &guarded, &before))?;
+        let clearing = expiry.filter(|_| action.verb == Verb::Upsert).map(|expiry| {
+            let (table, key, condition) = (name.clone(), key.clone(), Some(expiry.is_over()));
+            (expiry.lives(), DeleteItem { table, key, condition, ..DeleteItem::default() })
+        });
         let key = key.clone();
         self.push(
             TransactAction::Update { table: name.clone(), key, update, condition, return_item_on_failure: false },
             path,
             refusals,
         );
+        if let Some(bound) = self.actions.last_mut() {
+            bound.clearing = clearing;
+        }
         self.move_sentinels(action, path, (entity, table), &name, &guarded, (&before, &known))
     }
 
@@ -287,12 +312,30 @@ impl<'a> Pass<'a> {
         guarded: &[FieldId],
         (before, after): (&Fields, &Fields),
     ) -> Result<(), BindError> {
+        let expiry = Expiry::of(table, entity, self.inputs.now_millis);
         for &field in guarded {
-            let mut whole = before.clone();
+            let replaces = action.verb == Verb::Put;
+            let mut whole = if replaces { Fields::new() } else { before.clone() };
             whole.extend(after.iter().map(|(field, value)| (*field, value.clone())));
             let old = sentinel::key(table, entity, field, before)?;
-            let new = if after.contains_key(&field) { sentinel::key(table, entity, field, &whole)? } else { None };
+            let changed = action.changes.iter().any(|change| change.field == Some(field));
+            let stays = replaces || !changed || after.contains_key(&field);
+            let new = if stays { sentinel::key(table, entity, field, &whole)? } else { None };
+            if let Some(expiry) = expiry.filter(|expiry| touches(action, expiry.field)) {
+                match after.get(&expiry.field) {
+                    Some(end) => drop(whole.insert(expiry.field, end.clone())),
+                    None if counts(action, expiry.field) => {
+                        let what = "a deadline that is counted, of an item with unique values";
+                        return Err(BindError::Inexpressible(what.to_owned()));
+                    }
+                    None => drop(whole.remove(&expiry.field)),
+                }
+            }
             if old == new {
+                let ends = |expiry: Expiry<'_>| replaces || touches(action, expiry.field);
+                if let Some(key) = new.filter(|_| expiry.is_some_and(ends)) {
+                    self.push(sentinel::renew(table, name.to_owned(), key, entity, &whole), path, Vec::new());
+                }
                 continue;
             }
             if let Some(old) = old {
@@ -302,7 +345,7 @@ impl<'a> Pass<'a> {
                 self.claim(
                     taken(entity, field, action),
                     path,
-                    sentinel::claim(table, name.to_owned(), new, entity, &whole),
+                    sentinel::claim(table, name.to_owned(), new, entity, &whole, expiry),
                 );
             }
         }
@@ -326,9 +369,10 @@ impl<'a> Pass<'a> {
             }
             return Ok(());
         }
-        let current = self.current(&name, &key);
-        let before = before(entity, &guarded, current.as_ref(), &keys);
-        let (condition, refusals) = self.demands(action, table, unchanged(entity, &guarded, &before))?;
+        let expiry = Expiry::of(table, entity, self.inputs.now_millis);
+        let current = self.living(&name, &key, expiry);
+        let before = values_before(entity, &guarded, None, current.as_ref(), &keys);
+        let (condition, refusals) = self.demands(action, table, entity, unchanged(entity, &guarded, &before))?;
         let delete = TransactAction::Delete { table: name.clone(), key, condition, return_item_on_failure: false };
         self.push(delete, path, refusals);
         for field in guarded {
@@ -352,7 +396,7 @@ impl<'a> Pass<'a> {
         }
         let keys = item::key_fields(&self.scope, entity, action)?;
         let key = item::key(table, entity, &keys)?;
-        let (condition, refusals) = self.demands(action, table, Vec::new())?;
+        let (condition, refusals) = self.demands(action, table, entity, Vec::new())?;
         if let Some(condition) = condition {
             self.push(
                 TransactAction::Check { table: name, key, condition, return_item_on_failure: false },
@@ -371,7 +415,7 @@ impl<'a> Pass<'a> {
         | TransactAction::Check { return_item_on_failure, .. }) = &mut action;
         *return_item_on_failure = refusals.len() > 1;
         self.bound.push(action);
-        self.actions.push(BoundAction { step: path.to_vec(), refusals });
+        self.actions.push(BoundAction { step: path.to_vec(), refusals, clearing: None });
     }
 
     fn claim(&mut self, taken: Refusal, path: &[usize], claim: TransactAction) {
@@ -386,6 +430,11 @@ impl<'a> Pass<'a> {
         self.first.push(GetItem { table, key, consistent: true, ..GetItem::default() });
     }
 
+    /// The item as it was read, unless its time is over.
+    fn living(&self, table: &str, key: &Attributes, expiry: Option<Expiry<'_>>) -> Option<Attributes> {
+        self.current(table, key).filter(|item| expiry.is_none_or(|expiry| !expiry.ended(item)))
+    }
+
     fn current(&self, table: &str, key: &Attributes) -> Option<Attributes> {
         let found = self.inputs.current.iter().find(|(name, of, _)| name == table && of == key);
         found.and_then(|(_, _, item)| item.clone())
@@ -396,10 +445,17 @@ impl<'a> Pass<'a> {
         &mut self,
         action: &Action,
         table: &Table,
+        entity: &Entity,
         unchanged: Vec<Condition>,
     ) -> Result<(Option<Condition>, Refusals), BindError> {
         let key = table.partition.as_ref().map_or("", |key| key.name.as_str());
-        let mut demands = Demands::default();
+        let expiry = Expiry::of(table, entity, self.inputs.now_millis);
+        let mut demands = Demands { expiry, ..Demands::default() };
+        if let Some(expiry) = expiry.filter(|_| action.verb == Verb::Upsert) {
+            // Its attributes would be kept: an item whose time is over is cleared away first.
+            demands.add(Logic::Test(expiry.lives()), None);
+            demands.expiry = None;
+        }
         let presence = match action.verb {
             Verb::Create => Some(Presence::Absent),
             Verb::Update => Some(Presence::Exists),
@@ -457,9 +513,20 @@ fn guarded<'a>(entity: &'a Entity, action: &'a Action) -> impl Iterator<Item = F
     fields.filter(|field| sentinel::is_guarded(entity, *field))
 }
 
-/// The values that unique fields, and those they are unique within, have now.
-fn before(entity: &Entity, guarded: &[FieldId], current: Option<&Attributes>, keys: &Fields) -> Fields {
+/// The values that unique fields, those they are unique within, and the end of the item have now.
+fn values_before(
+    entity: &Entity,
+    guarded: &[FieldId],
+    expiry: Option<Expiry<'_>>,
+    current: Option<&Attributes>,
+    keys: &Fields,
+) -> Fields {
     let mut fields = Fields::new();
+    if let Some(expiry) = expiry.filter(|_| !guarded.is_empty())
+        && let Some(end) = current.and_then(|item| item.get(&entity.field(expiry.field).name))
+    {
+        fields.insert(expiry.field, end.clone());
+    }
     for &field in guarded {
         let unique = entity.field(field).flags.unique.as_ref();
         for part in unique.iter().flat_map(|unique| &unique.per).chain([&field]) {
@@ -470,6 +537,16 @@ fn before(entity: &Entity, guarded: &[FieldId], current: Option<&Attributes>, ke
         }
     }
     fields
+}
+
+/// Whether an action changes a field.
+fn touches(action: &Action, field: FieldId) -> bool {
+    action.changes.iter().any(|change| change.field == Some(field))
+}
+
+/// Whether an action counts a field up or down.
+fn counts(action: &Action, field: FieldId) -> bool {
+    action.changes.iter().any(|change| change.field == Some(field) && change.is_cumulative())
 }
 
 /// The conditions that the values which were read are still there, so that the sentinels released are the right ones.

@@ -25,7 +25,7 @@ use crate::span::Span;
 
 pub use order::{Order, order};
 pub use unique::fixed_fields;
-pub(crate) use write::guarded_fields;
+pub(crate) use write::{guarded_fields, moved_fields};
 
 /// Plans every read and write of a model.
 #[must_use]

@@ -1,7 +1,7 @@
 //! The one request of a write: an item, a transaction, or a batch.
 
 use crate::document::ast::{Presence, Verb};
-use crate::schema::{Action, Entity, EntityId, FieldId, Model, Step, Write};
+use crate::schema::{Action, Entity, EntityId, FieldId, Model, Step, Table, Write};
 
 use super::{PlannedAction, Role, WriteKind, WritePlan};
 
@@ -47,7 +47,7 @@ fn add_action(model: &Model, action: &Action, path: &[usize], times: Option<u64>
         |role, presence| PlannedAction { entity: id, role, step: path.to_vec(), presence, repeated: path.len() > 1 };
     let before = plan.actions.len();
     plan.actions.push(planned(role(action.verb), presence(action)));
-    plan.actions.extend(sentinels(model.entity(id), action).map(|(role, presence)| planned(role, presence)));
+    plan.actions.extend(sentinels(model, model.entity(id), action).map(|(role, presence)| planned(role, presence)));
     let added = (plan.actions.len() - before) as u64;
     plan.actions_max = plan.actions_max.zip(times).map(|(sum, times)| sum.saturating_add(added.saturating_mul(times)));
     Some(())
@@ -73,20 +73,56 @@ fn presence(action: &Action) -> Option<Presence> {
 
 /// The sentinels that keep the unique fields of an action's entity.
 ///
-/// A new item claims its values, a deleted one releases them, and a changed value does both. A field that is the whole key, or with
+/// A new item claims its values, a deleted one releases them, and a changed value does both; where an update only changes when the item
+/// ends, its sentinels are put again. A field that is the whole key, or with
 /// the fields it is unique within makes up the whole key, needs none: the key keeps it.
-fn sentinels<'a>(entity: &'a Entity, action: &'a Action) -> impl Iterator<Item = (Role, Option<Presence>)> + 'a {
+fn sentinels<'a>(
+    model: &'a Model,
+    entity: &'a Entity,
+    action: &'a Action,
+) -> impl Iterator<Item = (Role, Option<Presence>)> + 'a {
     guarded_fields(entity).flat_map(move |field| {
         let claim = (Role::Claim(field), Some(Presence::Absent));
         let release = (Role::Release(field), None);
-        let changed = action.changes.iter().any(|change| change.field == Some(field));
+        let changed = changes(action, field);
+        let moved = changed || changes_within(entity, action, field);
+        let renewed = entity.table.is_some_and(|table| changes_end(model.table(table), entity, action));
         match action.verb {
             Verb::Create if changed => vec![claim],
-            Verb::Put | Verb::Update | Verb::Upsert if changed => vec![release, claim],
-            Verb::Delete => vec![release],
-            Verb::Create | Verb::Put | Verb::Update | Verb::Upsert | Verb::Check => Vec::new(),
+            Verb::Put if changed => vec![release, claim],
+            Verb::Update | Verb::Upsert if moved => vec![release, claim],
+            Verb::Update | Verb::Upsert if renewed => vec![(Role::Claim(field), None)],
+            Verb::Put | Verb::Delete => vec![release],
+            Verb::Create | Verb::Update | Verb::Upsert | Verb::Check => Vec::new(),
         }
     })
+}
+
+fn changes(action: &Action, field: FieldId) -> bool {
+    action.changes.iter().any(|change| change.field == Some(field))
+}
+
+/// Whether an action changes what a field is unique within.
+fn changes_within(entity: &Entity, action: &Action, field: FieldId) -> bool {
+    entity.field(field).flags.unique.iter().flat_map(|unique| &unique.per).any(|per| changes(action, *per))
+}
+
+/// Whether an action changes when the item ends.
+fn changes_end(table: &Table, entity: &Entity, action: &Action) -> bool {
+    let end = table.ttl.as_ref().and_then(|(name, _)| entity.field_named(name));
+    end.is_some_and(|end| changes(action, end))
+}
+
+/// The unique fields whose sentinels an update moves or puts again.
+pub(crate) fn moved_fields<'a>(
+    table: &'a Table,
+    entity: &'a Entity,
+    action: &'a Action,
+) -> impl Iterator<Item = FieldId> + 'a {
+    let moves = move |field: &FieldId| {
+        changes(action, *field) || changes_within(entity, action, *field) || changes_end(table, entity, action)
+    };
+    guarded_fields(entity).filter(moves)
 }
 
 /// The unique fields of an entity that need a sentinel.

@@ -35,6 +35,8 @@ pub enum RunError {
     Conflict(Option<Box<Found>>),
     /// Others were in the way, again and again.
     Busy,
+    /// The store did not say whether the write was applied; why.
+    Unknown(String),
     /// The cursor is forged, or of another pattern or other arguments.
     Cursor,
     /// The idempotency key was used before, with other arguments.
@@ -57,6 +59,10 @@ impl fmt::Display for RunError {
             Self::Refused { outcome, .. } => write!(f, "refused: {outcome}"),
             Self::Conflict(_) => f.write_str("the item has changed meanwhile: read it again"),
             Self::Busy => f.write_str("too many others write this at once: try again"),
+            Self::Unknown(why) => write!(
+                f,
+                "{why}. Look before you repeat it; a write that is marked `idempotent`, or called under an idempotency key, can be repeated"
+            ),
             Self::Cursor => f.write_str("the cursor is not one of this pattern with these arguments"),
             Self::KeyReused => f.write_str("the idempotency key was used before, with other arguments"),
             Self::Sealing(error) => error.fmt(f),

@@ -79,6 +79,15 @@ impl Runner {
         Ok(Found { entity: id, fields })
     }
 
+    /// Whether the time of an item is over, so that it is not there any more.
+    pub(super) fn is_over(&self, id: EntityId, item: &Item) -> bool {
+        let entity = self.checked.model.entity(id);
+        let ttl = entity.table.and_then(|table| self.checked.model.table(table).ttl.as_ref());
+        let end = ttl.filter(|(name, _)| entity.field_named(name).is_some()).and_then(|(name, _)| item.get(name));
+        let now = self.surroundings.now_millis().div_euclid(1000);
+        matches!(end.map(|end| end.to_tree()), Some(AttributeValue::N(end)) if end < now.into())
+    }
+
     /// Opens the encrypted fields among an item's, of which `attribute` gives the others.
     fn open_sealed(
         &self,

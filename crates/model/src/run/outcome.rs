@@ -3,7 +3,8 @@
 //! A failed condition comes with the item as it is. Each action knows its conditions in order, so the first that the item does not
 //! meet is the one that refused.
 
-use keyform_core::error::Detail;
+use keyform_core::error::{CancellationReason, Detail};
+use keyform_core::operation::DeleteItem;
 use keyform_core::{Error, ErrorCode, Item};
 
 use crate::bind::{BoundAction, BoundWrite};
@@ -46,6 +47,23 @@ pub(super) fn of(called: &Called<'_>, error: Error) -> Result<Option<Found>, Run
     }
 }
 
+/// What clears away the item that an upsert met and whose time is over, if that is why the store refused.
+pub(super) fn clearing(bound: &BoundWrite, error: &Error) -> Option<DeleteItem> {
+    let (number, item) = match (error.code(), error.detail()) {
+        (ErrorCode::ConditionalCheckFailed, Detail::Item(item)) => (0, Some(item)),
+        (ErrorCode::TransactionCanceled, Detail::Cancellation(reasons)) => {
+            let is_failed = |reason: &CancellationReason| {
+                reason.cause.as_ref().is_some_and(|cause| cause.code == "ConditionalCheckFailed")
+            };
+            let number = reasons.iter().position(is_failed)?;
+            (number, reasons[number].item.as_ref())
+        }
+        _ => return None,
+    };
+    let (lives, clearing) = bound.actions.get(number)?.clearing.as_ref()?;
+    (!lives.holds(item)).then(|| clearing.clone())
+}
+
 fn is_contention(code: &str) -> bool {
     matches!(code, "TransactionConflict" | "ProvisionedThroughputExceeded" | "ThrottlingError")
 }
@@ -66,6 +84,7 @@ impl Called<'_> {
         let name = action.and_then(|action| action.refusals.iter().find(|(condition, _)| !condition.holds(item)));
         let planned = action.and_then(|action| self.plan.at(&action.step));
         let shown = item.filter(|item| action.is_some_and(|action| self.shows(action, item)));
+        let shown = shown.filter(|item| planned.is_some_and(|planned| !self.runner.is_over(planned.entity, item)));
         // What refused may be a sentinel, which is no item of the entity.
         let current = shown.zip(planned).map(|(item, planned)| self.runner.found(&[planned.entity], item));
         let current = current.transpose()?.flatten().filter(|found| !found.fields.is_empty());

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use keyform_core::operation::{BatchWriteItem, GetItem, ReturnValues, TransactAction};
+use keyform_core::error::Detail;
+use keyform_core::operation::{BatchWriteItem, DeleteItem, GetItem, ReturnValues, TransactAction};
 use keyform_core::{AttributeValue, Attributes, ErrorCode, Item, Operation, Output};
 
 use crate::bind::{self, BoundAction, BoundWrite, Inputs};
@@ -175,6 +176,7 @@ impl Runner {
         if let Some(once) = once {
             operation = self.with_record(write, plan, &bound.actions, once, operation).await?;
         }
+        let has_token = matches!(&operation, Operation::TransactWriteItems(transaction) if transaction.token.is_some());
         match self.send(with_images(operation)).await {
             Ok(Output::WriteItem(output)) => Ok(Written::Applied(match (promised, output.attributes) {
                 (Some(Promised::Known(found)), _) => Some(found),
@@ -186,6 +188,17 @@ impl Runner {
                 None => self.returned_after(write, promised).await?,
             })),
             Ok(_) => Ok(Written::Applied(None)),
+            Err(error) if *error.detail() == Detail::OutcomeUnknown => {
+                Err(RunError::Unknown(error.message().to_owned()))
+            }
+            // Under no token of ours the next try would be another transaction.
+            Err(error) if error.code() == ErrorCode::TransactionInProgress && !has_token => {
+                Err(RunError::Unknown(error.message().to_owned()))
+            }
+            Err(error) if let Some(clearing) = outcome::clearing(&bound, &error) => {
+                self.clear(clearing).await?;
+                Err(RunError::Busy)
+            }
             Err(error) => match error.code() {
                 ErrorCode::TransactionConflict
                 | ErrorCode::TransactionInProgress
@@ -197,6 +210,14 @@ impl Runner {
                     outcome::of(&called, error).map(|_| Written::Kept)
                 }
             },
+        }
+    }
+
+    /// Deletes an item whose time is over, unless the store or another was faster.
+    async fn clear(&self, clearing: DeleteItem) -> Result<(), RunError> {
+        match self.send(Operation::DeleteItem(clearing)).await {
+            Err(error) if error.code() != ErrorCode::ConditionalCheckFailed => Err(error.into()),
+            _ => Ok(()),
         }
     }
 

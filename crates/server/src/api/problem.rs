@@ -37,6 +37,7 @@ pub(super) const TOO_MANY: Sort = &("too-many", 429, "There are too many");
 pub(super) const NOT_RUNNABLE: Sort = &("not-runnable", 501, "The store cannot run this pattern");
 pub(super) const BUSY: Sort = &("busy", 503, "Too many write this at once");
 pub(super) const INTERNAL: Sort = &("internal", 500, "The server failed");
+pub(super) const UNKNOWN: Sort = &("outcome-unknown", 504, "Nobody knows whether the write was applied");
 pub(super) const STORE: Sort = &("store", 502, "The store failed");
 
 impl Problem {
@@ -95,6 +96,11 @@ impl Problem {
                 )
             }
             RunError::NotChecked => Self::new(INTERNAL, detail),
+            // The reason may name what is not for callers.
+            RunError::Unknown(why) => {
+                tracing::error!(model = model.name, "{why}");
+                Self::new(UNKNOWN, "the store did not say whether the write was applied: look before you repeat it")
+            }
             // Which key is missing is for those who run the server.
             RunError::Sealing(failed) => {
                 tracing::error!(model = model.name, "{failed}");

@@ -1,0 +1,93 @@
+//! Whether a write of one item may be sent again when nobody knows what became of it.
+//!
+//! A connection may break, or the service fail, after the write was applied and before the answer came. The SDK sends such a request again, which
+//! is right for reads, for transactions (they carry a token) and for writes that do the same when done twice. A counter would be raised
+//! twice, and a condition would fail on what the first try has written: such writes are sent again only if they surely were not applied,
+//! because the connection was refused or the service said so.
+
+use std::error::Error as StdError;
+use std::io;
+
+use aws_sdk_dynamodb::config::interceptors::InterceptorContext;
+use aws_sdk_dynamodb::config::retry::{ClassifyRetry, RetryAction};
+use aws_sdk_dynamodb::config::{Builder, Config};
+use keyform_core::expression::{Condition, SetValue, Update, UpdateOperand};
+use keyform_core::operation;
+use keyform_core::value::AttributeType;
+
+/// From here on the service does not say whether it did anything.
+const SERVER_ERRORS: u16 = 500;
+
+/// The settings of a request that is sent again only if it was surely not applied.
+pub(crate) fn only_if_not_applied() -> Builder {
+    Config::builder().retry_classifier(OnlyIfNotApplied)
+}
+
+#[derive(Debug)]
+struct OnlyIfNotApplied;
+
+impl ClassifyRetry for OnlyIfNotApplied {
+    fn classify_retry(&self, context: &InterceptorContext) -> RetryAction {
+        let Some(Err(error)) = context.output_or_error() else { return RetryAction::NoActionIndicated };
+        let answered = context.response().is_some_and(|response| response.status().as_u16() < SERVER_ERRORS);
+        if error.is_operation_error() && answered || was_refused(error.as_connector_error().map(|error| error as _)) {
+            RetryAction::NoActionIndicated
+        } else {
+            RetryAction::RetryForbidden
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        "only if not applied"
+    }
+}
+
+/// Whether there was no connection, so that nothing can have been delivered.
+pub(crate) fn was_refused(mut error: Option<&(dyn StdError + 'static)>) -> bool {
+    while let Some(inner) = error {
+        if let Some(failed) = inner.downcast_ref::<io::Error>()
+            && matches!(
+                failed.kind(),
+                io::ErrorKind::ConnectionRefused | io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable
+            )
+        {
+            return true;
+        }
+        error = inner.source();
+    }
+    false
+}
+
+/// Whether a put does the same when done twice.
+pub(crate) fn may_put_again(put: &operation::PutItem) -> bool {
+    put.condition.is_none() && put.return_values == operation::ReturnValues::None
+}
+
+/// Whether a delete does the same when done twice.
+pub(crate) fn may_delete_again(delete: &operation::DeleteItem) -> bool {
+    delete.condition.is_none() && delete.return_values == operation::ReturnValues::None
+}
+
+/// Whether an update does the same when done twice: it sets and removes, and its condition looks at nothing that it changes.
+pub(crate) fn may_update_again(update: &operation::UpdateItem) -> bool {
+    use operation::ReturnValues::{AllNew, None, UpdatedNew};
+    let Some(changes) = &update.update else { return update.condition.is_none() };
+    matches!(update.return_values, None | AllNew | UpdatedNew)
+        && is_repeatable(changes)
+        && update.condition.as_ref().is_none_or(|condition| is_apart(condition, changes))
+}
+
+fn is_repeatable(update: &Update) -> bool {
+    let sets = update.set.iter().all(|set| matches!(&set.value, SetValue::Operand(UpdateOperand::Value(_))));
+    // An element of a list that is removed makes room for the next.
+    let removes = update.remove.iter().all(|path| path.elements.len() == 1);
+    let adds = update.add.iter().all(|(_, value)| value.kind() != AttributeType::N);
+    sets && removes && adds
+}
+
+fn is_apart(condition: &Condition, update: &Update) -> bool {
+    let changed = update.set.iter().map(|set| &set.path).chain(&update.remove);
+    let changed = changed.chain(update.add.iter().chain(&update.delete).map(|(path, _)| path));
+    let roots = condition.roots();
+    changed.into_iter().all(|path| !roots.iter().any(|root| path.root() == *root))
+}
