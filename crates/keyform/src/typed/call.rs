@@ -70,7 +70,6 @@ impl Calls {
     }
 
     /// Begins a call.
-    #[must_use]
     pub fn call(&self, pattern: &'static str) -> Call<'_> {
         Call { calls: self, pattern, arguments: Attributes::new() }
     }
