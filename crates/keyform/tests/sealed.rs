@@ -374,3 +374,40 @@ async fn a_field_that_becomes_encrypted_is_sealed_by_resealing() {
     assert_eq!(vault.read_one(&id).await.fields["apiKey"], "sk-plain-1".into());
     shows_nothing(&vault.raw(&id).await);
 }
+
+#[tokio::test]
+async fn secrets_are_neither_shown_nor_logged() {
+    const SECRETS: &str = r#"
+model secrets
+
+table Secrets {
+  key pk
+}
+
+entity Login in Secrets {
+  key "LOGIN#{name}"
+
+  name:  slug(1..20)
+  hash:  string(1..40) secret
+  extra: { hint: string(1..40) secret, colour: string(1..40) }
+}
+
+write add(name, hash, extra) -> Login {
+  create Login {} else Taken
+}
+"#;
+    let checked = Checked::read(SECRETS);
+    assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
+    let store = Arc::new(Database::in_memory());
+    let runner = Runner::new(Arc::new(checked), store, Arc::new(System), Settings::default()).unwrap();
+    runner.create_tables().await.unwrap();
+    let extra = attributes(&[("hint", "secret-hint".into()), ("colour", "blue".into())]);
+    let add = call(&[("name", "ada".into()), ("hash", "secret-hash".into()), ("extra", AttributeValue::M(extra))]);
+    let made = runner.write("add", &add).await.unwrap().unwrap();
+    let taken = runner.write("add", &add).await.unwrap_err();
+    let json = keyform::model::run::json::found(&runner.checked().model, &made).to_string();
+    assert!(json.contains("blue"), "{json}");
+    for text in [json, format!("{made:?}"), format!("{add:?}"), format!("{taken:?}"), taken.to_string()] {
+        assert!(!text.contains("secret-"), "{text}");
+    }
+}

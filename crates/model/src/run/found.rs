@@ -9,12 +9,20 @@ use crate::template::Shape;
 use super::{RunError, Runner};
 
 /// An item of an entity.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Found {
     /// The entity.
     pub entity: EntityId,
     /// Its fields.
     pub fields: Attributes,
+}
+
+impl std::fmt::Debug for Found {
+    /// The names of its fields alone: their values may be secret, and this goes into logs.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&String> = self.fields.keys().collect();
+        f.debug_struct("Found").field("entity", &self.entity).field("fields", &names).finish()
+    }
 }
 
 /// What a read returns.

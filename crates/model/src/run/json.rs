@@ -21,7 +21,27 @@ pub fn found(model: &Model, found: &Found) -> Value {
     let is_secret =
         |name: &str| entity.field_named(name).is_some_and(|field| entity.field(field).flags.secret.is_some());
     let shown = found.fields.iter().filter(|(name, _)| !is_secret(name));
-    Value::Object(shown.map(|(name, value)| (name.clone(), to_json(value))).collect())
+    let kind = |name: &str| entity.field_named(name).map_or(&Type::Unknown, |field| &entity.field(field).kind);
+    Value::Object(shown.map(|(name, value)| (name.clone(), shown_json(value, kind(name)))).collect())
+}
+
+/// A value as plain JSON, without the secret fields of the records in it.
+fn shown_json(value: &AttributeValue, kind: &Type) -> Value {
+    match (kind.resolved(), value) {
+        (Type::Record(fields), AttributeValue::M(parts)) => {
+            let of = |name: &str| fields.iter().find(|field| field.name == name);
+            let shown = parts.iter().filter(|(name, _)| of(name).is_none_or(|field| field.flags.secret.is_none()));
+            let part = |(name, part): (&String, &AttributeValue)| {
+                (name.clone(), shown_json(part, of(name).map_or(&Type::Unknown, |field| &field.kind)))
+            };
+            Value::Object(shown.map(part).collect())
+        }
+        (Type::List(of, _), AttributeValue::L(parts)) => parts.iter().map(|part| shown_json(part, of)).collect(),
+        (Type::Map(of, _), AttributeValue::M(parts)) => {
+            Value::Object(parts.iter().map(|(name, part)| (name.clone(), shown_json(part, of))).collect())
+        }
+        _ => to_json(value),
+    }
 }
 
 /// An answer as JSON: an item or null, `{"items": …, "cursor": …}`, `{"count": …}`, or an object with a part for each entity.

@@ -89,7 +89,7 @@ impl std::fmt::Debug for Settings {
 }
 
 /// A call of a pattern.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Call {
     /// The arguments by name.
     pub arguments: Attributes,
@@ -99,6 +99,14 @@ pub struct Call {
     pub cursor: Option<String>,
     /// The caller's token: a write that is repeated under it applies once.
     pub token: Option<String>,
+}
+
+impl std::fmt::Debug for Call {
+    /// The names of its arguments alone: their values may be secret, and this goes into logs.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&String> = self.arguments.keys().collect();
+        f.debug_struct("Call").field("arguments", &names).field("caller", &self.caller).finish_non_exhaustive()
+    }
 }
 
 /// Who calls a pattern.
