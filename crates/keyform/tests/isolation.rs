@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use keyform::isolation::{Promise, Proof, prove};
-use keyform::model::Checked;
+use keyform::model::{Checked, explain};
 
 fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
@@ -14,7 +14,23 @@ fn path(name: &str) -> PathBuf {
 fn proof(text: &str) -> Proof {
     let checked = Checked::read(text);
     assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
-    prove(&checked).unwrap()
+    let proof = prove(&checked).unwrap();
+    check_requests(&checked, &proof);
+    proof
+}
+
+/// No call sends more requests than `explain` says.
+fn check_requests(checked: &Checked, proof: &Proof) {
+    for explained in explain::explain(checked, "*") {
+        let tried = proof.patterns.iter().find(|tried| tried.name == explained.pattern);
+        let sent = tried.map_or(0, |tried| tried.requests);
+        assert!(
+            explained.requests.is_none_or(|most| sent <= most),
+            "{}: {sent} requests\n{:#?}",
+            explained.pattern,
+            explained.plan
+        );
+    }
 }
 
 /// Proves a model; answers the patterns that let nobody through.

@@ -58,6 +58,8 @@ pub struct Tried {
     pub entered: usize,
     /// How often it found or wrote something.
     pub successes: usize,
+    /// The most requests that a call has sent.
+    pub requests: usize,
 }
 
 /// What a pattern promises by its `allow`.
@@ -162,7 +164,7 @@ impl Trial {
             let caller = Caller::Claims(worlds.vocabulary.claims(Owner::Caller));
             let alone = worlds.alone.read(&read.name, &arguments, &caller);
             let both = worlds.both.read(&read.name, &arguments, &caller);
-            self.called(&read.name, alone.as_ref().map(has_something));
+            self.called(&read.name, alone.as_ref().map(has_something), worlds.both.requests());
             let what = match (promise, &both) {
                 (Promise::Forbidden, Err(RunError::Forbidden)) => None,
                 (Promise::Forbidden, got) => Some(format!("a pattern of the system answered {got:?}")),
@@ -184,7 +186,7 @@ impl Trial {
             let caller = Caller::Claims(worlds.vocabulary.claims(Owner::Caller));
             let alone = worlds.alone.write(&write.name, &arguments, &caller);
             let both = worlds.both.write(&write.name, &arguments, &caller);
-            self.called(&write.name, alone.as_ref().map(|_| true));
+            self.called(&write.name, alone.as_ref().map(|_| true), worlds.both.requests());
             let what = match (promise, &both) {
                 (Promise::Forbidden, Err(RunError::Forbidden)) => None,
                 (Promise::Forbidden, got) => Some(format!("a pattern of the system answered {got:?}")),
@@ -199,14 +201,15 @@ impl Trial {
     fn tried(&mut self, name: &str, promise: Promise) {
         if self.proof.patterns.iter().all(|tried| tried.name != name) {
             let name = name.to_owned();
-            self.proof.patterns.push(Tried { name, promise, calls: 0, entered: 0, successes: 0 });
+            self.proof.patterns.push(Tried { name, promise, calls: 0, entered: 0, successes: 0, requests: 0 });
         }
     }
 
     /// Counts a call.
-    fn called(&mut self, name: &str, success: Result<bool, &RunError>) {
+    fn called(&mut self, name: &str, success: Result<bool, &RunError>, requests: usize) {
         let Some(tried) = self.proof.patterns.iter_mut().find(|tried| tried.name == name) else { return };
         tried.calls += 1;
+        tried.requests = tried.requests.max(requests);
         tried.entered += usize::from(success != Err(&RunError::Forbidden));
         tried.successes += usize::from(success == Ok(true));
     }

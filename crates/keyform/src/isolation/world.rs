@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -35,12 +35,15 @@ pub(super) struct World {
     still: Arc<Still>,
     /// Whether a request has changed something since the store was as it was seeded.
     changed: Arc<AtomicBool>,
+    /// How many requests the last call has sent.
+    requests: Arc<AtomicUsize>,
 }
 
-/// The store as the patterns see it: it notes that something has changed.
+/// The store as the patterns see it: it counts requests, and notes that something has changed.
 struct Watched {
     database: Database,
     changed: Arc<AtomicBool>,
+    requests: Arc<AtomicUsize>,
 }
 
 impl Execute for Watched {
@@ -49,6 +52,7 @@ impl Execute for Watched {
             operation,
             Operation::GetItem(_) | Operation::BatchGetItem(_) | Operation::Query(_) | Operation::Scan(_)
         );
+        self.requests.fetch_add(1, Ordering::Relaxed);
         let output = self.database.execute(operation);
         Box::pin(async move {
             let output = output.await;
@@ -95,7 +99,8 @@ impl World {
             .map_err(|error| RunError::NotRunnable(format!("a store in memory does not open: {error}")))?;
         let still = Arc::new(Still::default());
         let changed = Arc::new(AtomicBool::new(false));
-        let watched = Watched { database: database.clone(), changed: changed.clone() };
+        let requests = Arc::new(AtomicUsize::new(0));
+        let watched = Watched { database: database.clone(), changed: changed.clone(), requests: requests.clone() };
         let runner = Runner::new(Arc::new(unsealed(checked)), Arc::new(watched), still.clone(), Settings::default())?;
         block_on(runner.create_tables())?;
         let model = &runner.checked().model;
@@ -107,7 +112,7 @@ impl World {
             owned: vocabulary.concepts.is_owned(entity),
         });
         let others = others.filter(|foreign| foreign.known || share == Share::Everything).collect();
-        let mut world = Self { database, runner, seeded: Items::new(), own, others, still, changed };
+        let mut world = Self { database, runner, seeded: Items::new(), own, others, still, changed, requests };
         world.seeded = world.own.clone();
         world.seeded.extend(world.others.iter().map(|foreign| (foreign.place.clone(), foreign.item.clone())));
         world.seeded.iter().for_each(|((table, _), item)| world.put(table, item));
@@ -133,6 +138,7 @@ impl World {
     /// The ids of each call are the same in every world, its token is its own.
     fn call(&self, arguments: &Attributes, caller: &Caller) -> Call {
         self.still.ids.store(0, Ordering::Relaxed);
+        self.requests.store(0, Ordering::Relaxed);
         let number = self.still.calls.fetch_add(1, Ordering::Relaxed);
         Call {
             arguments: arguments.clone(),
@@ -140,6 +146,11 @@ impl World {
             cursor: None,
             token: Some(format!("call-{number}")),
         }
+    }
+
+    /// How many requests the last call has sent.
+    pub(super) fn requests(&self) -> usize {
+        self.requests.load(Ordering::Relaxed)
     }
 
     /// Everything that was put into the store.

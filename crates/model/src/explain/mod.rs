@@ -3,8 +3,10 @@
 //! 1. [`sample`] makes arguments, callers and items, the same for the same model.
 //! 2. [`bind`] makes the request of them, as it does when the model runs.
 //! 3. [`request`] prints it as the service's JSON, [`command`] as a line for the AWS command line, [`words`] says the plan.
-//! 4. [`text`] puts them together.
+//! 4. [`beside`] says what else is sent: guards, what a write reads first, what it reads again to return it.
+//! 5. [`text`] puts them together.
 
+pub mod beside;
 pub mod command;
 pub mod request;
 pub mod sample;
@@ -33,6 +35,10 @@ pub struct Explanation {
     pub signature: String,
     /// The plan, a sentence a line.
     pub plan: Vec<String>,
+    /// How many requests a call sends at most: its own, and those beside it; without the pages that follow, and without repetitions. `None` if
+    /// there is no plan, one for each element of a list, or an evolution of an entity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<usize>,
     /// The service's name of the request; `None` if the pattern has no plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<&'static str>,
@@ -83,7 +89,11 @@ fn of_read(checked: &Checked, read: &Read, outcome: &ReadOutcome) -> Explanation
         explanation.plan.push("It has no plan: `keyform check` says why.".to_owned());
         return explanation;
     };
+    let asked = beside::permission(model, read.allow.as_ref());
+    let evolution = beside::evolution(model, &plan.matches);
+    explanation.requests = evolution.is_none().then_some(1 + asked.len());
     explanation.plan = words::of_read(model, read, plan);
+    explanation.plan.extend(asked.into_iter().chain(evolution));
     let sample = Sample::new(model);
     match bind::read(model, read, plan, &sample.of_read(read)) {
         Ok(bound) => show(&mut explanation, bound.operation.as_ref()),
@@ -98,7 +108,14 @@ fn of_write(model: &Model, plans: &Plans, number: usize, write: &Write, checked:
         explanation.plan.push("It has no plan: `keyform check` says why.".to_owned());
         return explanation;
     };
-    explanation.plan = words::of_write(model, write, plan);
+    let asked = beside::permission(model, write.allow.as_ref());
+    let (first, after) = (beside::first(model, write, plan), beside::after(model, write, plan));
+    let evolution = beside::evolution(model, &plan.entities());
+    let is_bounded = evolution.is_none() && !plan.actions.iter().any(|planned| planned.repeated);
+    let sum = 1 + asked.len() + plan.lets.len() + first.len() + usize::from(after.is_some());
+    explanation.requests = is_bounded.then_some(sum);
+    explanation.plan = [asked, first, words::of_write(model, write, plan)].concat();
+    explanation.plan.extend(after.into_iter().chain(evolution));
     let sample = Sample::new(model);
     match sample.of_write(write).and_then(|inputs| bind::write(model, write, plan, &inputs)) {
         Ok(bound) => show(&mut explanation, bound.operation.as_ref()),
@@ -113,6 +130,7 @@ fn empty(kind: &'static str, name: &str, signature: String) -> Explanation {
         kind,
         signature,
         plan: Vec::new(),
+        requests: None,
         operation: None,
         request: None,
         command: None,

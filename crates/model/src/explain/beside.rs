@@ -1,0 +1,74 @@
+//! The requests beside a pattern's own: what is asked before it, and what is read after it.
+//!
+//! A caller's permission may need guards and reads, a write what its `let`s say, the items whose unique values it moves, and after a transaction
+//! the item it returns; while an entity evolves, its old form is looked for. Nothing else is ever sent, but the pages that follow and the repetitions of what a store did not get to.
+
+use crate::document::ast::Verb;
+use crate::plan::{PlannedAction, Role, WriteKind, WritePlan};
+use crate::schema::{EntityId, ExprKind, Model, Origin, Permission, Place, Step, Write};
+
+/// What is asked before a caller may; nothing is asked of code.
+#[must_use]
+pub fn permission(model: &Model, allow: Option<&Permission>) -> Vec<String> {
+    let Some(Permission::When(condition)) = allow else { return Vec::new() };
+    let mut lines = Vec::new();
+    condition.walk(&mut |expr| match &expr.kind {
+        ExprKind::Guard { guard, .. } => {
+            let guard = &model.guards[guard.0];
+            let entity = guard.entity.map_or("an item", |id| model.entity(id).name.as_str());
+            lines.push(format!("for a caller, asks the guard `{}`: GetItem of {entity}, consistent", guard.name));
+        }
+        ExprKind::Place(Place { origin: Origin::Read { read, .. }, .. }) => {
+            lines.push(format!("for a caller, reads by `{}`", model.read(*read).name));
+        }
+        _ => {}
+    });
+    lines
+}
+
+/// The items that a write reads first, so that it moves or frees their unique values.
+#[must_use]
+pub fn first(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
+    let mut steps: Vec<&PlannedAction> = Vec::new();
+    for planned in plan.actions.iter().filter(|planned| matches!(planned.role, Role::Release(_))) {
+        let is_put = action(&write.steps, &planned.step) == Some(Verb::Put);
+        if !is_put && steps.iter().all(|other| other.step != planned.step) {
+            steps.push(planned);
+        }
+    }
+    let line = |planned: &PlannedAction| {
+        let each = if planned.repeated { ", for each element" } else { "" };
+        format!(
+            "first reads the {} for its unique values: GetItem, consistent{each}",
+            model.entity(planned.entity).name
+        )
+    };
+    steps.into_iter().map(line).collect()
+}
+
+/// The item that is read after a transaction, to return it as it is then.
+#[must_use]
+pub fn after(model: &Model, write: &Write, plan: &WritePlan) -> Option<String> {
+    let entity = write.result.and_then(|(entity, _)| entity)?;
+    let mut written = plan.actions.iter().filter(|planned| planned.entity == entity);
+    let first = written.find(|planned| matches!(planned.role, Role::Put | Role::Update))?;
+    let is_read = plan.request == WriteKind::Transaction && first.role == Role::Update;
+    is_read.then(|| format!("then reads the {}, to return it: GetItem, consistent", model.entity(entity).name))
+}
+
+/// What is sent besides while entities of the pattern have two forms.
+#[must_use]
+pub fn evolution(model: &Model, entities: &[EntityId]) -> Option<String> {
+    let evolves = |id: &&EntityId| model.evolutions.iter().any(|evolution| evolution.entity == Some(**id));
+    let names: Vec<&str> = entities.iter().filter(evolves).map(|id| model.entity(*id).name.as_str()).collect();
+    let line = || format!("while {} evolves, also looks where the old form is", names.join(", "));
+    (!names.is_empty()).then(line)
+}
+
+fn action(steps: &[Step], path: &[usize]) -> Option<Verb> {
+    let (first, rest) = path.split_first()?;
+    match steps.get(*first)? {
+        Step::Action(action) => Some(action.verb),
+        Step::For(each) => action(&each.steps, rest),
+    }
+}
