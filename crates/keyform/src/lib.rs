@@ -44,6 +44,11 @@ mod serve;
 pub mod surroundings;
 pub mod typed;
 
+/// The examples of the page on typed Rust compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rust.md")]
+struct TypedRust;
+
 /// The README's example compiles.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

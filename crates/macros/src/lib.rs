@@ -62,3 +62,24 @@ fn code(source: &str, name: &str) -> Result<String, String> {
     let target = generate::target("rust").ok_or("this build cannot print Rust")?;
     (target.print)(&checked, &Settings::default())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::code;
+
+    #[test]
+    fn a_mistake_is_shown_as_check_shows_it() {
+        let source =
+            "model shop\n\ntable Orders { key pk }\n\nentity Order in Order {\n  key \"ORDER#{id}\"\n\n  id: ulid\n}\n";
+        let problem = code(source, "shop.kf").expect_err("there is no such table");
+        assert!(problem.starts_with("the model shop.kf has errors\n\nerror["), "{problem}");
+        assert!(problem.contains("--> shop.kf:5:17"), "{problem}");
+        assert!(problem.contains("did you mean `Orders`?"), "{problem}");
+    }
+
+    #[test]
+    fn a_model_without_mistakes_is_code() {
+        let printed = code("model shop\n\ntable Orders { key pk }\n", "shop.kf").expect("no mistakes");
+        assert!(printed.contains("pub struct Shop"), "{printed}");
+    }
+}

@@ -7,7 +7,7 @@ use crate::bind::taken_name;
 use crate::document::ast::{Number, Verb};
 use crate::plan::{Role, WritePlan};
 use crate::schema::{
-    Action, ChangeKind, Expr, ExprKind, LetSource, Model, Origin, Parameter, Permission, Place, Read,
+    Action, ChangeKind, Expr, ExprKind, FieldId, LetSource, Model, Origin, Parameter, Permission, Place, Read,
     Result as ReadResult, Step, Test, Type, Write,
 };
 
@@ -142,7 +142,11 @@ impl<'a> Pattern<'a> {
             actions.iter().filter(|action| action.entity == Some(entity)).map(|action| action.verb).peekable();
         let made = verbs.peek().is_some() && verbs.all(|verb| matches!(verb, Verb::Create | Verb::Put));
         let field = model.entity(entity).field(field);
-        !(field.optional || made && field.has_source())
+        let number = write.parameters.iter().position(|other| std::ptr::eq(other, parameter));
+        let needs = |action: &&Action| {
+            makes_of(model, action, parameter) || number.is_some_and(|number| stands_on(model, action, number))
+        };
+        actions.iter().any(needs) || !(field.optional || made && field.has_source())
     }
 
     /// Whether it cannot run without knowing who calls.
@@ -195,6 +199,30 @@ impl<'a> Pattern<'a> {
             matches!(&read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Number::Many, _)]));
         many && read.all.is_none() && read.parameters.iter().all(|parameter| parameter.test != Test::In)
     }
+}
+
+/// Whether an action makes an item of which a field must have the parameter's value.
+fn makes_of(model: &Model, action: &Action, parameter: &Parameter) -> bool {
+    let Some(entity) = action.entity.filter(|_| matches!(action.verb, Verb::Create | Verb::Put)) else { return false };
+    let entity = model.entity(entity);
+    let Some(id) = entity.field_named(&parameter.field_name) else { return false };
+    let unwritten = action.changes.iter().any(|change| change.field == Some(id) && !change.written);
+    unwritten && !entity.field(id).optional && !entity.field(id).has_source()
+}
+
+/// Whether an action writes the parameter itself into a field that must have a value, or finds its item by it.
+fn stands_on(model: &Model, action: &Action, number: usize) -> bool {
+    let is_it = |expr: &Expr| {
+        matches!(&expr.kind, ExprKind::Place(place)
+            if place.path.is_empty() && matches!(place.origin, Origin::Parameter(of) if of == number))
+    };
+    let must = |field: FieldId| action.entity.is_some_and(|entity| !model.entity(entity).field(field).optional);
+    let makes = matches!(action.verb, Verb::Create | Verb::Put);
+    let writes = |change: &crate::schema::Change| {
+        let set = matches!(&change.kind, ChangeKind::Set(expr) if is_it(expr));
+        change.written && set && change.path().is_empty() && change.field.is_some_and(must)
+    };
+    action.changes.iter().any(writes) || !makes && action.keys.iter().any(|(_, expr)| is_it(expr))
 }
 
 /// The names of refusals because a unique value is taken, where the author has given none.

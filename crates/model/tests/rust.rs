@@ -66,9 +66,147 @@ fn models(folder: &str) -> Vec<PathBuf> {
 
 #[test]
 fn printed_code_is_laid_out_as_by_rustfmt() {
-    let all = [models("../../systems"), models("tests/unseen")].concat();
+    let all =
+        [models("../../systems"), models("../../examples"), models("tests/unseen"), models("tests/rust")].concat();
     assert!(all.len() >= 10, "{all:?}");
     for path in all {
         check_layout(&fs::read_to_string(&path).unwrap(), &path.display().to_string());
     }
+}
+
+/// Random numbers from a seed.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % sides as u64).unwrap()
+    }
+
+    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.roll(from.len())]
+    }
+}
+
+const ENTITIES: [&str; 16] = [
+    "User",
+    "user",
+    "USER",
+    "Option",
+    "Result",
+    "Vec",
+    "Self",
+    "Caller",
+    "Change",
+    "Entity",
+    "Model",
+    "type",
+    "Größe",
+    "HTTPServer",
+    "UserId",
+    "Random",
+];
+const FIELDS: [&str; 20] = [
+    "type",
+    "self",
+    "crate",
+    "userId",
+    "user_id",
+    "UserID",
+    "async",
+    "name",
+    "größe",
+    "`by-status`",
+    "`2fa`",
+    "call",
+    "input",
+    "parts",
+    "r",
+    "None",
+    "Ok",
+    "String",
+    "await",
+    "id",
+];
+const TYPES: [&str; 22] = [
+    "string",
+    "string(1..32)",
+    "slug(1..20)",
+    "int",
+    "number",
+    "bool",
+    "binary",
+    "ulid",
+    "uuid",
+    "email",
+    "url",
+    "timestamp",
+    "epoch",
+    "epoch_ms",
+    "date",
+    "money",
+    "\"a\" | \"b\" | \"type\" | \"Self\" | \"self\" | \"a b\"",
+    "list<{ type: int, self: \"x\" | \"y\" }>",
+    "map<set<ulid>>",
+    "set<number>",
+    "json",
+    "{ fn: string, inner: { deep: list<map<int>>? }? }",
+];
+
+/// A model of random names and types, with a read of each kind and some writes for each entity.
+fn random(dice: &mut Dice) -> String {
+    let mut text =
+        "model random\n\ncaller who: ulid\n\ntable T {\n  key pk, sk\n  tag kind\n  stream new_and_old\n}\n".to_owned();
+    let mut entities: Vec<&str> = Vec::new();
+    for _ in 0..1 + dice.roll(4) {
+        let entity = dice.pick(&ENTITIES);
+        if !entities.contains(&entity) {
+            entities.push(entity);
+            text.push_str(&random_entity(dice, entity, entities.len()));
+        }
+    }
+    text
+}
+
+fn random_entity(dice: &mut Dice, entity: &str, number: usize) -> String {
+    let mut fields: Vec<&str> = Vec::new();
+    for _ in 0..2 + dice.roll(6) {
+        let field = dice.pick(&FIELDS);
+        if !fields.contains(&field) {
+            fields.push(field);
+        }
+    }
+    let mut text =
+        format!("\nentity {entity} in T {{\n  key \"E{number}#{{owner}}\", \"E{number}#{{key}}\"\n\n  owner: ulid\n");
+    text.push_str(dice.pick(&["  key: ulid = ulid()\n", "  key: slug(1..30)\n", "  key: int(1..9)\n"]));
+    for field in &fields {
+        let kind = dice.pick(&TYPES);
+        let end = dice.pick(&["", "?", " secret", "? secret"]);
+        text.push_str(&format!("  {field}: {kind}{end}\n"));
+    }
+    text.push_str("\n  volume 10 items, 300 bytes, 3 per partition\n}\n");
+    let all = fields.join(", ");
+    text.push_str(&format!(
+        "\nread one{number}(owner, key) -> {entity}?  allow public\n\nread must{number}(owner, key) -> {entity}  allow public\n\nread page{number}(owner) -> [{entity}] page 5  allow public\n\nread all{number}(owner) -> [{entity}] all  allow public\n\nread some{number}(owner, key in keys) -> [{entity}]  allow public\n\nread count{number}(owner) -> count {entity}  allow public\n"
+    ));
+    text.push_str(&format!(
+        "\nwrite make{number}(owner, key, {all}) -> {entity} {{\n  allow public\n  create {entity} {{}} else Exists\n}}\n\nwrite drop{number}(owner, key) {{\n  allow public\n  delete {entity}(owner, key)\n}}\n"
+    ));
+    text
+}
+
+#[test]
+fn random_models_are_printed_as_rust_that_reads() {
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut printed = 0;
+    for _ in 0..60 {
+        let source = random(&mut dice);
+        if !Checked::read(&source).has_errors() {
+            check_layout(&source, &source);
+            printed += 1;
+        }
+    }
+    assert!(printed >= 20, "{printed} models were clean");
 }

@@ -63,7 +63,8 @@ impl Calls {
         Self { caller: Caller::Claims(claims), ..self.clone() }
     }
 
-    /// The same, with every write under a token: a write that is repeated under it applies once.
+    /// The same, with every write under a token of the store: a request that is sent again under it applies once. A call that makes fresh
+    /// ids is another request, and refused; for calls that are answered alike see [`Runner::write_once`].
     #[must_use]
     pub fn with_token(&self, token: &str) -> Self {
         Self { token: Some(token.to_owned()), ..self.clone() }
@@ -152,6 +153,11 @@ impl Call<'_> {
         if let Some(value) = value.to_attribute() {
             self.arguments.insert(name.to_owned(), value);
         }
+    }
+
+    /// Adds an argument of which NULL is stored for nothing.
+    pub fn argument_or_null<T: ToAttribute + ?Sized>(&mut self, name: &str, value: &T) {
+        self.arguments.insert(name.to_owned(), value.to_attribute().unwrap_or(AttributeValue::Null));
     }
 
     fn into_call(self) -> run::Call {

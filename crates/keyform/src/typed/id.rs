@@ -1,10 +1,12 @@
 //! Ids: a type for each, so that one is not taken for another.
 
+use keyform_model::bind::Fresh as _;
 use keyform_model::document::ast::Bounds;
 use keyform_model::run::fits;
 use keyform_model::schema::Type;
 
 use super::WrongText;
+use crate::surroundings::System;
 
 /// The form that an id's text must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -281,6 +283,12 @@ pub struct Uuid(String);
 crate::text_id! { @ Uuid, Form::Uuid }
 
 impl Ulid {
+    /// A new one, by the system's clock and randomness; each sorts after those made before by this program.
+    #[must_use]
+    pub fn fresh() -> Self {
+        Self(System.ulid())
+    }
+
     /// The text of an id that is a ULID.
     #[doc(hidden)]
     #[must_use]
@@ -290,6 +298,12 @@ impl Ulid {
 }
 
 impl Uuid {
+    /// A new random one.
+    #[must_use]
+    pub fn fresh() -> Self {
+        Self(System.uuid())
+    }
+
     /// The text of an id that is a UUID.
     #[doc(hidden)]
     #[must_use]

@@ -19,6 +19,8 @@ pub trait Outcome: Sized {
 /// What the runner says, as a write's enum.
 pub fn refused<E: Outcome>(error: RunError) -> E {
     match error {
+        // Authors name a changed version so; it is the same.
+        RunError::Refused { outcome, item } if outcome == "Conflict" => E::conflict(item.map(|item| *item)),
         RunError::Refused { outcome, .. } => {
             E::named(&outcome).unwrap_or_else(|| E::failed(CallError::Unexpected(outcome)))
         }

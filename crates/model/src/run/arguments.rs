@@ -3,15 +3,15 @@
 use keyform_core::{AttributeValue, Attributes};
 
 use crate::bind::BindError;
-use crate::schema::{Parameter, Test};
+use crate::schema::{Model, Parameter, Test, Type};
 
 use super::fits;
 
 /// Refuses an argument that is not of its type. One that is missing is for the binding to miss.
-pub(super) fn check(parameters: &[Parameter], arguments: &Attributes) -> Result<(), BindError> {
+pub(super) fn check(model: &Model, parameters: &[Parameter], arguments: &Attributes) -> Result<(), BindError> {
     for parameter in parameters {
         for name in &parameter.arguments {
-            if arguments.get(name).is_some_and(|value| !is_of_type(parameter, value)) {
+            if arguments.get(name).is_some_and(|value| !is_of_type(model, parameter, value)) {
                 return Err(BindError::WrongValue(format!("`{name}`")));
             }
         }
@@ -19,8 +19,12 @@ pub(super) fn check(parameters: &[Parameter], arguments: &Attributes) -> Result<
     Ok(())
 }
 
-fn is_of_type(parameter: &Parameter, value: &AttributeValue) -> bool {
+fn is_of_type(model: &Model, parameter: &Parameter, value: &AttributeValue) -> bool {
     match (parameter.test, value) {
+        (_, AttributeValue::Null) => {
+            let field = parameter.field.map(|(entity, field)| model.entity(entity).field(field));
+            matches!(parameter.kind, Type::Json) || field.is_some_and(|field| field.null)
+        }
         // The beginning of a value need not be one.
         (Test::Begins, AttributeValue::S(_)) => true,
         (Test::In, AttributeValue::L(parts)) => parts.iter().all(|part| fits(part, &parameter.kind)),

@@ -148,7 +148,7 @@ impl Runner {
     /// [`RunError::Forbidden`], or what is wrong with the call.
     pub async fn permit_read(&self, name: &str, call: &Call) -> Result<(), RunError> {
         let (_, read) = self.find_read(name)?;
-        arguments::check(&read.parameters, &call.arguments)?;
+        arguments::check(&self.checked.model, &read.parameters, &call.arguments)?;
         self.permit(read.allow.as_ref(), &read.parameters, call, &[]).await
     }
 
@@ -159,7 +159,7 @@ impl Runner {
     /// The read is unknown or wrongly called.
     pub fn live_read(&self, name: &str, call: &Call) -> Result<LiveRead, RunError> {
         let (id, read) = self.find_read(name)?;
-        arguments::check(&read.parameters, &call.arguments)?;
+        arguments::check(&self.checked.model, &read.parameters, &call.arguments)?;
         let ReadOutcome::Planned(plan) = &self.checked.plans.reads[id.0] else {
             return Err(RunError::NotRunnable(format!("`{}` has no plan: see `keyform check`", read.name)));
         };

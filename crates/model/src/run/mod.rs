@@ -156,7 +156,7 @@ impl Runner {
     /// [`RunError`]: the read is unknown, not allowed, wrongly called, or the store failed.
     pub async fn read(&self, name: &str, call: &Call) -> Result<Answer, RunError> {
         let (id, read) = self.find_read(name)?;
-        arguments::check(&read.parameters, &call.arguments)?;
+        arguments::check(&self.checked.model, &read.parameters, &call.arguments)?;
         self.permit(read.allow.as_ref(), &read.parameters, call, &[]).await?;
         self.run_read(id, read, call).await
     }
@@ -168,7 +168,7 @@ impl Runner {
     /// [`RunError`]; a refusal the author has named is [`RunError::Refused`].
     pub async fn write(&self, name: &str, call: &Call) -> Result<Option<Found>, RunError> {
         let (id, write) = self.find_write(name)?;
-        arguments::check(&write.parameters, &call.arguments)?;
+        arguments::check(&self.checked.model, &write.parameters, &call.arguments)?;
         self.run_write(id, write, call, None).await
     }
 

@@ -60,7 +60,7 @@ impl Runner {
     /// [`RunError`]; with other arguments [`RunError::KeyReused`]. A batch, and a store without transactions, cannot do it.
     pub async fn write_once(&self, name: &str, call: &Call, key: &str) -> Result<Option<Found>, RunError> {
         let (id, write) = self.find_write(name)?;
-        super::arguments::check(&write.parameters, &call.arguments)?;
+        super::arguments::check(&self.checked.model, &write.parameters, &call.arguments)?;
         if let Some(plan) = &self.checked.plans.writes[id.0] {
             self.refuse_keyless(write, plan)?;
         }

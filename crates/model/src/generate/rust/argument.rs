@@ -16,6 +16,8 @@ pub(super) struct Argument {
     pub(super) rust: String,
     pub(super) kind: RustType,
     pub(super) required: bool,
+    /// NULL is given for nothing.
+    pub(super) null: bool,
 }
 
 impl Argument {
@@ -37,9 +39,15 @@ pub(super) fn of(types: &mut Types<'_>, pattern: Pattern<'_>) -> Vec<Argument> {
     for argument in pattern.arguments(&types.checked.model) {
         let kind = kind(types, pattern, argument.parameter, argument.name);
         let rust = scope.take(&snake(argument.name), "_");
-        arguments.push(Argument { name: argument.name.to_owned(), rust, kind, required: argument.required });
+        let null = argument.required && is_null(&types.checked.model, argument.parameter);
+        arguments.push(Argument { name: argument.name.to_owned(), rust, kind, required: argument.required, null });
     }
     arguments
+}
+
+/// Whether the parameter is a field that stores NULL for nothing.
+fn is_null(model: &Model, parameter: &Parameter) -> bool {
+    parameter.field.is_some_and(|(entity, field)| !parameter.declared && model.entity(entity).field(field).null)
 }
 
 fn kind(types: &mut Types<'_>, pattern: Pattern<'_>, parameter: &Parameter, name: &str) -> RustType {

@@ -55,7 +55,8 @@ pub(super) fn begun_by(pattern: &str, arguments: &[Argument], value: impl Fn(&Ar
     let binding = if arguments.is_empty() { "call" } else { "mut call" };
     let mut code = layout::begun(binding, pattern);
     for argument in arguments {
-        code.push_str(&layout::call("call.argument", &[format!("{:?}", argument.name), value(argument)]));
+        let how = if argument.null { "call.argument_or_null" } else { "call.argument" };
+        code.push_str(&layout::call(how, &[format!("{:?}", argument.name), value(argument)]));
     }
     code
 }
@@ -133,7 +134,8 @@ const OPEN: &str = "    /// The model on an embedded database. Tables that are n
         self.calls.create_tables().await
     }
 
-    /// The same, with each write under a token: one that is repeated under it applies once.
+    /// The same, with each write under a token of the store: a request that is sent again under it applies once. A call that
+    /// makes fresh ids is another request, and refused.
     #[must_use]
     pub fn with_token(&self, token: &str) -> Self {
         let calls = self.calls.with_token(token);

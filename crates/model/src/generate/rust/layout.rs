@@ -50,7 +50,42 @@ pub(super) fn field(indent: usize, name: &str, kind: &str) -> String {
     if width(&short) <= COLUMNS_MAX + 1 {
         return short;
     }
-    format!("{:indent$}pub {name}:\n{:deeper$}{kind},\n", "", "", deeper = indent + 4)
+    let below = format!("{:deeper$}{kind},\n", "", deeper = indent + 4);
+    if width(&below) <= COLUMNS_MAX + 1 {
+        return format!("{:indent$}pub {name}:\n{below}", "");
+    }
+    format!("{:indent$}pub {name}: {},\n", "", unfolded(kind, indent))
+}
+
+/// A type that is too long for a line, its arguments on lines of their own.
+fn unfolded(kind: &str, indent: usize) -> String {
+    let Some((name, arguments)) = kind.strip_suffix('>').and_then(|kind| kind.split_once('<')) else {
+        return kind.to_owned();
+    };
+    let deeper = indent + 4;
+    let line = |argument: &str| {
+        let short = format!("{:deeper$}{argument},\n", "");
+        if width(&short) <= COLUMNS_MAX + 1 {
+            return short;
+        }
+        format!("{:deeper$}{},\n", "", unfolded(argument, deeper))
+    };
+    let lines: String = arguments_of(arguments).into_iter().map(line).collect();
+    format!("{name}<\n{lines}{:indent$}>", "")
+}
+
+/// The arguments of a type: cut at commas that are within no angles.
+fn arguments_of(text: &str) -> Vec<&str> {
+    let mut depth = 0;
+    let cut = |letter: char| {
+        match letter {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            _ => {}
+        }
+        letter == ',' && depth == 0
+    };
+    text.split(cut).map(str::trim).collect()
 }
 
 /// A struct's value as the last expression of a function, indented by eight.

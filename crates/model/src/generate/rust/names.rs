@@ -10,7 +10,7 @@ const KEYWORDS: [&str; 48] = [
     "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 /// Those that cannot.
-const UNUSABLE: [&str; 4] = ["crate", "self", "super", "Self"];
+const UNUSABLE: [&str; 3] = ["crate", "self", "super"];
 
 /// Names of the standard library that the printed code uses without a path.
 pub(super) const PRELUDE: [&str; 11] =
@@ -41,15 +41,26 @@ impl Scope {
 /// A name as a variable, field or function has it: `user_id` of `userId`.
 pub(super) fn snake(name: &str) -> String {
     let words: Vec<String> = words(name).iter().map(|word| word.to_lowercase()).collect();
-    identifier(&words.join("_"), "unnamed", "_")
+    let joined = words.join("_");
+    match joined.chars().next() {
+        None => "unnamed".to_owned(),
+        Some(first) if !unicode_ident::is_xid_start(first) => format!("_{joined}"),
+        Some(_) if UNUSABLE.contains(&joined.as_str()) => format!("{joined}_"),
+        Some(_) if KEYWORDS.contains(&joined.as_str()) => format!("r#{joined}"),
+        Some(_) => joined,
+    }
 }
 
-/// A name as a type or variant has it: `UserId` of `userId`.
+/// A name as a type or variant has it: `UserId` of `userId`. `Self` may come of it, which every place of types has taken.
 pub(super) fn pascal(name: &str) -> String {
     let words = words(name);
     let shouted = words.len() > 1;
     let joined: String = words.iter().map(|word| capital(word, shouted)).collect();
-    identifier(&joined, "Unnamed", "N")
+    match joined.chars().next() {
+        None => "Unnamed".to_owned(),
+        Some(first) if !unicode_ident::is_xid_start(first) => format!("N{joined}"),
+        Some(_) => joined,
+    }
 }
 
 /// A word with a capital; one that shouts among others is put in lower case.
@@ -59,17 +70,6 @@ fn capital(word: &str, shouted: bool) -> String {
     let rest = letters.as_str();
     let shouts = shouted && rest.chars().all(|letter| !letter.is_lowercase());
     if shouts { format!("{first}{}", rest.to_lowercase()) } else { format!("{first}{rest}") }
-}
-
-/// What Rust takes as an identifier: not empty, not beginning with a digit, no keyword.
-fn identifier(text: &str, empty: &str, before: &str) -> String {
-    match text.chars().next() {
-        None => empty.to_owned(),
-        Some(first) if !unicode_ident::is_xid_start(first) => format!("{before}{text}"),
-        _ if UNUSABLE.contains(&text) => format!("{text}_"),
-        _ if KEYWORDS.contains(&text) => format!("r#{text}"),
-        _ => text.to_owned(),
-    }
 }
 
 /// The words of a name: cut at whatever is no letter or digit, before a capital after a small letter or a digit, and before the last
@@ -145,7 +145,7 @@ mod tests {
         check("bodyS3Key", "body_s3_key", "BodyS3Key");
         check("GSI1", "gsi1", "GSI1");
         check("type", "r#type", "Type");
-        check("self", "self_", "Self_");
+        check("self", "self_", "Self");
         check("by-status", "by_status", "ByStatus");
         check("2fa", "_2fa", "N2fa");
         check("", "unnamed", "Unnamed");

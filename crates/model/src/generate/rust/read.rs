@@ -149,9 +149,9 @@ fn about(types: &Types<'_>, number: usize) -> Vec<String> {
         condition => format!("{request}: {}.", docs::code(&shown(condition))),
     };
     let costs = cost::read::read(&checked.model, read, plan);
-    let about = if costs.assumed { "About " } else { "" };
+    let about = if costs.assumed { "about " } else { "" };
     let unit = if plan.page.is_some() && read.all.is_none() { " a page" } else { "" };
-    let mut lines = vec![request, format!("{about}{} read units{unit}.", cost::text::number(costs.units))];
+    let mut lines = vec![request, format!("Costs {about}{} read units{unit}.", cost::text::number(costs.units))];
     lines.extend(super::handle::allowed(checked, read.allow.as_ref()));
     docs::joined(vec![own, lines])
 }

@@ -1,7 +1,8 @@
 //! What the fields and parameters of a model are in Rust.
 //!
-//! An entity's id is a type of its own, which every `ref` to it has too, and every field of the same name and type. A literal union is an
-//! enum, a record a struct, each named after where it stands.
+//! An entity's id is a type of its own, which every `ref` to it has too, and every field of the same name and type. (The last field of a key
+//! of several is one if its name says so: `memberId` of `Member`, but not `personId`.) A literal union is an enum, a
+//! record a struct, each named after where it stands.
 
 use std::collections::BTreeMap;
 
@@ -117,7 +118,8 @@ impl<'a> Types<'a> {
         let own = |id: EntityId| {
             let entity = model.entity(id);
             let field = entity.id_field().filter(|&field| is_own_id(entity.field(field)))?;
-            Some((id, field))
+            let alone = entity.key_fields().len() == 1 || entity.field(field).is_generated();
+            (alone || names_itself(entity, field)).then_some((id, field))
         };
         let own: Vec<(EntityId, FieldId)> = model.entity_ids().filter_map(own).collect();
         let (named, others): (Vec<_>, Vec<_>) =
@@ -135,14 +137,8 @@ impl<'a> Types<'a> {
     fn make_id(&mut self, id: EntityId, field_id: FieldId) -> String {
         let entity = self.model().entity(id);
         let field = entity.field(field_id);
-        let own = pascal(&field.name);
-        let wanted = if names_itself(entity, field_id) && field.name != "id" {
-            own
-        } else {
-            format!("{}{own}", pascal(&entity.name))
-        };
-        let name = self.names.take(&wanted, "Key");
-        let about = docs::comment(0, &[format!("The `{}` of a [`{}`].", field.name, self.entity(id))]);
+        let name = self.names.take(&id_name(&entity.name, &field.name), "Key");
+        let about = docs::comment(0, &[format!("The {} of [`{}`].", docs::code(&field.name), self.entity(id))]);
         self.ids.insert((id, field_id), name.clone());
         let Some(form) = form(&field.kind) else {
             return format!(
@@ -158,11 +154,12 @@ impl<'a> Types<'a> {
     fn id_called(&self, field: &Field) -> Option<RustType> {
         let model = self.model();
         let mut found = self.ids.iter().filter(|((entity, id), _)| {
-            let other = model.entity(*entity).field(*id);
-            names_itself(model.entity(*entity), *id)
-                && other.name != "id"
-                && other.name == field.name
-                && alike(&other.kind, &field.kind)
+            let (of, other) = (model.entity(*entity), model.entity(*entity).field(*id));
+            let called = match other.name.as_str() {
+                "id" => pascal(&field.name) == format!("{}Id", pascal(&of.name)),
+                name => name == field.name && names_itself(of, *id),
+            };
+            called && alike(&other.kind, &field.kind)
         });
         let (&(entity, id), name) = found.next()?;
         found.next().is_none().then(|| id_type(model.entity(entity).field(id), name))
@@ -189,7 +186,7 @@ impl<'a> Types<'a> {
             kind => {
                 let place = Place::new(
                     format!("entity {}.{}", entity.name, field.name),
-                    format!("{}{}", self.entity(id), pascal(&field.name)),
+                    format!("{}{}", pascal(&entity.name), pascal(&field.name)),
                 );
                 self.id_called(field).unwrap_or_else(|| self.of(kind, &place))
             }
@@ -285,10 +282,23 @@ fn is_own_id(field: &Field) -> bool {
     matches!(field.kind, Type::String(_) | Type::Slug(_) | Type::Int(_) | Type::Ulid | Type::Uuid | Type::Email)
 }
 
-/// Whether the field's name says of which entity it is: `userId` of `User`, or `id`.
+/// Whether the field's name says of which entity it is: `userId` of `User`, `inviteId` of `WorkspaceInvite`, or `id`.
 fn names_itself(entity: &Entity, field: FieldId) -> bool {
     let name = &entity.field(field).name;
-    name == "id" || pascal(name).starts_with(&pascal(&entity.name))
+    name == "id" || id_name(&entity.name, name) != format!("{}{}", pascal(&entity.name), pascal(name))
+}
+
+/// What the type of an entity's id is called: both names together, without saying twice what both say.
+fn id_name(entity: &str, field: &str) -> String {
+    let (of, own) = (pascal(entity), pascal(field));
+    if own.starts_with(&of) && own != of {
+        return own;
+    }
+    let first = pascal(field.split(|letter: char| !letter.is_lowercase()).next().unwrap_or_default());
+    match own.strip_prefix(&first) {
+        Some(rest) if !rest.is_empty() && of.ends_with(&first) => format!("{of}{rest}"),
+        _ => format!("{of}{own}"),
+    }
 }
 
 fn id_type(field: &Field, name: &str) -> RustType {

@@ -20,7 +20,8 @@ pub(super) fn print(types: &mut Types<'_>, items: &Items, number: usize, method:
     let checked = types.checked;
     let write = &checked.model.writes[number];
     let arguments = argument::of(types, Pattern::Write(write));
-    let grouped = arguments.len() > ARGUMENTS_MAX || arguments.iter().any(|argument| !argument.required);
+    let grouped =
+        arguments.len() > ARGUMENTS_MAX || arguments.iter().any(|argument| !argument.required || argument.null);
     let error = types.names.take(&format!("{}Error", pascal(&write.name)), "Refusal");
     let (kind, end) = returned(types, write);
     let mut code = docs::comment(4, &about(types, number));
@@ -75,7 +76,7 @@ fn input_struct(name: &str, handle: &str, method: &str, arguments: &[Argument]) 
 
 fn field_type(argument: &Argument) -> String {
     let owned = &argument.kind.owned;
-    if argument.required { owned.clone() } else { format!("Option<{owned}>") }
+    if argument.required && !argument.null { owned.clone() } else { format!("Option<{owned}>") }
 }
 
 /// `new` of what is required; the rest is left out.
@@ -84,15 +85,15 @@ fn constructor(name: &str, arguments: &[Argument]) -> String {
     let parameters: Vec<String> = required
         .iter()
         .map(|argument| match argument.kind.passed {
-            Passed::Text => format!("{}: impl Into<String>", argument.rust),
-            _ => format!("{}: {}", argument.rust, argument.kind.owned),
+            Passed::Text if !argument.null => format!("{}: impl Into<String>", argument.rust),
+            _ => format!("{}: {}", argument.rust, field_type(argument)),
         })
         .collect();
     let values: Vec<String> = arguments
         .iter()
         .map(|argument| match (argument.required, &argument.kind.passed) {
             (false, _) => format!("{}: None", argument.rust),
-            (true, Passed::Text) => format!("{0}: {0}.into()", argument.rust),
+            (true, Passed::Text) if !argument.null => format!("{0}: {0}.into()", argument.rust),
             (true, _) => argument.rust.clone(),
         })
         .collect();
@@ -108,7 +109,9 @@ fn constructor(name: &str, arguments: &[Argument]) -> String {
 
 /// The enum of a write's refusals.
 fn refusals(types: &Types<'_>, items: &Items, number: usize, name: &str, method: &str) -> String {
-    let texts = Pattern::Write(&types.checked.model.writes[number]).outcomes(types.checked);
+    let mut texts = Pattern::Write(&types.checked.model.writes[number]).outcomes(types.checked);
+    // An author's name for what has a variant already.
+    texts.retain(|text| text != "Conflict");
     let mut scope = Scope::with(&["Conflict", "Failed", "Self"]);
     let variants: Vec<String> = texts.iter().map(|text| scope.take(&pascal(text), "Outcome")).collect();
     let mut code = format!(
@@ -155,14 +158,14 @@ fn about(types: &Types<'_>, number: usize) -> Vec<String> {
     let lines = sentences::of_write(&checked.model, write, plan);
     let (actions, request): (Vec<String>, Vec<String>) = lines.into_iter().partition(|line| line.starts_with("- "));
     let costs = cost::write::write(&checked.model, write, plan);
-    let about = if costs.assumed { "About " } else { "" };
+    let about = if costs.assumed { "about " } else { "" };
     let indexes = match costs.index_units {
         0.0 => String::new(),
         units => format!(", and {} on indexes", cost::text::number(units)),
     };
     let request = request.join("; then ");
     let request = if actions.is_empty() { format!("{request}.") } else { format!("{request}:") };
-    let mut last = vec![format!("{about}{} write units{indexes}.", cost::text::number(costs.units))];
+    let mut last = vec![format!("Costs {about}{} write units{indexes}.", cost::text::number(costs.units))];
     last.extend(super::handle::allowed(checked, write.allow.as_ref()));
     docs::joined(vec![own, vec![request], docs::of(&actions), last])
 }
