@@ -168,7 +168,7 @@ fn change(types: &Types<'_>, items: &Items) -> String {
         _ => ("        table: &str,\n", "table".to_owned(), " The table is named as in the model or as in the store."),
     };
     format!(
-        "\n    /// What a record of a table's stream tells.{about}\n    pub fn change(\n        &self,\n{table}        record: &keyform::operation::ChangeRecord,\n    ) -> Result<{}, keyform::CallError> {{\n        Ok(self.calls.change({name}, record)?)\n    }}\n",
+        "\n    /// What a record of a table's stream tells.{about}\n    pub fn change(\n        &self,\n{table}        record: &keyform::operation::ChangeRecord,\n    ) -> Result<{}, keyform::CallError> {{\n        self.calls.change({name}, record)\n    }}\n",
         items.change
     )
 }
