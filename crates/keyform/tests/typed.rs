@@ -182,7 +182,8 @@ async fn credit_is_bought_once_and_a_late_edit_is_a_conflict() {
         Helpmaton, SignUpInput, UserId, WorkspaceCurrency, WorkspaceId,
     };
 
-    let model = Helpmaton::open(&Database::in_memory()).await.unwrap();
+    let keys = keyform::model::seal::Keyring::generate().unwrap();
+    let model = Helpmaton::open_with(&Database::in_memory(), ModelOptions::new().field_keys(keys)).await.unwrap();
     let id = UserId::from(Uuid::fresh());
     let subscription = helpmaton::SubscriptionId::from(Uuid::fresh());
     let user = model.sign_up(SignUpInput::new(id.clone(), "ada@example.com", subscription.clone())).await.unwrap();
