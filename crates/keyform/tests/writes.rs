@@ -91,6 +91,10 @@ impl World {
     fn new() -> Self {
         let checked = Checked::read(MODEL);
         assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
+        Self::of(checked)
+    }
+
+    fn of(checked: Checked) -> Self {
         let world = Self { checked, database: Database::in_memory(), fresh: Counted::default() };
         for table in &world.checked.model.tables {
             let create = bind::create_table(table, &world.inputs(&[]));
@@ -244,4 +248,19 @@ fn a_transaction_counts_all_or_nothing() {
     let day = world.items().into_iter().find(|item| item["pk"] == "DAY#2026-03-14".into()).expect("the day is made");
     assert_eq!((&day["visits"], &day["kind"], &day["day"]), (&2.into(), &"Day".into(), &"2026-03-14".into()));
     assert_eq!(day["since"], "2026-03-14T09:26:53.589Z".into());
+}
+
+/// The rules refuse a put of what has unique values (W05); should a model be bound all the same, its sentinels are right.
+#[test]
+fn a_put_item_keeps_moves_and_frees_its_unique_values() {
+    let put = "write replace(userId, email, team, nickname) -> User {\n  allow system\n  put User {}\n}\n";
+    let world = World::of(Checked::read(&format!("{MODEL}\n{put}")));
+    let user = |id, email, nickname| [("userId", id), ("email", email), ("team", "a"), ("nickname", nickname)];
+    const BOB: &str = "01KKP2T8SN0000000000000002";
+    assert_eq!(world.run("replace", &user(ADA, "ada@example.com", "ada")), Ok(()));
+    assert_eq!(world.run("replace", &user(ADA, "ada@example.com", "ada")), Ok(()), "its values stay its own");
+    assert_eq!(world.run("replace", &user(BOB, "ada@example.com", "bob")), Err("EmailTaken".to_owned()));
+    assert_eq!(world.run("replace", &user(ADA, "lovelace@example.com", "ada")), Ok(()));
+    assert_eq!(world.run("replace", &user(BOB, "ada@example.com", "bob")), Ok(()), "it is free again");
+    assert_eq!(world.keys().len(), 6, "two people, and two sentinels of each");
 }

@@ -453,8 +453,8 @@ impl<'a> Pass<'a> {
         let mut demands = Demands { expiry, ..Demands::default() };
         if let Some(expiry) = expiry.filter(|_| action.verb == Verb::Upsert) {
             // Its attributes would be kept: an item whose time is over is cleared away first.
-            demands.add(Logic::Test(expiry.lives()), None);
             demands.expiry = None;
+            demands.add(Logic::Test(expiry.lives()), None);
         }
         let presence = match action.verb {
             Verb::Create => Some(Presence::Absent),

@@ -3,9 +3,8 @@
 //! A caller's permission may need guards and reads, a write what its `let`s say, the items whose unique values it moves, and after a transaction
 //! the item it returns; while an entity evolves, its old form is looked for. Nothing else is ever sent, but the pages that follow and the repetitions of what a store did not get to.
 
-use crate::document::ast::Verb;
 use crate::plan::{PlannedAction, Role, WriteKind, WritePlan};
-use crate::schema::{EntityId, ExprKind, Model, Origin, Permission, Place, Step, Write};
+use crate::schema::{EntityId, ExprKind, Model, Origin, Permission, Place, Write};
 
 /// What is asked before a caller may; nothing is asked of code.
 #[must_use]
@@ -26,13 +25,12 @@ pub fn permission(model: &Model, allow: Option<&Permission>) -> Vec<String> {
     lines
 }
 
-/// The items that a write reads first, so that it moves or frees their unique values.
+/// The items that a write reads first: those whose unique values it moves or frees, and one that a transaction deletes and the write returns.
 #[must_use]
 pub fn first(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
     let mut steps: Vec<&PlannedAction> = Vec::new();
     for planned in plan.actions.iter().filter(|planned| matches!(planned.role, Role::Release(_))) {
-        let is_put = action(&write.steps, &planned.step) == Some(Verb::Put);
-        if !is_put && steps.iter().all(|other| other.step != planned.step) {
+        if steps.iter().all(|other| other.step != planned.step) {
             steps.push(planned);
         }
     }
@@ -43,7 +41,20 @@ pub fn first(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
             model.entity(planned.entity).name
         )
     };
-    steps.into_iter().map(line).collect()
+    let mut lines: Vec<String> = steps.iter().map(|planned| line(planned)).collect();
+    if let Some(deleted) = deleted(write, plan).filter(|deleted| steps.iter().all(|other| other.step != deleted.step)) {
+        let entity = &model.entity(deleted.entity).name;
+        lines.push(format!("first reads the {entity}, to return it: GetItem, consistent"));
+    }
+    lines
+}
+
+/// The action of a transaction that deletes what the write returns.
+fn deleted<'a>(write: &Write, plan: &'a WritePlan) -> Option<&'a PlannedAction> {
+    let entity = write.result.and_then(|(entity, _)| entity)?;
+    let mut its = plan.actions.iter().filter(|planned| planned.entity == entity);
+    let is_made = its.clone().any(|planned| matches!(planned.role, Role::Put | Role::Update));
+    its.find(|planned| planned.role == Role::Delete).filter(|_| plan.request == WriteKind::Transaction && !is_made)
 }
 
 /// The item that is read after a transaction, to return it as it is then.
@@ -63,12 +74,4 @@ pub fn evolution(model: &Model, entities: &[EntityId]) -> Option<String> {
     let names: Vec<&str> = entities.iter().filter(evolves).map(|id| model.entity(*id).name.as_str()).collect();
     let line = || format!("while {} evolves, also looks where the old form is", names.join(", "));
     (!names.is_empty()).then(line)
-}
-
-fn action(steps: &[Step], path: &[usize]) -> Option<Verb> {
-    let (first, rest) = path.split_first()?;
-    match steps.get(*first)? {
-        Step::Action(action) => Some(action.verb),
-        Step::For(each) => action(&each.steps, rest),
-    }
 }

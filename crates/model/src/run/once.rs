@@ -25,6 +25,7 @@ use crate::plan::{WriteKind, WritePlan};
 use crate::schema::Write;
 
 use super::found::Found;
+use super::write::returned_action;
 use super::{Call, Caller, RunError, Runner};
 
 /// The table of the records.
@@ -168,22 +169,17 @@ impl Runner {
     ) -> Result<Option<Foreseen>, RunError> {
         let Some(entity) = write.result.and_then(|(entity, _)| entity) else { return Ok(None) };
         let is_its = |bound: &BoundAction| plan.at(&bound.step).is_some_and(|planned| planned.entity == entity);
-        for (action, _) in actions.iter().zip(bound).filter(|(_, bound)| is_its(bound)) {
-            match action {
-                TransactAction::Put { item, .. } => {
-                    return Ok(Some(Foreseen::Item(self.without_secrets(write, item.clone()))));
-                }
-                TransactAction::Update { table, key, .. } => {
-                    return Ok(Some(Foreseen::Place(table.clone(), key.clone())));
-                }
-                TransactAction::Delete { table, key, .. } => {
-                    let item = self.current(table.clone(), key.clone()).await?;
-                    return Ok(item.map(|item| Foreseen::Item(self.without_secrets(write, item.to_attributes()))));
-                }
-                TransactAction::Check { .. } => {}
+        let its = actions.iter().zip(bound).filter(|(_, bound)| is_its(bound)).map(|(action, _)| action);
+        Ok(match returned_action(its) {
+            Some(TransactAction::Put { item, .. }) => Some(Foreseen::Item(self.without_secrets(write, item.clone()))),
+            Some(TransactAction::Update { table, key, .. }) => Some(Foreseen::Place(table.clone(), key.clone())),
+            Some(TransactAction::Delete { table, key, .. }) => {
+                let item = self.current(table.clone(), key.clone()).await?;
+                let item = item.filter(|item| !self.is_over(entity, item));
+                item.map(|item| Foreseen::Item(self.without_secrets(write, item.to_attributes())))
             }
-        }
-        Ok(None)
+            Some(TransactAction::Check { .. }) | None => None,
+        })
     }
 
     fn without_secrets(&self, write: &Write, mut item: Attributes) -> Attributes {

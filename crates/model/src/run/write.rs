@@ -30,7 +30,12 @@ enum Promised {
     Known(Found),
     /// It is what stands under this key afterwards.
     At(String, Attributes),
+    /// It is deleted, and is what stands under this key before.
+    Before(String, Attributes),
 }
+
+/// Items that were read before the request, by table and key.
+type Current = Vec<(String, Attributes, Option<Attributes>)>;
 
 /// What became of a write that was not refused.
 enum Written {
@@ -129,7 +134,8 @@ impl Runner {
         if let Some(refused) = &bound.refused {
             return outcome::refused(&refused.outcome, None).map(|_| Written::Kept);
         }
-        self.apply(write, plan, call, bound, once).await
+        let current = std::mem::take(&mut inputs.current);
+        self.apply(write, plan, call, bound, once, current).await
     }
 
     async fn read_lets(&self, write: &Write, call: &Call, inputs: &mut Inputs<'_>) -> Result<(), RunError> {
@@ -164,22 +170,27 @@ impl Runner {
         call: &Call,
         mut bound: BoundWrite,
         once: Option<&Once>,
+        current: Current,
     ) -> Result<Written, RunError> {
         if once.is_some() {
             bound.operation = bound.operation.map(once::as_transaction);
         }
-        let promised = self.promised(write, plan, &bound)?;
+        let mut promised = self.promised(write, plan, &bound)?;
         let Some(mut operation) = bound.operation.take() else { return Ok(Written::Kept) };
         if let Operation::BatchWriteItem(batch) = operation {
             return self.apply_batch(batch).await.map(|()| Written::Applied(None));
         }
         if let Some(once) = once {
             operation = self.with_record(write, plan, &bound.actions, once, operation).await?;
+        } else if let Some(Promised::Before(table, key)) = promised {
+            promised = self.before_delete(write, table, key, current).await?.map(Promised::Known);
         }
+        let deletes = matches!(operation, Operation::DeleteItem(_));
         let has_token = matches!(&operation, Operation::TransactWriteItems(transaction) if transaction.token.is_some());
         match self.send(with_images(operation)).await {
             Ok(Output::WriteItem(output)) => Ok(Written::Applied(match (promised, output.attributes) {
                 (Some(Promised::Known(found)), _) => Some(found),
+                (_, Some(item)) if deletes => self.returned_living(write, &item)?,
                 (_, Some(item)) => self.returned(write, &item)?,
                 (_, None) => None,
             })),
@@ -229,7 +240,29 @@ impl Runner {
         }
     }
 
-    /// What the request says of the item that the write returns: that of the first action on its entity that writes it.
+    /// The item that an answer shows, unless its time was over: then it was not there.
+    fn returned_living(&self, write: &Write, item: &Item) -> Result<Option<Found>, RunError> {
+        let found = self.returned(write, item)?;
+        Ok(found.filter(|found| !self.is_over(found.entity, item)))
+    }
+
+    /// The item that a transaction is about to delete; a transaction does not answer with it.
+    async fn before_delete(
+        &self,
+        write: &Write,
+        table: String,
+        key: Attributes,
+        current: Current,
+    ) -> Result<Option<Found>, RunError> {
+        let item = match current.into_iter().find(|(name, of, _)| *name == table && *of == key) {
+            Some((_, _, item)) => item.map(|item| Item::from(&item)),
+            None => self.current(table, key).await?,
+        };
+        item.map(|item| self.returned_living(write, &item)).transpose().map(Option::flatten)
+    }
+
+    /// What the request says of the item that the write returns: that of the first action on its entity that makes or changes it, else of the
+    /// first that deletes it.
     fn promised(&self, write: &Write, plan: &WritePlan, bound: &BoundWrite) -> Result<Option<Promised>, RunError> {
         let Some(entity) = write.result.and_then(|(entity, _)| entity) else { return Ok(None) };
         let known = |item| self.found_in_request(entity, item).map(Promised::Known);
@@ -239,12 +272,16 @@ impl Runner {
                 let is_its =
                     |action: &BoundAction| plan.at(&action.step).is_some_and(|planned| planned.entity == entity);
                 let its = transaction.actions.iter().zip(&bound.actions).filter(|(_, action)| is_its(action));
-                let first = its.into_iter().find_map(|(action, _)| match action {
-                    TransactAction::Put { item, .. } => Some(known(item)),
-                    TransactAction::Update { table, key, .. } => Some(Ok(Promised::At(table.clone(), key.clone()))),
-                    TransactAction::Delete { .. } | TransactAction::Check { .. } => None,
-                });
-                first.transpose()
+                match returned_action(its.map(|(action, _)| action)) {
+                    Some(TransactAction::Put { item, .. }) => known(item).map(Some),
+                    Some(TransactAction::Update { table, key, .. }) => {
+                        Ok(Some(Promised::At(table.clone(), key.clone())))
+                    }
+                    Some(TransactAction::Delete { table, key, .. }) => {
+                        Ok(Some(Promised::Before(table.clone(), key.clone())))
+                    }
+                    Some(TransactAction::Check { .. }) | None => Ok(None),
+                }
             }
             _ => Ok(None),
         }
@@ -258,7 +295,7 @@ impl Runner {
                 let item = self.current(table, key).await?;
                 item.map(|item| self.returned(write, &item)).transpose()?.flatten()
             }
-            None => None,
+            Some(Promised::Before(..)) | None => None,
         })
     }
 
@@ -276,7 +313,7 @@ impl Runner {
                 self.complete_record(write, once, &item).await;
                 self.returned(write, &item)
             }
-            None if write.result.is_some() => self.repeated(write, once).await?.unwrap_or(Ok(None)),
+            Some(Promised::Before(..)) => self.repeated(write, once).await?.unwrap_or(Ok(None)),
             None => Ok(None),
         }
     }
@@ -324,6 +361,14 @@ impl Runner {
         }
         Ok(())
     }
+}
+
+/// Of the actions on the entity that a write returns, the one whose item it is: the first that makes or changes one, else the first that
+/// deletes one.
+pub(super) fn returned_action<'a>(its: impl Iterator<Item = &'a TransactAction> + Clone) -> Option<&'a TransactAction> {
+    let makes = |action: &&TransactAction| matches!(action, TransactAction::Put { .. } | TransactAction::Update { .. });
+    let deletes = |action: &&TransactAction| matches!(action, TransactAction::Delete { .. });
+    its.clone().find(makes).or_else(|| its.clone().find(deletes))
 }
 
 fn is_one(read: &crate::schema::Read) -> bool {
