@@ -1,0 +1,513 @@
+//! Random calls of a model's patterns, side by side with a naive reading of the model: a plain list of entities (`tests/naive`).
+//!
+//! Both get the same calls at the same moments, and the same fresh ids. After each call they have given the same outcome or the same fields, and
+//! every few calls they hold the same entities. Arguments are drawn from few values and from what is stored, so that calls meet each other.
+//!
+//! `KEYFORM_SEED=7 KEYFORM_ROUNDS=5000 cargo test -p keyform --test model_at_its_word` runs one seed for as many calls.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod naive;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::mem::discriminant;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use keyform::env::ManualEnv;
+use keyform::model::Checked;
+use keyform::model::bind::Fresh;
+use keyform::model::run::{self, Answer, Call, Caller, Found, RunError, Runner, Settings, Surroundings, Waiting};
+use keyform::model::schema::{Field, Model, Parameter, Permission, Read, Test, Type, Write};
+use keyform::model::seal::{FieldKey, Keyring};
+use keyform::operation::Scan;
+use keyform::store::Store;
+use keyform::{AttributeValue, Attributes, Database, Operation, Options, Output};
+use naive::draw::{self, Dice};
+use naive::{Refusal, State, Stored};
+
+const START_MILLIS: i64 = 1_773_480_413_589;
+const SEEDS: u64 = 3;
+const ROUNDS: usize = 400;
+/// A model of many patterns has more calls than that: so many of each.
+const CALLS_OF_EACH: usize = 12;
+/// Of so many stored entities a call is about the one that suits it best.
+const CANDIDATES: usize = 5;
+/// A pool has a value within every bound sooner than that.
+const TRIES: usize = 500;
+/// How many calls there are between two comparisons of everything.
+const CALLS_BETWEEN: usize = 5;
+
+/// A clock that the test moves. During one call every fresh id of a kind is the same, so that nobody need ask in the same order.
+struct Clock {
+    millis: AtomicI64,
+    call: AtomicU64,
+}
+
+impl Clock {
+    fn number(&self) -> u64 {
+        self.call.load(Ordering::Relaxed)
+    }
+}
+
+impl Fresh for Clock {
+    fn ulid(&self) -> String {
+        format!("01KKP2T8SN{:016}", self.number())
+    }
+
+    fn uuid(&self) -> String {
+        format!("5f0c54a1-0b1e-4c55-8a3e-{:012}", self.number())
+    }
+
+    fn code(&self, length: usize) -> String {
+        format!("{:0>length$}", self.number())
+    }
+
+    fn token(&self, bytes: usize) -> String {
+        format!("{:0>bytes$}", self.number())
+    }
+}
+
+impl Surroundings for Clock {
+    fn now_millis(&self) -> i64 {
+        self.millis.load(Ordering::Relaxed)
+    }
+
+    fn fresh(&self) -> &dyn Fresh {
+        self
+    }
+
+    fn jitter(&self) -> f64 {
+        0.0
+    }
+
+    fn sleep(&self, _: Duration) -> Waiting<'_> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// A model at work, and the same model taken at its word.
+struct World {
+    runner: Runner,
+    database: Arc<Database>,
+    clock: Arc<Clock>,
+    state: State,
+    dice: Dice,
+    /// How often each pattern was called, and how often it was not refused.
+    calls: BTreeMap<String, (usize, usize)>,
+    /// The last writes, for whoever looks for the one that went wrong.
+    last: Vec<String>,
+}
+
+/// What a pattern answered, or why it did not.
+type Told<T> = Result<T, Refusal>;
+
+impl World {
+    async fn new(text: &str, seed: u64) -> Self {
+        let checked = Checked::read(text);
+        assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
+        let env = Arc::new(ManualEnv::at_ms(START_MILLIS as u64));
+        let options = Options { env, sweep_interval: None, ..Options::default() };
+        let database = Arc::new(Database::on(Store::in_memory(), options).unwrap());
+        let clock = Arc::new(Clock { millis: AtomicI64::new(START_MILLIS), call: AtomicU64::new(1) });
+        let settings = Settings {
+            variables: [("stage".to_owned(), "test".to_owned())].into(),
+            field_keys: Some(Arc::new(Keyring::of(FieldKey::new([7; 32])))),
+            ..Settings::default()
+        };
+        let runner = Runner::new(Arc::new(checked), database.clone(), clock.clone(), settings).unwrap();
+        runner.create_tables().await.unwrap();
+        let (state, dice) = (State::default(), Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15)));
+        Self { runner, database, clock, state, dice, calls: BTreeMap::new(), last: Vec::new() }
+    }
+
+    /// Time goes by: mostly a moment, seldom so long that things expire.
+    fn pass_time(&mut self) {
+        let millis = match self.dice.below(60) {
+            0 => 2 * 86_400_000,
+            1 | 2 => 11 * 60_000,
+            3..=9 => 1000,
+            _ => 1,
+        };
+        self.clock.millis.fetch_add(millis, Ordering::Relaxed);
+        self.clock.call.fetch_add(1, Ordering::Relaxed);
+    }
+
+    async fn write(&mut self, write: &Write) {
+        let (arguments, caller) = self.call(&write.parameters, write.allow.as_ref(), true);
+        let told = self.runner.write(&write.name, &called(&arguments, caller.as_ref(), None)).await;
+        let clock = self.clock.clone();
+        let model = &self.runner.checked().model;
+        let expected = naive::write::run(&self.state, &meant(model, &clock, &arguments, caller.as_ref()), write);
+        let context = format!("{}({arguments:?}) by {caller:?}", write.name);
+        let told = told.map(|found| found.map(stored)).map_err(refusal);
+        let (returned, state) = match expected {
+            Ok((state, returned)) => (Ok(returned), Some(state)),
+            Err(refusal) => (Err(refusal), None),
+        };
+        // What is impossible may be refused for another reason first.
+        if !(returned == Err(Refusal::Impossible) && told.as_ref().is_ok_and(Option::is_none)
+            || is_refused(&told, &returned))
+        {
+            assert_eq!(told, returned, "{context}");
+        }
+        self.count(&write.name, told.is_ok());
+        self.last.push(context);
+        if let Some(state) = state {
+            self.state = state;
+        }
+    }
+
+    async fn read(&mut self, read: &Read) {
+        let (arguments, caller) = self.call(&read.parameters, read.allow.as_ref(), false);
+        let told = self.answer(read, &arguments, caller.as_ref()).await;
+        let clock = self.clock.clone();
+        let model = &self.runner.checked().model;
+        let expected = naive::read::run(&self.state, &meant(model, &clock, &arguments, caller.as_ref()), read);
+        let context = format!("{}({arguments:?}) by {caller:?}", read.name);
+        let is_part = read.select.is_some() || is_partial(model, read);
+        match (&told, &expected) {
+            (Ok(naive::read::Answer::Items(got)), Ok(naive::read::Answer::Items(wanted))) if is_one(read) => {
+                assert_eq!(got.len(), wanted.len().min(1), "{context}");
+                let is_wanted = |got: &Stored| wanted.iter().any(|wanted| part_of(wanted, got, is_part) == *got);
+                assert!(got.iter().all(is_wanted), "{context}: {got:#?} is none of {wanted:#?}");
+            }
+            (Ok(naive::read::Answer::Items(got)), Ok(naive::read::Answer::Items(wanted))) => {
+                let names: BTreeSet<&String> = got.iter().flat_map(|stored| stored.fields.keys()).collect();
+                let cut = |stored: &Stored| {
+                    let mut stored = stored.clone();
+                    stored.fields.retain(|name, _| !is_part || names.contains(name));
+                    stored
+                };
+                assert_eq!(sorted(got.clone()), sorted(wanted.iter().map(cut).collect()), "{context}");
+            }
+            _ => assert_eq!(told, expected, "{context}"),
+        }
+        self.count(&read.name, told.is_ok());
+    }
+
+    fn count(&mut self, name: &str, succeeded: bool) {
+        let (calls, successes) = self.calls.entry(name.to_owned()).or_default();
+        *calls += 1;
+        *successes += usize::from(succeeded);
+    }
+
+    /// All pages of a read.
+    async fn answer(
+        &self,
+        read: &Read,
+        arguments: &Attributes,
+        caller: Option<&Attributes>,
+    ) -> Told<naive::read::Answer> {
+        let mut all = Vec::new();
+        let mut next = None;
+        loop {
+            match self.runner.read(&read.name, &called(arguments, caller, next)).await.map_err(refusal)? {
+                Answer::Count(count) => return Ok(naive::read::Answer::Count(count as usize)),
+                Answer::One(found) => all.extend(found.map(stored)),
+                Answer::Collection(parts) => all.extend(parts.into_iter().flat_map(|(_, items)| items).map(stored)),
+                Answer::Page { items, cursor: Some(cursor) } => {
+                    all.extend(items.into_iter().map(stored));
+                    next = Some(cursor);
+                    continue;
+                }
+                Answer::Page { items, cursor: None } => all.extend(items.into_iter().map(stored)),
+            }
+            return Ok(naive::read::Answer::Items(all));
+        }
+    }
+
+    /// Arguments and a caller: mostly those of something that is stored. A write may be called without those of optional fields.
+    fn call(
+        &mut self,
+        parameters: &[Parameter],
+        allow: Option<&Permission>,
+        writes: bool,
+    ) -> (Attributes, Option<Attributes>) {
+        let runner = self.runner.clone();
+        let model = &runner.checked().model;
+        let like = self.like(model, parameters);
+        let mut arguments = Attributes::new();
+        for parameter in parameters {
+            let field = parameter.field.map(|(entity, field)| model.entity(entity).field(field));
+            if writes && field.is_some_and(|field| field.optional) && self.dice.below(3) == 0 {
+                continue;
+            }
+            for name in &parameter.arguments {
+                let argument = self.argument(model, parameter, like.as_ref());
+                arguments.insert(name.clone(), argument);
+            }
+        }
+        let like = self.acquainted(model, like);
+        let is_code = matches!(allow, Some(Permission::System(_))) && self.dice.below(20) > 0;
+        let claims: &[Field] = model.caller.as_ref().map_or(&[], |caller| &caller.fields);
+        let claim = |claim: &Field| (claim.name.clone(), self.drawn(model, &claim.kind, &claim.name, like.as_ref()));
+        let caller = (!is_code).then(|| claims.iter().map(claim).collect());
+        (arguments, caller)
+    }
+
+    /// Something stored that the call may be about: of a few the one with the most of its fields.
+    fn like(&mut self, model: &Model, parameters: &[Parameter]) -> Option<Stored> {
+        let claims = model.caller.iter().flat_map(|caller| &caller.fields).map(|claim| &claim.name);
+        let names: Vec<&String> = parameters.iter().map(|parameter| &parameter.field_name).chain(claims).collect();
+        let count = self.state.items.len();
+        let few: Vec<usize> = (0..CANDIDATES.min(count)).map(|_| self.dice.below(count)).collect();
+        let few = few.into_iter().map(|number| &self.state.items[number]);
+        few.max_by_key(|stored| names.iter().filter(|name| stored.fields.contains_key(**name)).count()).cloned()
+    }
+
+    /// Something that says who calls, and has to do with what the call is about: they share a text, an id for one.
+    fn acquainted(&mut self, model: &Model, like: Option<Stored>) -> Option<Stored> {
+        let claim = &model.caller.as_ref()?.fields.first()?.name;
+        let like = like.filter(|_| self.dice.below(4) > 0)?;
+        let ids: Vec<&AttributeValue> = like.fields.values().filter(|it| matches!(it, AttributeValue::S(_))).collect();
+        let knows = |stored: &&Stored| {
+            stored.fields.contains_key(claim) && stored.fields.values().any(|value| ids.contains(&value))
+        };
+        let known: Vec<&Stored> = self.state.items.iter().filter(knows).collect();
+        let number = self.dice.below(known.len().max(1));
+        known.get(number).map(|stored| (*stored).clone()).or_else(|| Some(like.clone()))
+    }
+
+    fn argument(&mut self, model: &Model, parameter: &Parameter, like: Option<&Stored>) -> AttributeValue {
+        let name = &parameter.field_name;
+        match (parameter.test, parameter.kind.resolved()) {
+            (Test::In, kind) => self.list(model, kind, name, like),
+            (_, Type::List(of, _)) => self.list(model, of, name, like),
+            (Test::Begins, kind) => match self.drawn(model, kind, name, like) {
+                AttributeValue::S(text) => AttributeValue::S(text.chars().take(1).collect()),
+                other => other,
+            },
+            (_, kind) => self.drawn(model, kind, name, like),
+        }
+    }
+
+    /// Up to three values, each once.
+    fn list(&mut self, model: &Model, kind: &Type, name: &str, like: Option<&Stored>) -> AttributeValue {
+        let mut list = Vec::new();
+        for _ in 0..self.dice.below(4) {
+            let value = self.drawn(model, kind, name, like);
+            if !list.contains(&value) {
+                list.push(value);
+            }
+        }
+        AttributeValue::L(list)
+    }
+
+    /// A value of a type: of the field with that name, of another field of that type, or of the small pool.
+    fn drawn(&mut self, model: &Model, kind: &Type, name: &str, like: Option<&Stored>) -> AttributeValue {
+        let fits = |value: &&AttributeValue| run::fits(value, kind);
+        let other = (!self.state.items.is_empty()).then(|| self.dice.below(self.state.items.len()));
+        let other = other.map(|number| &self.state.items[number]);
+        let alike = |stored: &Stored, dice: &mut Dice| {
+            let entity = model.entity(stored.entity);
+            let is_alike = |field: &&Field| discriminant(field.kind.resolved()) == discriminant(kind.resolved());
+            let values: Vec<_> =
+                entity.fields.iter().filter(is_alike).filter_map(|it| stored.fields.get(&it.name)).collect();
+            (!values.is_empty()).then(|| values[dice.below(values.len())].clone())
+        };
+        let roll = self.dice.below(20);
+        let named = like.and_then(|stored| stored.fields.get(name)).filter(|_| roll < 14).cloned();
+        let of_like = |dice: &mut Dice| like.filter(|_| roll < 16).and_then(|stored| alike(stored, dice));
+        let of_other = |dice: &mut Dice| other.filter(|_| roll < 18).and_then(|stored| alike(stored, dice));
+        let known = named.or_else(|| of_like(&mut self.dice)).or_else(|| of_other(&mut self.dice));
+        if let Some(known) = known.as_ref().filter(fits) {
+            return known.clone();
+        }
+        let now = self.clock.now_millis();
+        let drawn =
+            (0..TRIES).map(|_| draw::value(kind, name, now, &mut self.dice)).find(|value| run::fits(value, kind));
+        drawn.unwrap_or_else(|| panic!("no value of {kind:?} for {name}"))
+    }
+
+    /// Everything that is stored, as entities.
+    fn dump(&self) -> Vec<Stored> {
+        let mut all = Vec::new();
+        for table in &self.runner.checked().model.tables {
+            let scan = Scan {
+                table: table.physical.clone(),
+                index: None,
+                filter: None,
+                projection: None,
+                select: None,
+                limit: None,
+                consistent: true,
+                segment: None,
+                start: None,
+                return_capacity: Default::default(),
+            };
+            let Ok(Output::Page(page)) = self.database.execute_blocking(Operation::Scan(scan)) else {
+                panic!("no scan")
+            };
+            assert!(page.last_key.is_none(), "the test keeps few items");
+            for item in page.items.unwrap_or_default() {
+                all.extend(self.runner.found_in(&table.physical, &item).unwrap().map(stored));
+            }
+        }
+        sorted(all)
+    }
+}
+
+/// Says only what differs.
+fn assert_same(got: &[Stored], wanted: &[Stored], context: &str) {
+    let more: Vec<&Stored> = got.iter().filter(|stored| !wanted.contains(stored)).collect();
+    let less: Vec<&Stored> = wanted.iter().filter(|stored| !got.contains(stored)).collect();
+    assert!(more.is_empty() && less.is_empty(), "{context}: the store has {more:?}, the list {less:?}");
+    assert_eq!(got.len(), wanted.len(), "{context}");
+}
+
+/// Refusals that are the same in effect.
+fn is_refused<T, U>(told: &Told<T>, expected: &Told<U>) -> bool {
+    told.is_err() && matches!(expected, Err(Refusal::Impossible))
+}
+
+fn called(arguments: &Attributes, caller: Option<&Attributes>, cursor: Option<String>) -> Call {
+    let caller = caller.map_or(Caller::System, |claims| Caller::Claims(claims.clone()));
+    Call { arguments: arguments.clone(), caller, cursor, token: None }
+}
+
+fn meant<'a>(
+    model: &'a Model,
+    clock: &'a Clock,
+    arguments: &'a Attributes,
+    caller: Option<&'a Attributes>,
+) -> naive::Call<'a> {
+    naive::Call { model, arguments, caller, now_millis: clock.now_millis(), fresh: clock }
+}
+
+fn stored(found: Found) -> Stored {
+    Stored { entity: found.entity, fields: found.fields }
+}
+
+fn refusal(error: RunError) -> Refusal {
+    match error {
+        RunError::Refused { outcome, .. } => Refusal::Named(outcome),
+        RunError::Conflict(_) => Refusal::Conflict,
+        RunError::NotFound(_) => Refusal::NotFound,
+        RunError::Forbidden => Refusal::Forbidden,
+        RunError::Store(_) | RunError::Arguments(_) => Refusal::Impossible,
+        other => panic!("{other}"),
+    }
+}
+
+fn sorted(mut items: Vec<Stored>) -> Vec<Stored> {
+    items.sort_by_cached_key(|stored| format!("{stored:?}"));
+    items
+}
+
+fn is_one(read: &Read) -> bool {
+    use keyform::model::document::ast::Number;
+    use keyform::model::schema::Result as ReadResult;
+    matches!(&read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Number::One | Number::Maybe, _)]))
+}
+
+/// Whether the index of a read has only some of the fields.
+fn is_partial(model: &Model, read: &Read) -> bool {
+    let index = read.via.as_ref().and_then(|(_, _, index)| *index);
+    let table = read.result.entities().first().and_then(|entity| model.entity(*entity).table);
+    index.zip(table).is_some_and(|(index, table)| model.table(table).index_at(index).projection.is_some())
+}
+
+/// The fields of a stored entity that another one has, or all.
+fn part_of(stored: &Stored, like: &Stored, is_part: bool) -> Stored {
+    let mut stored = stored.clone();
+    stored.fields.retain(|name, _| !is_part || like.fields.contains_key(name));
+    stored
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{variable} is a number")))
+}
+
+/// Compares a model with itself taken at its word; `skipped` are the patterns that the naive reading does not cover.
+fn check(text: &str, skipped: &[&str]) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let seeds = number("KEYFORM_SEED").map_or(0..SEEDS, |seed| seed..seed + 1);
+    let checked = Checked::read(text);
+    let patterns = checked.model.reads.len() + checked.model.writes.len();
+    let usual = ROUNDS.max(CALLS_OF_EACH * patterns);
+    let rounds = number("KEYFORM_ROUNDS").map_or(usual, |rounds| rounds as usize);
+    let mut calls: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for seed in seeds {
+        let of_seed = runtime.block_on(play(text, seed, rounds, skipped));
+        for (name, (called, succeeded)) in of_seed {
+            let sum = calls.entry(name).or_default();
+            *sum = (sum.0 + called, sum.1 + succeeded);
+        }
+    }
+    let never: Vec<&String> =
+        calls.iter().filter(|(_, (_, succeeded))| *succeeded == 0).map(|(name, _)| name).collect();
+    let is_usual = number("KEYFORM_SEED").is_none();
+    assert!(!is_usual || never.len() * 3 <= calls.len(), "{never:?} are always refused: the calls say too little");
+}
+
+async fn play(text: &str, seed: u64, rounds: usize, skipped: &[&str]) -> BTreeMap<String, (usize, usize)> {
+    let mut world = World::new(text, seed).await;
+    let runner = world.runner.clone();
+    let model = &runner.checked().model;
+    let (reads, other_reads): (Vec<&Read>, Vec<&Read>) =
+        model.reads.iter().partition(|read| naive::read::is_interpreted(read));
+    let (writes, other_writes): (Vec<&Write>, Vec<&Write>) =
+        model.writes.iter().partition(|write| naive::write::is_interpreted(model, write));
+    let other = other_reads.iter().map(|read| read.name.as_str()).chain(other_writes.iter().map(|it| it.name.as_str()));
+    assert_eq!(other.collect::<Vec<_>>(), skipped, "patterns that are not interpreted");
+    for round in 0..rounds {
+        world.pass_time();
+        // Most calls write; later ones read as often.
+        if world.dice.below(3) > 0 || round < rounds / 4 {
+            let write = writes[world.dice.below(writes.len())];
+            world.write(write).await;
+        } else {
+            let read = reads[world.dice.below(reads.len())];
+            world.read(read).await;
+        }
+        if round % CALLS_BETWEEN == 0 {
+            let context = format!("after {round} calls of seed {seed}, the last being {:#?}", world.last);
+            assert_same(&world.dump(), &sorted(world.state.items.clone()), &context);
+            world.last.clear();
+        }
+    }
+    world.calls
+}
+
+fn system(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../systems/{name}/{name}.kf"));
+    fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn a_library() {
+    check(include_str!("behaviours/library.kf"), &["shelf", "rawBooks"]);
+}
+
+#[test]
+fn guests_and_their_notes() {
+    check(include_str!("naive/guests.kf"), &[]);
+}
+
+#[test]
+fn the_agencies() {
+    check(&system("agencies"), &[]);
+}
+
+#[test]
+fn the_chat() {
+    check(&system("discord"), &["unreadCount"]);
+}
+
+#[test]
+fn the_assistants() {
+    check(&system("helpmaton"), &[]);
+}
+
+#[test]
+fn the_conversations() {
+    check(&system("t3nets"), &[]);
+}
+
+#[test]
+fn the_workspaces() {
+    check(&system("workspaces"), &[]);
+}

@@ -1,0 +1,45 @@
+//! Random values out of few, so that entities share them and calls collide.
+
+use keyform::AttributeValue;
+use keyform::model::explain;
+use keyform::model::schema::Type;
+
+/// Numbers that only the seed decides.
+pub struct Dice(pub u64);
+
+impl Dice {
+    /// One of so many.
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % limit
+    }
+}
+
+/// A value out of few; those of times lie close together, and not long before `now_millis`.
+pub fn value(kind: &Type, word: &str, now_millis: i64, dice: &mut Dice) -> AttributeValue {
+    let text = |texts: &[&str], dice: &mut Dice| AttributeValue::from(texts[dice.below(texts.len())]);
+    let millis = now_millis - 90_000_000 + [0, 1, 2, 999, 1000, 86_400_000, 90_000_000][dice.below(7)];
+    match kind.resolved() {
+        Type::Timestamp => time(kind, millis),
+        Type::Date => time(kind, millis + 86_400_000 * dice.below(6) as i64),
+        Type::Epoch | Type::EpochMs => time(kind, millis + 1000 * dice.below(3) as i64),
+        Type::Int(bounds) => {
+            let low = bounds.min.unwrap_or(-10);
+            AttributeValue::from(low + [0, 1, 2, 9, 10, 11][dice.below(6)])
+        }
+        Type::Email => text(&["ada@example.com", "grace@example.com", " Ada@Example.com "], dice),
+        Type::Slug(bounds) if bounds.min == Some(2) && bounds.max == Some(2) => text(&["de", "en", "e-"], dice),
+        Type::Slug(bounds) if bounds.max.is_some_and(|max| max <= 4) => text(&["a", "ab", "a-", "b"], dice),
+        Type::Slug(_) => text(&["a", "ab", "abc", "a-b", "b", "ba"], dice),
+        Type::String(bounds) if bounds.max.is_none_or(|max| max >= 3) && bounds.min.is_none_or(|min| min <= 1) => {
+            text(&["a", "ab", "a b", "b"], dice)
+        }
+        _ => explain::sample::value(kind, word, dice.below(20)),
+    }
+}
+
+/// A moment as its type stores it.
+fn time(kind: &Type, millis: i64) -> AttributeValue {
+    let text = keyform::model::template::render::stored(kind.resolved(), millis).expect("a type of time");
+    if kind.is_numeric() { AttributeValue::N(text.parse().expect("digits")) } else { AttributeValue::S(text) }
+}

@@ -1,0 +1,213 @@
+//! Writes as steps, one after the other.
+
+use keyform::model::document::ast::{Number as Quantity, Presence, Verb};
+use keyform::model::schema::{
+    Action, EntityId, Let, LetSource, Outcome, Result as ReadResult, Step, Type, Unique, Write,
+};
+use keyform::{AttributeValue, Attributes};
+
+use super::value::Scope;
+use super::{Call, Refusal, State, Stored, change, is_over, key_names, read};
+
+/// The state after a write, and what the write returns.
+pub type Written = (State, Option<Stored>);
+
+/// Whether it is said by what is interpreted here: its reads are, and no id is made anew for each element of a `for`.
+pub fn is_interpreted(model: &keyform::model::schema::Model, write: &Write) -> bool {
+    let makes = |step: &Step| matches!(step, Step::Action(action) if matches!(action.verb, Verb::Create));
+    let repeats = write.steps.iter().any(|step| matches!(step, Step::For(each) if each.steps.iter().any(makes)));
+    !repeats && write.lets.iter().filter_map(Let::read).all(|id| read::is_interpreted(model.read(id)))
+}
+
+/// Runs a write.
+pub fn run(state: &State, call: &Call<'_>, write: &Write) -> Result<Written, Refusal> {
+    let mut scope = Scope::new(call, state, &write.parameters);
+    for binding in &write.lets {
+        let value = let_value(&scope, binding)?;
+        scope.lets.push(value);
+    }
+    read::permit(&scope, write.allow.as_ref())?;
+    let mut pass = Pass { scope, write, state: state.clone(), touched: Vec::new(), before: None, after: None };
+    match pass.all() {
+        Ok(()) if write.batch.is_some() => Ok((pass.state, None)),
+        Ok(()) => Ok((pass.state, pass.after.or(pass.before.flatten()))),
+        Err(Refusal::Named(name)) if name == "keep" => Ok((state.clone(), None)),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+fn let_value(scope: &Scope<'_>, binding: &Let) -> Result<Option<AttributeValue>, Refusal> {
+    match &binding.source {
+        LetSource::Value(expr) => Ok(scope.value(expr, &Type::Unknown)),
+        LetSource::Unknown => Ok(None),
+        LetSource::Read { read, arguments } => {
+            let read = scope.call.model.read(*read);
+            let value = scope.read(read, arguments).ok().and_then(|answer| read::as_let(read, answer));
+            let must_be =
+                matches!(&read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Quantity::One, _)]));
+            if value.is_none() && must_be && binding.outcome.is_none() { Err(Refusal::NotFound) } else { Ok(value) }
+        }
+    }
+}
+
+/// A write on its way.
+struct Pass<'a> {
+    scope: Scope<'a>,
+    write: &'a Write,
+    /// The copy.
+    state: State,
+    /// The entities it was about so far.
+    touched: Vec<(EntityId, Attributes)>,
+    /// What the write returns: the first of its entity that is made or changed, else the first that is deleted, if it was there.
+    before: Option<Option<Stored>>,
+    after: Option<Stored>,
+}
+
+impl Pass<'_> {
+    fn all(&mut self) -> Result<(), Refusal> {
+        for (number, binding) in self.write.lets.iter().enumerate() {
+            if binding.read().is_some() && binding.outcome.is_some() && self.scope.lets[number].is_none() {
+                return Err(refusal(binding.outcome.as_ref()));
+            }
+        }
+        for require in &self.write.requires {
+            demand(self.scope.holds_of(&require.condition, None), require.outcome.as_ref())?;
+        }
+        self.steps(&self.write.steps, &mut Self::touch)?;
+        self.steps(&self.write.steps, &mut Self::action)
+    }
+
+    fn steps(
+        &mut self,
+        steps: &[Step],
+        each_action: &mut dyn FnMut(&mut Self, &Action) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        for step in steps {
+            match step {
+                Step::Action(action) => each_action(self, action)?,
+                Step::For(each) => {
+                    let list = match self.scope.value(&each.list, &Type::Unknown) {
+                        Some(AttributeValue::L(list)) => list,
+                        Some(AttributeValue::Ss(set)) => set.into_iter().map(AttributeValue::S).collect(),
+                        _ => Vec::new(),
+                    };
+                    let most = each.max.map_or(usize::MAX, |max| max as usize);
+                    for element in list.into_iter().take(most) {
+                        self.scope.elements.push(element);
+                        self.steps(&each.steps, each_action)?;
+                        self.scope.elements.pop();
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One write is about an entity once, and knows its whole key.
+    fn touch(&mut self, action: &Action) -> Result<(), Refusal> {
+        let id = action.entity.expect("the entity is known");
+        let entity = self.scope.call.model.entity(id);
+        let key = match action.verb {
+            Verb::Create | Verb::Put => change::new_item(&self.scope, entity, action),
+            _ => self.scope.fields(id, &action.keys),
+        };
+        let names = key_names(entity);
+        let key: Attributes = key.into_iter().filter(|(name, _)| names.contains(&name.as_str())).collect();
+        let touched = (id, key);
+        if touched.1.len() < names.len() || self.touched.contains(&touched) {
+            return Err(Refusal::Impossible);
+        }
+        self.touched.push(touched);
+        Ok(())
+    }
+
+    fn action(&mut self, action: &Action) -> Result<(), Refusal> {
+        let call = self.scope.call;
+        let id = action.entity.expect("the entity is known");
+        let entity = call.model.entity(id);
+        let made = match action.verb {
+            Verb::Create | Verb::Put => change::new_item(&self.scope, entity, action),
+            _ => self.scope.fields(id, &action.keys),
+        };
+        let before = self.state.living(call, id, &made).map(|stored| stored.fields.clone());
+        self.demands(action, before.as_ref())?;
+        let after = match action.verb {
+            Verb::Create | Verb::Put => Some(made.clone()),
+            Verb::Update | Verb::Upsert => Some(change::changed(&self.scope, entity, action, &made, before.as_ref())?),
+            Verb::Delete => None,
+            Verb::Check => return Ok(()),
+        };
+        if let Some(place) = self.state.at(call.model, id, &made) {
+            self.state.items.remove(place);
+        }
+        let is_returned = self.write.result.is_some_and(|(result, _)| result == Some(id));
+        match after.map(|fields| Stored { entity: id, fields }) {
+            Some(stored) => {
+                self.keep_unique(action, &stored)?;
+                if is_returned && self.after.is_none() {
+                    self.after = Some(stored.clone());
+                }
+                self.state.items.push(stored);
+            }
+            None if is_returned && self.before.is_none() => {
+                self.before = Some(before.map(|fields| Stored { entity: id, fields }));
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn demands(&self, action: &Action, before: Option<&Attributes>) -> Result<(), Refusal> {
+        let presence = match action.verb {
+            Verb::Create => Some(Presence::Absent),
+            Verb::Update => Some(Presence::Exists),
+            _ => action.presence,
+        };
+        if let Some(presence) = presence {
+            demand(before.is_some() == (presence == Presence::Exists), action.outcome.as_ref())?;
+        }
+        for condition in &action.conditions {
+            demand(self.scope.holds_of(&condition.condition, before), condition.outcome.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// No other entity has a value that is unique.
+    fn keep_unique(&self, action: &Action, made: &Stored) -> Result<(), Refusal> {
+        let call = self.scope.call;
+        let entity = call.model.entity(made.entity);
+        let unique = entity.fields.iter().filter_map(|field| Some((field, field.flags.unique.as_ref()?)));
+        for (field, Unique { per, .. }) in unique {
+            let mut names = vec![&field.name];
+            names.extend(per.iter().map(|part| &entity.field(*part).name));
+            let same = |other: &Stored| {
+                other.entity == made.entity
+                    && !is_over(call, other)
+                    && names.iter().all(|name| {
+                        made.fields.contains_key(*name) && other.fields.get(*name) == made.fields.get(*name)
+                    })
+            };
+            if self.state.items.iter().any(same) {
+                return Err(match (action.verb, &action.outcome) {
+                    (Verb::Create, Some(outcome)) => Refusal::Named(outcome.name.clone()),
+                    _ => Refusal::Named(taken(&field.name)),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `EmailTaken` of `email`.
+fn taken(field: &str) -> String {
+    let (first, rest) = field.split_at(1);
+    format!("{}{rest}Taken", first.to_uppercase())
+}
+
+fn demand(holds: bool, outcome: Option<&Outcome>) -> Result<(), Refusal> {
+    if holds { Ok(()) } else { Err(refusal(outcome)) }
+}
+
+fn refusal(outcome: Option<&Outcome>) -> Refusal {
+    outcome.map_or(Refusal::Conflict, |outcome| Refusal::Named(outcome.name.clone()))
+}
