@@ -14,8 +14,7 @@ async fn runner() -> Runner {
     let checked = Checked::read(MODEL);
     assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
     let settings = Settings { variables: [("stage".to_owned(), "test".to_owned())].into(), ..Settings::default() };
-    let runner =
-        Runner::new(Arc::new(checked), Arc::new(Database::in_memory()), Arc::new(System::default()), settings).unwrap();
+    let runner = Runner::new(Arc::new(checked), Arc::new(Database::in_memory()), Arc::new(System), settings).unwrap();
     runner.create_tables().await.unwrap();
     runner.create_answer_table().await.unwrap();
     runner
