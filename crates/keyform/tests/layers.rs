@@ -47,7 +47,10 @@ fn used_in(text: &str, names: &[&str]) -> Vec<String> {
         text.lines().filter(|line| !line.trim_start().starts_with("//")).any(|line| {
             line.match_indices(&path).any(|(at, _)| {
                 let before = line[..at].chars().next_back();
-                !before.is_some_and(|character| character.is_alphanumeric() || character == '_' || character == ':')
+                let in_text = line[..at].matches('"').count() % 2 == 1;
+                let in_name =
+                    before.is_some_and(|character| character.is_alphanumeric() || character == '_' || character == ':');
+                !in_text && !in_name
             })
         })
     };
@@ -58,7 +61,12 @@ fn used_in(text: &str, names: &[&str]) -> Vec<String> {
 fn source_files_use_only_crates_below_their_own() {
     let names: Vec<&str> = MAY_USE.iter().map(|(name, _)| *name).collect();
     for (name, allowed) in MAY_USE {
+        // What prints code for others names their crates in texts; what it depends on is in its manifest.
+        let prints = crates_folder().join(name).join("src/generate");
         for file in rust_files(&crates_folder().join(name).join("src")) {
+            if file.starts_with(&prints) {
+                continue;
+            }
             let text = fs::read_to_string(&file).expect("a source file can be read");
             for used in used_in(&text, &names) {
                 let itself = used == name;
