@@ -1,7 +1,7 @@
 //! The requests of a pattern, as grants.
 
 use crate::Checked;
-use crate::document::ast::KeyType;
+use crate::document::ast::{KeyType, Verb};
 use crate::evolve::state::STATE_TABLE;
 use crate::plan::{BoundPart, ReadPlan, RequestKind, Role, WriteKind};
 use crate::run::ANSWERS;
@@ -180,16 +180,23 @@ impl<'a> Collector<'a> {
             let verb = |single: &'static str| {
                 if plan.request == WriteKind::Batch { "dynamodb:BatchWriteItem" } else { single }
             };
+            let is_returned = write.result.is_some_and(|(entity, _)| entity == Some(planned.entity));
+            if is_returned
+                && plan.request == WriteKind::Transaction
+                && matches!(planned.role, Role::Update | Role::Delete)
+            {
+                self.item("dynamodb:GetItem", planned.entity, leading.clone());
+            }
             match planned.role {
                 Role::Put => self.item(verb("dynamodb:PutItem"), planned.entity, leading),
                 Role::Delete => self.item(verb("dynamodb:DeleteItem"), planned.entity, leading),
                 Role::Check => self.item("dynamodb:ConditionCheckItem", planned.entity, leading),
                 Role::Update => {
-                    self.item("dynamodb:UpdateItem", planned.entity, leading.clone());
-                    let is_returned = write.result.is_some_and(|(entity, _)| entity == Some(planned.entity));
-                    if is_returned && plan.request == WriteKind::Transaction {
-                        self.item("dynamodb:GetItem", planned.entity, leading);
+                    // What is over is cleared away before it is made anew.
+                    if action.verb == Verb::Upsert && self.expires(planned.entity) {
+                        self.item("dynamodb:DeleteItem", planned.entity, leading.clone());
                     }
+                    self.item("dynamodb:UpdateItem", planned.entity, leading);
                 }
                 Role::Claim(field) => self.sentinel("dynamodb:PutItem", planned.entity, field),
                 Role::Release(field) => {
@@ -198,6 +205,13 @@ impl<'a> Collector<'a> {
                 }
             }
         }
+    }
+
+    /// Whether the items of an entity have an end.
+    fn expires(&self, id: EntityId) -> bool {
+        let entity = self.model().entity(id);
+        let ttl = entity.table.and_then(|table| self.model().table(table).ttl.as_ref());
+        ttl.is_some_and(|(name, _)| entity.field_named(name).is_some())
     }
 
     /// An action on an item of an entity.
