@@ -3,13 +3,21 @@
 //! Random items of every entity are written to a database in memory; every read of the model is bound to random arguments, run page by
 //! page, and compared with a walk over all items that knows nothing of keys: it compares fields.
 
+#[path = "naive/compare.rs"]
+mod compare;
+#[path = "naive/draw.rs"]
+mod draw;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use compare::{compare, holds, normalised, text};
+use draw::Dice;
 use keyform::env::ManualEnv;
+use keyform::model::Checked;
 use keyform::model::bind::{self, Fresh, Inputs};
 use keyform::model::document::ast::{BinaryOp, Number as Quantity};
 use keyform::model::plan::{self, ReadPlan, RequestKind};
@@ -18,7 +26,6 @@ use keyform::model::schema::{
     Place, Read, Result as ReadResult, Template, Test, Type,
 };
 use keyform::model::template::render::render;
-use keyform::model::{Checked, explain};
 use keyform::operation::{PageOutput, PutItem};
 use keyform::store::Store;
 use keyform::{AttributeValue, Attributes, Database, Item, Number, Operation, Options, Output};
@@ -27,16 +34,6 @@ const NOW_MS: u64 = 1_773_480_413_589;
 const SEEDS: u64 = 8;
 const ITEMS: usize = 36;
 const CALLS: usize = 10;
-
-/// Numbers that only the seed decides.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % limit
-    }
-}
 
 struct NoFresh;
 
@@ -72,30 +69,7 @@ fn inputs(arguments: Attributes) -> Inputs<'static> {
 
 /// A value out of few, so that items share values, and values lie close together.
 fn value(kind: &Type, word: &str, dice: &mut Dice) -> AttributeValue {
-    let text = |texts: &[&str], dice: &mut Dice| AttributeValue::from(texts[dice.below(texts.len())]);
-    let millis = NOW_MS as i64 - 90_000_000 + [0, 1, 2, 999, 1000, 86_400_000, 90_000_000][dice.below(7)];
-    match kind.resolved() {
-        Type::Timestamp => bind_time(kind, millis),
-        Type::Date => bind_time(kind, millis + 86_400_000 * dice.below(6) as i64),
-        Type::Epoch | Type::EpochMs => bind_time(kind, millis + 1000 * dice.below(3) as i64),
-        Type::Int(bounds) => {
-            let low = bounds.min.unwrap_or(-10);
-            AttributeValue::from(low + [0, 1, 2, 9, 10, 11][dice.below(6)])
-        }
-        Type::Email => text(&["ada@example.com", "grace@example.com", " Ada@Example.com "], dice),
-        Type::Slug(bounds) if bounds.min == Some(2) && bounds.max == Some(2) => text(&["de", "en", "e-"], dice),
-        Type::Slug(bounds) if bounds.max.is_some_and(|max| max <= 4) => text(&["a", "ab", "a-", "b"], dice),
-        Type::Slug(_) => text(&["a", "ab", "abc", "a-b", "b", "ba"], dice),
-        Type::String(bounds) if bounds.max.is_none_or(|max| max >= 3) && bounds.min.is_none_or(|min| min <= 1) => {
-            text(&["a", "ab", "a b", "b"], dice)
-        }
-        _ => explain::sample::value(kind, word, dice.below(20)),
-    }
-}
-
-fn bind_time(kind: &Type, millis: i64) -> AttributeValue {
-    let text = keyform::model::template::render::stored(kind.resolved(), millis).expect("a type of time");
-    if kind.is_numeric() { AttributeValue::N(text.parse().expect("digits")) } else { AttributeValue::S(text) }
+    draw::value(kind, word, NOW_MS as i64, dice)
 }
 
 /// An item as its fields, and as it is stored.
@@ -208,7 +182,7 @@ impl World {
             && read.parameters.iter().all(|parameter| {
                 read.key.is_some()
                     || entity.field_named(&parameter.field_name).is_none()
-                    || holds(parameter, entity, arguments, stored)
+                    || holds(parameter, entity, arguments, &stored.fields)
             })
             && read.filter.as_ref().is_none_or(|filter| Naive { read, entity, arguments, stored }.is_true(filter))
     }
@@ -367,49 +341,6 @@ fn is_expired(model: &Model, entity: &Entity, stored: &Stored) -> bool {
     let ttl = entity.table.and_then(|table| model.table(table).ttl.as_ref());
     let time = ttl.filter(|(name, _)| entity.field_named(name).is_some()).and_then(|(name, _)| stored.fields.get(name));
     matches!(time, Some(AttributeValue::N(time)) if *time < Number::from(NOW_MS as i64 / 1000))
-}
-
-/// Whether a field is as the parameter says.
-fn holds(parameter: &Parameter, entity: &Entity, arguments: &Attributes, stored: &Stored) -> bool {
-    let Some(field) = stored.fields.get(&parameter.field_name) else { return false };
-    let kind = &entity.field(entity.field_named(&parameter.field_name).expect("it has the field")).kind;
-    let argument = |number: usize| normalised(kind, &arguments[&parameter.arguments[number]]);
-    let field = normalised(kind, field);
-    let order = |number| compare(&field, &argument(number));
-    match parameter.test {
-        Test::Equal => order(0).is_eq(),
-        Test::After => order(0).is_gt(),
-        Test::From => order(0).is_ge(),
-        Test::Before => order(0).is_lt(),
-        Test::Until => order(0).is_le(),
-        Test::Between => order(0).is_ge() && order(1).is_le(),
-        Test::Begins => text(&field).starts_with(&text(&argument(0))),
-        Test::In => match &arguments[&parameter.arguments[0]] {
-            AttributeValue::L(parts) => parts.iter().any(|part| normalised(kind, part) == field),
-            _ => false,
-        },
-    }
-}
-
-fn normalised(kind: &Type, value: &AttributeValue) -> AttributeValue {
-    match (kind.resolved(), value) {
-        (Type::Email, AttributeValue::S(text)) => AttributeValue::S(text.trim().to_lowercase()),
-        (_, value) => value.clone(),
-    }
-}
-
-fn compare(one: &AttributeValue, other: &AttributeValue) -> std::cmp::Ordering {
-    match (one, other) {
-        (AttributeValue::N(one), AttributeValue::N(other)) => one.cmp(other),
-        _ => text(one).as_bytes().cmp(text(other).as_bytes()),
-    }
-}
-
-fn text(value: &AttributeValue) -> String {
-    match value {
-        AttributeValue::S(text) => text.clone(),
-        other => format!("{other:?}"),
-    }
 }
 
 /// Arguments: mostly those of some item, so that reads find something.
