@@ -27,18 +27,7 @@ fn get(projection: &str) -> Operation {
 }
 
 fn scan(filter: &str) -> Operation {
-    Operation::Scan(Scan {
-        table: TABLE.to_owned(),
-        index: None,
-        filter: condition(filter),
-        projection: None,
-        select: None,
-        limit: None,
-        consistent: false,
-        segment: None,
-        start: None,
-        return_capacity: Default::default(),
-    })
+    Operation::Scan(Scan { filter: condition(filter), ..Scan::of(TABLE) })
 }
 
 fn delete(text: &str) -> Operation {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use keyform_core::Execute;
 use keyform_engine::Database;
+use keyform_model::bind::table_name;
 use keyform_model::diagnostic::render;
 use keyform_model::run::{RunError, Runner, Settings};
 use keyform_model::{Checked, Severity};
@@ -261,12 +262,7 @@ impl Ground {
 /// The name of a table in which a variable has no value, if there is one.
 #[must_use]
 pub fn unnamed_table(checked: &Checked, variables: &BTreeMap<String, String>) -> Option<String> {
-    let named = |table: &keyform_model::schema::Table| {
-        variables
-            .iter()
-            .fold(table.physical.clone(), |name, (variable, value)| name.replace(&format!("{{{variable}}}"), value))
-    };
-    checked.model.tables.iter().map(named).find(|name| name.contains('{'))
+    checked.model.tables.iter().map(|table| table_name(table, variables)).find(|name| name.contains('{'))
 }
 
 impl fmt::Debug for Ground {

@@ -98,18 +98,7 @@ async fn copy_table(store: &dyn Execute, copy: &Database, table: &str) -> Result
     let mut count = 0;
     let mut start: Option<Attributes> = None;
     loop {
-        let scan = Scan {
-            table: table.to_owned(),
-            index: None,
-            filter: None,
-            projection: None,
-            select: None,
-            limit: None,
-            consistent: true,
-            segment: None,
-            start: start.take(),
-            return_capacity: Default::default(),
-        };
+        let scan = Scan { consistent: true, start: start.take(), ..Scan::of(table) };
         let Output::Page(page) = store.execute(Operation::Scan(scan)).await? else { return Ok(count) };
         let items = page.items.unwrap_or_default();
         count += items.len() as u64;

@@ -21,63 +21,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use keyform::model::Checked;
-use keyform::model::bind::Fresh;
-use keyform::model::run::{Answer, Call, Caller, RunError, Runner, Settings, Surroundings, Waiting, json};
+use keyform::model::run::{Answer, Call, Caller, RunError, Runner, Settings, json};
 use keyform::model::schema::{Parameter, Test, Type};
 use keyform::{AttributeValue, Attributes, Error, Execute, Operation, Output};
 use keyform_core::execute::BoxFuture;
 use stores::Store;
+use stores::counted::Counted;
 
 /// 2036-03-01, so that no store's own clock ends an item that the model's clock does not.
 const NOW_MILLIS: i64 = 2_087_942_400_000;
-
-/// A clock and ids that count. Tokens differ between runs, which may have one endpoint.
-struct Counted {
-    count: AtomicU64,
-    stage: String,
-}
-
-impl Counted {
-    fn next(&self) -> u64 {
-        self.count.fetch_add(1, Ordering::Relaxed)
-    }
-}
-
-impl Fresh for Counted {
-    fn ulid(&self) -> String {
-        format!("01KKP2T8SN{:016}", self.next())
-    }
-
-    fn uuid(&self) -> String {
-        format!("{:0>21}-{:012x}", self.stage, self.next())
-    }
-
-    fn code(&self, length: usize) -> String {
-        format!("{:0>length$}", self.next())
-    }
-
-    fn token(&self, bytes: usize) -> String {
-        format!("{:0>bytes$}", self.next())
-    }
-}
-
-impl Surroundings for Counted {
-    fn now_millis(&self) -> i64 {
-        NOW_MILLIS
-    }
-
-    fn fresh(&self) -> &dyn Fresh {
-        self
-    }
-
-    fn jitter(&self) -> f64 {
-        0.5
-    }
-
-    fn sleep(&self, pause: Duration) -> Waiting<'_> {
-        Box::pin(tokio::time::sleep(pause))
-    }
-}
 
 /// A store that counts the requests it is sent.
 struct Counting {
@@ -110,7 +62,7 @@ impl Play {
         assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
         let counting = Arc::new(Counting { store: store.execute.clone(), requests: AtomicU64::new(0) });
         let settings = Settings { variables: [("stage".to_owned(), stage.clone())].into(), ..Settings::default() };
-        let surroundings = Arc::new(Counted { count: AtomicU64::new(0), stage });
+        let surroundings = Arc::new(Counted::standing(NOW_MILLIS, stage));
         let runner = Runner::new(Arc::new(checked), counting.clone(), surroundings, settings).unwrap();
         runner.create_tables().await.unwrap();
         Self { runner, store: counting, caller: Caller::System, last: None, cursor: None }

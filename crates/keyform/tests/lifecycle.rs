@@ -202,18 +202,7 @@ impl Lobby {
     }
 
     fn items(&self) -> usize {
-        let scan = Scan {
-            table: "Lobby".to_owned(),
-            index: None,
-            filter: None,
-            projection: None,
-            select: None,
-            limit: None,
-            consistent: true,
-            segment: None,
-            start: None,
-            return_capacity: Default::default(),
-        };
+        let scan = Scan { consistent: true, ..Scan::of("Lobby") };
         match self.database.execute_blocking(Operation::Scan(scan)).unwrap() {
             Output::Page(page) => page.count,
             other => panic!("{other:?}"),

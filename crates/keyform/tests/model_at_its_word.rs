@@ -220,18 +220,7 @@ impl World {
     fn dump(&self) -> Vec<Stored> {
         let mut all = Vec::new();
         for table in &self.runner.checked().model.tables {
-            let scan = Scan {
-                table: table.physical.clone(),
-                index: None,
-                filter: None,
-                projection: None,
-                select: None,
-                limit: None,
-                consistent: true,
-                segment: None,
-                start: None,
-                return_capacity: Default::default(),
-            };
+            let scan = Scan { consistent: true, ..Scan::of(table.physical.clone()) };
             let Ok(Output::Page(page)) = self.database.execute_blocking(Operation::Scan(scan)) else {
                 panic!("no scan")
             };

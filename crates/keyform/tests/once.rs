@@ -142,18 +142,7 @@ impl Shop {
     }
 
     fn records(&self) -> String {
-        let scan = Scan {
-            table: ANSWERS.to_owned(),
-            index: None,
-            filter: None,
-            projection: None,
-            select: None,
-            limit: None,
-            consistent: false,
-            segment: None,
-            start: None,
-            return_capacity: Default::default(),
-        };
+        let scan = Scan::of(ANSWERS);
         match self.database.execute_blocking(Operation::Scan(scan)).unwrap() {
             Output::Page(page) => {
                 format!("{:?}", page.items.unwrap().iter().map(|item| item.to_attributes()).collect::<Vec<_>>())

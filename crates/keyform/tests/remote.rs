@@ -227,16 +227,12 @@ async fn pages_are_read() {
     part.key.predicates.push(between);
     let scan = |segment, select| {
         Operation::Scan(Scan {
-            table: TABLE.to_owned(),
-            index: None,
             filter: Some(compare("sk", Comparator::Greater, 3)),
-            projection: None,
             select,
-            limit: None,
             consistent: true,
             segment,
-            start: None,
             return_capacity: ReturnConsumedCapacity::None,
+            ..Scan::of(TABLE)
         })
     };
     let mut operations = things();

@@ -5,65 +5,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod stores;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use keyform::model::Checked;
-use keyform::model::bind::Fresh;
-use keyform::model::run::{Answer, Call, Caller, Found, RunError, Runner, Settings, Surroundings};
+use keyform::model::run::{Answer, Call, Caller, Found, RunError, Runner, Settings};
 use keyform::server::{self, Running, Server};
 use keyform::{AttributeValue, Attributes, Database, Execute};
 use keyform_aws::{Credentials, Options, Remote};
-
-/// A clock that goes a millisecond further each time it is looked at, and ids that count. Those that are tokens differ between
-/// chats, which may have one endpoint.
-struct Counted {
-    count: AtomicU64,
-    chat: String,
-}
-
-impl Counted {
-    fn next(&self) -> u64 {
-        self.count.fetch_add(1, Ordering::Relaxed)
-    }
-}
-
-impl Fresh for Counted {
-    fn ulid(&self) -> String {
-        format!("01KKP2T8SN{:016}", self.next())
-    }
-
-    fn uuid(&self) -> String {
-        format!("{:0>21}-{:012x}", self.chat, self.next())
-    }
-
-    fn code(&self, length: usize) -> String {
-        format!("{:0>length$}", self.next())
-    }
-
-    fn token(&self, bytes: usize) -> String {
-        format!("{:0>bytes$}", self.next())
-    }
-}
-
-impl Surroundings for Counted {
-    fn now_millis(&self) -> i64 {
-        1_773_480_413_000 + i64::try_from(self.next()).unwrap()
-    }
-
-    fn fresh(&self) -> &dyn Fresh {
-        self
-    }
-
-    fn jitter(&self) -> f64 {
-        0.5
-    }
-
-    fn sleep(&self, pause: Duration) -> keyform::model::run::Waiting<'_> {
-        Box::pin(tokio::time::sleep(pause))
-    }
-}
+use stores::counted::Counted;
 
 /// A chat on one store, in a table of its own.
 struct Chat {
@@ -116,7 +69,7 @@ impl Chat {
             cursor_key: [7; 32],
             ..Settings::default()
         };
-        let counted = Counted { count: AtomicU64::new(0), chat: stage.clone() };
+        let counted = Counted::ticking(1_773_480_413_000, stage.clone());
         let runner = Runner::new(Arc::new(Checked::read(source)), store, Arc::new(counted), settings).unwrap();
         assert_eq!(runner.create_tables().await.unwrap(), [format!("discord-clone-{stage}-DiscordTable")]);
         assert!(runner.create_tables().await.unwrap().is_empty(), "what is there stays");

@@ -171,18 +171,7 @@ impl World {
     }
 
     fn items(&self) -> Vec<Attributes> {
-        let scan = Scan {
-            table: "people".to_owned(),
-            index: None,
-            filter: None,
-            projection: None,
-            select: None,
-            limit: None,
-            consistent: true,
-            segment: None,
-            start: None,
-            return_capacity: Default::default(),
-        };
+        let scan = Scan { consistent: true, ..Scan::of("people") };
         let Ok(Output::Page(page)) = self.database.execute_blocking(Operation::Scan(scan)) else {
             panic!("a table can be scanned")
         };

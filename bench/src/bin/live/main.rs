@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use keyform::Database;
 use keyform::model::Checked;
 use keyform::model::run::{Call, Runner, Settings as RunSettings};
-use keyform::server::{Limits, Models, Served, Server, Settings, Tables};
+use keyform::server::{Limits, Models, Running, Served, Server, Settings, Tables};
 use keyform::surroundings::System;
 
 const MODEL: &str = r#"
@@ -58,59 +58,80 @@ fn main() {
     let subscriptions: usize = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(10_000);
     let seconds: u64 = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(10);
     let database = Database::in_memory();
-    let runner = Runner::new(
-        Arc::new(Checked::read(MODEL)),
-        Arc::new(database.clone()),
-        Arc::new(System),
-        RunSettings::default(),
-    )
-    .expect("the model has no errors");
+    let runner = runner(&database);
+    let running = serve(&database, &runner);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(runner.create_tables()).expect("tables");
+
+    let measured = Arc::new(Measured { delivered: AtomicU64::new(0), delays: Default::default() });
+    let over = Arc::new(AtomicBool::new(false));
+    let busy = (subscriptions / 10 / AUDIENCE).max(1);
+    subscribe(&running.address().to_string(), subscriptions, busy, &measured, &over);
+    idle();
+    let (begin, cpu) = (Instant::now(), cpu_seconds());
+    let posts = post(&runtime, &runner, busy, Duration::from_secs(seconds));
+    report(&measured, posts, begin, cpu);
+    over.store(true, Ordering::Relaxed);
+    running.stop();
+}
+
+fn runner(database: &Database) -> Runner {
+    let checked = Arc::new(Checked::read(MODEL));
+    let runner = Runner::new(checked, Arc::new(database.clone()), Arc::new(System), RunSettings::default());
+    runner.expect("the model has no errors")
+}
+
+fn serve(database: &Database, runner: &Runner) -> Running {
     let models = Models::default();
     models.put(Served::new(runner.clone(), Tables::Made));
     let limits = Limits { live_subscriptions_max: EACH, live_buffer_bytes: 16 << 20, ..Limits::default() };
     let settings = Settings { port: 0, workers: 2, models, limits, ..Settings::default() };
-    let running = keyform::serve(Server::bind(settings).expect("a port"), &database).expect("threads");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(runner.create_tables()).expect("tables");
+    keyform::serve(Server::bind(settings).expect("a port"), database).expect("threads")
+}
 
-    let before = memory_bytes();
-    let begin = Instant::now();
-    let measured = Arc::new(Measured { delivered: AtomicU64::new(0), delays: Default::default() });
-    let over = Arc::new(AtomicBool::new(false));
-    let busy = subscriptions / 10 / AUDIENCE;
-    let clients: Vec<_> = (0..subscriptions.div_ceil(EACH))
-        .map(|connection| {
-            let (measured, over) = (measured.clone(), over.clone());
-            let mut stream = connect(&running.address().to_string());
-            for number in connection * EACH..((connection + 1) * EACH).min(subscriptions) {
-                // Every tenth subscription follows a busy channel.
-                let channel = if number % 10 == 0 { format!("busy{}", number / 10 % busy.max(1)) } else { format!("idle{number}") };
-                let text = format!(
-                    r#"{{"type":"subscribe","id":"{number}","read":"messages","arguments":{{"channelId":"{channel}"}}}}"#
-                );
-                send(&mut stream, &text);
-                let page = receive(&mut stream).expect("a page");
-                assert!(page.contains("\"page\""), "{page}");
-            }
-            std::thread::spawn(move || follow(stream, &measured, &over))
-        })
-        .collect();
-    println!("{subscriptions} subscriptions on {} connections after {:.1} s", clients.len(), begin.elapsed().as_secs_f64());
-    println!("memory: {:.1} KB for each, clients included", (memory_bytes() - before) as f64 / 1024.0 / subscriptions as f64);
+/// Makes the subscriptions, and threads that follow them; says what they take.
+fn subscribe(address: &str, subscriptions: usize, busy: usize, measured: &Arc<Measured>, over: &Arc<AtomicBool>) {
+    let (before, begin) = (memory_bytes(), Instant::now());
+    for connection in 0..subscriptions.div_ceil(EACH) {
+        let mut stream = connect(address);
+        for number in connection * EACH..((connection + 1) * EACH).min(subscriptions) {
+            subscribe_to(&mut stream, number, busy);
+        }
+        let (measured, over) = (measured.clone(), over.clone());
+        std::thread::spawn(move || follow(stream, &measured, &over));
+    }
+    let connections = subscriptions.div_ceil(EACH);
+    println!("{subscriptions} subscriptions on {connections} connections after {:.1} s", begin.elapsed().as_secs_f64());
+    let each = (memory_bytes() - before) as f64 / 1024.0 / subscriptions as f64;
+    println!("memory: {each:.1} KB for each, clients included");
+}
 
+/// Every tenth subscription follows a busy channel.
+fn subscribe_to(stream: &mut TcpStream, number: usize, busy: usize) {
+    let channel = if number % 10 == 0 { format!("busy{}", number / 10 % busy) } else { format!("idle{number}") };
+    let text =
+        format!(r#"{{"type":"subscribe","id":"{number}","read":"messages","arguments":{{"channelId":"{channel}"}}}}"#);
+    send(stream, &text);
+    let page = receive(stream).expect("a page");
+    assert!(page.contains("\"page\""), "{page}");
+}
+
+/// What subscriptions cost while nothing happens.
+fn idle() {
     let cpu = cpu_seconds();
     std::thread::sleep(Duration::from_secs(3));
     println!("idle: {:.1} % of a core", (cpu_seconds() - cpu) / 3.0 * 100.0);
+}
 
-    let (begin, cpu) = (Instant::now(), cpu_seconds());
-    let mut posts = 0_u64;
-    // Posts are paced: each is delivered to an audience of ten.
+/// Posts at a steady pace, and says how many; each is delivered to an audience of ten.
+fn post(runtime: &tokio::runtime::Runtime, runner: &Runner, busy: usize, time: Duration) -> u64 {
     let rate = std::env::var("KEYFORM_LIVE_POSTS").ok().and_then(|text| text.parse().ok()).unwrap_or(1_000_u64);
-    while begin.elapsed() < Duration::from_secs(seconds) {
+    let (begin, mut posts) = (Instant::now(), 0_u64);
+    while begin.elapsed() < time {
         let due = (begin.elapsed().as_secs_f64() * rate as f64) as u64;
         while posts < due {
             let arguments = [
-                ("channelId".to_owned(), format!("busy{}", posts % busy.max(1) as u64).as_str().into()),
+                ("channelId".to_owned(), format!("busy{}", posts % busy as u64).as_str().into()),
                 ("content".to_owned(), format!("{:020} {}", now_micros(), "x".repeat(180)).as_str().into()),
             ];
             let call = Call { arguments: arguments.into(), ..Call::default() };
@@ -119,6 +140,11 @@ fn main() {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
+    posts
+}
+
+/// Waits for the last deliveries, and says how many there were and how long they took.
+fn report(measured: &Measured, posts: u64, begin: Instant, cpu: f64) {
     let wanted = posts * AUDIENCE as u64;
     let end = Instant::now() + Duration::from_secs(10);
     while measured.delivered.load(Ordering::Relaxed) < wanted && Instant::now() < end {
@@ -126,14 +152,13 @@ fn main() {
     }
     let took = begin.elapsed().as_secs_f64();
     let delivered = measured.delivered.load(Ordering::Relaxed);
-    println!("{posts} posts, {delivered} of {wanted} deliveries in {took:.1} s: {:.0} a second", delivered as f64 / took);
+    let rate = delivered as f64 / took;
+    println!("{posts} posts, {delivered} of {wanted} deliveries in {took:.1} s: {rate:.0} a second");
     println!("processor: {:.0} % of a core, clients and writer included", (cpu_seconds() - cpu) / took * 100.0);
     let delays = measured.delays.lock().expect("nobody panicked");
     for share in [0.5, 0.99, 1.0] {
         println!("{:>4.0} % within {} ms", share * 100.0, percentile(&delays, share));
     }
-    over.store(true, Ordering::Relaxed);
-    running.stop();
 }
 
 fn follow(mut stream: TcpStream, measured: &Measured, over: &AtomicBool) {

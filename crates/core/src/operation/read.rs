@@ -69,6 +69,25 @@ pub struct Scan {
     pub return_capacity: ReturnConsumedCapacity,
 }
 
+impl Scan {
+    /// All of a table, eventually consistent.
+    #[must_use]
+    pub fn of(table: impl Into<String>) -> Self {
+        Self {
+            table: table.into(),
+            index: None,
+            filter: None,
+            projection: None,
+            select: None,
+            limit: None,
+            consistent: false,
+            segment: None,
+            start: None,
+            return_capacity: ReturnConsumedCapacity::default(),
+        }
+    }
+}
+
 /// One part of a parallel scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {

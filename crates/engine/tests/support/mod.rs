@@ -121,18 +121,7 @@ impl World {
     }
 
     pub fn try_scan(&self, index: Option<&str>) -> Result<Output, Error> {
-        let request = Scan {
-            table: TABLE.to_owned(),
-            index: index.map(str::to_owned),
-            filter: None,
-            projection: None,
-            select: None,
-            limit: None,
-            consistent: false,
-            segment: None,
-            start: None,
-            return_capacity: Default::default(),
-        };
+        let request = Scan { index: index.map(str::to_owned), ..Scan::of(TABLE) };
         self.run(Operation::Scan(request))
     }
 

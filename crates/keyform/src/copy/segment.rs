@@ -78,18 +78,7 @@ pub(crate) async fn page(
     limit: Option<usize>,
     start: Option<Attributes>,
 ) -> Result<PageOutput, Error> {
-    let scan = Scan {
-        table: table.to_owned(),
-        index: None,
-        filter: None,
-        projection: None,
-        select: None,
-        limit,
-        consistent: true,
-        segment,
-        start,
-        return_capacity: Default::default(),
-    };
+    let scan = Scan { limit, consistent: true, segment, start, ..Scan::of(table) };
     match store.execute(Operation::Scan(scan)).await? {
         Output::Page(page) => Ok(page),
         _ => Ok(PageOutput::default()),

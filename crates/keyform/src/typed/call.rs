@@ -106,16 +106,10 @@ fn trusted(source: &str) -> Checked {
 }
 
 fn check_variables(checked: &Checked, options: &ModelOptions) -> Result<(), CallError> {
-    for table in &checked.model.tables {
-        let mut name = table.physical.clone();
-        for (variable, value) in &options.variables {
-            name = name.replace(&format!("{{{variable}}}"), value);
-        }
-        if name.contains('{') {
-            return Err(CallError::Variable(name));
-        }
+    match crate::models::unnamed_table(checked, &options.variables) {
+        Some(name) => Err(CallError::Variable(name)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn random_key() -> [u8; 32] {

@@ -158,18 +158,7 @@ pub async fn legacy(store: &Arc<dyn Execute>, clock: &Arc<Clock>, count: usize) 
 
 /// Everything in a table, by its key.
 pub async fn dump(store: &Arc<dyn Execute>, table: &str, key: &[&str]) -> BTreeMap<String, Attributes> {
-    let mut scan = Scan {
-        table: table.to_owned(),
-        index: None,
-        filter: None,
-        projection: None,
-        select: None,
-        limit: None,
-        consistent: true,
-        segment: None,
-        start: None,
-        return_capacity: Default::default(),
-    };
+    let mut scan = Scan { consistent: true, ..Scan::of(table) };
     let mut all = BTreeMap::new();
     loop {
         let Output::Page(page) = store.execute(Operation::Scan(scan.clone())).await.unwrap() else { panic!("no page") };

@@ -4,6 +4,8 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+pub mod counted;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 

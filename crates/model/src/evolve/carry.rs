@@ -17,7 +17,8 @@ use keyform_core::{Attributes, Error, ErrorCode, Execute, Operation, Output};
 use crate::bind::evolve::claims;
 
 use super::find::get;
-use super::form::{Class, Form, MARK, Mark, sum};
+use super::form::{Class, Form};
+use super::mark::{MARK, Mark, sum};
 
 /// Attributes that a condition compares; more would make the expression too long.
 const COMPARED_MAX: usize = 60;

@@ -10,7 +10,8 @@ use crate::cost::text;
 use crate::plan::{ReadPlan, RequestKind, SortRange};
 use crate::schema::{EntityKey, FieldId};
 
-use super::form::{Class, Form, Mark};
+use super::form::{Class, Form};
+use super::mark::{MARK, Mark};
 use super::migration::{MigrateError, Migration, Progress, Watch};
 
 /// What a migration will take.
@@ -190,7 +191,7 @@ fn units(form: &Form, old: &Attributes, new: &Attributes) -> f64 {
         return whole(old).max(whole(new)) + moves;
     }
     let mut marked = old.clone();
-    marked.insert(super::form::MARK.to_owned(), Mark::carried(&form.new, new, 0).value());
+    marked.insert(MARK.to_owned(), Mark::carried(&form.new, new, 0).value());
     let unique = crate::bind::evolve::claims(&form.new.table, &form.new.name, &form.new.entity, new);
     let sentinels = unique.map_or(0, |unique| unique.len()) as f64;
     2.0 * (whole(new) + whole(&marked) + sentinels) + new_entries(form, new) + entries(form, &marked)

@@ -11,7 +11,8 @@ use crate::bind::evolve::claims;
 
 use super::carry::{is_busy, unchanged};
 use super::find::{batch_get, get};
-use super::form::{Class, Form, MARK, Mark, sum};
+use super::form::{Class, Form};
+use super::mark::{MARK, Mark, sum};
 use super::migration::{Held, MigrateError, Migration, Pace, Progress, Watch, shown_key};
 use super::state::{Phase, State};
 

@@ -2,32 +2,25 @@
 //!
 //! An evolution is *in place* if the key stays as it is: an item is then of the old form if converting it changes it. Otherwise items
 //! *move*: an item whose key fits the old templates is of the old form, and once it was carried over it stays where it is, marked, until
-//! the cut-over. The mark is what tells everybody that the new form speaks for the item, whether or not it still exists there:
-//!
-//! ```text
-//! PK = ITEM#<hash>  SK = ITEM  …  keyform_moved = { to: <new key>, at: <milliseconds>, sum: <hash of what was written> }
-//! ```
+//! the cut-over (`mark`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use keyform_core::{AttributeValue, Attributes, Item};
-use sha2::{Digest, Sha256};
+use keyform_core::{AttributeValue, Attributes};
 
 use crate::bind::evolve::value_over;
-use crate::bind::{self, BindError, Fresh, Inputs};
+use crate::bind::{self, BindError, Inputs};
 use crate::document::ast::Bounds;
 use crate::run::fits;
 use crate::schema::{
     Entity, EntityId, EntityKey, Evolution, Expr, ExprKind, Field, FieldId, Flags, KeyPart, Model, Part, Table, Type,
 };
 use crate::seal::{Keyring, Place, SealError, Sealing};
-use crate::template::render;
 
+use super::derived::Derived;
+use super::mark::{MARK, Mark, sum};
 use super::text;
-
-/// The attribute that marks an old item as carried over.
-pub const MARK: &str = "keyform_moved";
 
 /// An entity on one side of its evolution.
 #[derive(Clone, Debug)]
@@ -67,69 +60,6 @@ pub enum Class {
     Old,
     /// Of the old form; the new form speaks for it.
     Moved(Mark),
-}
-
-/// What a mark says.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Mark {
-    /// The key of the new item.
-    pub to: Attributes,
-    /// When it was carried over, in milliseconds since 1970.
-    pub at_millis: i64,
-    /// The hash of the item that was written; empty if another was there already.
-    pub sum: String,
-}
-
-impl Mark {
-    /// The mark of an item that is carried over as `new`.
-    #[must_use]
-    pub fn carried(side: &Side, new: &Attributes, at_millis: i64) -> Self {
-        Self { to: side.key_of(new), at_millis, sum: sum(new) }
-    }
-
-    /// The mark of an item in whose new place another was already.
-    #[must_use]
-    pub fn superseded(side: &Side, new: &Attributes, at_millis: i64) -> Self {
-        Self { to: side.key_of(new), at_millis, sum: String::new() }
-    }
-
-    /// The mark as an attribute.
-    #[must_use]
-    pub fn value(&self) -> AttributeValue {
-        AttributeValue::M(
-            [
-                ("to".to_owned(), AttributeValue::M(self.to.clone())),
-                ("at".to_owned(), self.at_millis.into()),
-                ("sum".to_owned(), self.sum.as_str().into()),
-            ]
-            .into(),
-        )
-    }
-
-    /// The mark of an item, if it has one.
-    #[must_use]
-    pub fn of(item: &Attributes) -> Option<Self> {
-        let AttributeValue::M(parts) = item.get(MARK)? else { return Some(Self::default()) };
-        let to = match parts.get("to") {
-            Some(AttributeValue::M(to)) => to.clone(),
-            _ => Attributes::new(),
-        };
-        let at_millis = match parts.get("at") {
-            Some(AttributeValue::N(at)) => at.to_i64().unwrap_or(0),
-            _ => 0,
-        };
-        let sum = match parts.get("sum") {
-            Some(AttributeValue::S(sum)) => sum.clone(),
-            _ => String::new(),
-        };
-        Some(Self { to, at_millis, sum })
-    }
-}
-
-/// The hash of an item.
-#[must_use]
-pub fn sum(item: &Attributes) -> String {
-    Sha256::digest(Item::from(item).as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Side {
@@ -667,53 +597,4 @@ fn onto(key: &EntityKey, table: &Table) -> Option<EntityKey> {
         sort: rename(&key.sort, table.sort.as_ref())?,
         ..key.clone()
     })
-}
-
-/// Ids that are made of an item's old key, so that a repeated run gives the same ones.
-struct Derived {
-    seed: String,
-    given: std::sync::atomic::AtomicUsize,
-}
-
-impl Derived {
-    fn of(key: &Attributes) -> Self {
-        Self { seed: sum(key), given: Default::default() }
-    }
-
-    /// So many hexadecimal digits.
-    fn digits(&self, count: usize) -> String {
-        let number = self.given.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let mut digits = String::new();
-        while digits.len() < count {
-            let text = format!("{}#{number}#{}", self.seed, digits.len());
-            digits.push_str(&render::written(&Type::Json, crate::schema::Format::Hash, &text).unwrap_or_default());
-        }
-        digits.truncate(count);
-        digits
-    }
-
-    fn letters(&self, alphabet: &[u8; 32], count: usize) -> String {
-        let digits = self.digits(count * 2);
-        let byte = |place: usize| u8::from_str_radix(digits.get(place * 2..place * 2 + 2).unwrap_or("0"), 16);
-        (0..count).map(|place| char::from(alphabet[usize::from(byte(place).unwrap_or(0) % 32)])).collect()
-    }
-}
-
-impl Fresh for Derived {
-    fn ulid(&self) -> String {
-        format!("0{}", self.letters(b"0123456789ABCDEFGHJKMNPQRSTVWXYZ", 25))
-    }
-
-    fn uuid(&self) -> String {
-        let hex = self.digits(32);
-        format!("{}-{}-8{}-a{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..])
-    }
-
-    fn code(&self, length: usize) -> String {
-        self.letters(b"23456789abcdefghjkmnpqrstuvwxyzA", length)
-    }
-
-    fn token(&self, bytes: usize) -> String {
-        self.digits(bytes * 2)
-    }
 }

@@ -202,16 +202,11 @@ impl Migration {
         start: Option<Attributes>,
     ) -> Result<(Vec<Attributes>, Option<Attributes>), Error> {
         let scan = Scan {
-            table: table.to_owned(),
-            index: None,
-            filter: None,
-            projection: None,
-            select: None,
             limit: Some(PAGE_ITEMS),
             consistent: true,
             segment: segment.map(|number| Segment { number, total: SEGMENTS }),
             start,
-            return_capacity: Default::default(),
+            ..Scan::of(table)
         };
         match self.store.execute(Operation::Scan(scan)).await {
             Ok(Output::Page(page)) => Ok((

@@ -11,11 +11,13 @@
 
 mod backfill;
 mod carry;
+mod derived;
 mod estimate;
 pub mod find;
 mod finish;
 pub mod form;
 mod join;
+pub mod mark;
 mod migration;
 pub mod state;
 mod tables;
@@ -25,5 +27,6 @@ pub use backfill::Ran;
 pub use carry::{Carried, carry};
 pub use estimate::{Estimate, FormEstimate, Reach, ReadEstimate};
 pub use finish::{RolledBack, Verified};
-pub use form::{Class, Form, MARK, Mark, Side};
+pub use form::{Class, Form, Side};
+pub use mark::{MARK, Mark};
 pub use migration::{MigrateError, Migration, Pace, Progress, Watch};

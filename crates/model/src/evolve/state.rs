@@ -13,7 +13,8 @@ use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Execute, Operat
 use serde::Serialize;
 
 use super::find::get;
-use super::form::{Form, sum};
+use super::form::Form;
+use super::mark::sum;
 
 /// The table that holds the states of migrations.
 pub const STATE_TABLE: &str = "keyform-migrations";

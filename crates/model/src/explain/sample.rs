@@ -133,12 +133,8 @@ impl<'a> Sample<'a> {
     /// An item that is there, as one of the entity whose key begins so: its unique values differ from those of arguments.
     fn found(&self, table: String, key: Attributes) -> (String, Attributes, Option<Attributes>) {
         let of_table = self.model.entities.iter().filter(|entity| {
-            let physical = entity.table.map(|table| self.model.table(table).physical.clone()).unwrap_or_default();
-            let named = self
-                .variables()
-                .iter()
-                .fold(physical, |name, (variable, value)| name.replace(&format!("{{{variable}}}"), value));
-            named == table && entity.fields.iter().any(|field| field.flags.unique.is_some())
+            let named = entity.table.map(|table| bind::table_name(self.model.table(table), &self.variables()));
+            named.as_ref() == Some(&table) && entity.fields.iter().any(|field| field.flags.unique.is_some())
         });
         let item = of_table.map(|entity| fields(entity, 1)).reduce(|mut all, more| {
             all.extend(more);

@@ -50,16 +50,10 @@ impl Runner {
             return Ok(Resealed::default());
         };
         let scan = Scan {
-            table: self.checked.model.table(table).physical.clone(),
-            index: None,
-            filter: None,
-            projection: None,
-            select: None,
             limit: Some(PAGE_ITEMS),
             consistent: true,
-            segment: None,
             start,
-            return_capacity: Default::default(),
+            ..Scan::of(self.checked.model.table(table).physical.clone())
         };
         let Output::Page(page) = self.send(Operation::Scan(scan)).await? else { return Ok(Resealed::default()) };
         let mut done = Resealed::default();

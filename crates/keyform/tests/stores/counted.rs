@@ -1,0 +1,68 @@
+//! A clock and ids that count, so that every store sees the same calls.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use keyform::model::bind::Fresh;
+use keyform::model::run::{Surroundings, Waiting};
+
+/// A clock and ids that count. Ids that are tokens hold the stage, because several tests may have one endpoint.
+pub struct Counted {
+    count: AtomicU64,
+    begin_millis: i64,
+    is_ticking: bool,
+    stage: String,
+}
+
+impl Counted {
+    /// The clock goes a millisecond further with each id and each look.
+    pub fn ticking(begin_millis: i64, stage: String) -> Self {
+        Self { count: AtomicU64::new(0), begin_millis, is_ticking: true, stage }
+    }
+
+    /// The clock stands.
+    pub fn standing(begin_millis: i64, stage: String) -> Self {
+        Self { is_ticking: false, ..Self::ticking(begin_millis, stage) }
+    }
+
+    fn next(&self) -> u64 {
+        self.count.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+impl Fresh for Counted {
+    fn ulid(&self) -> String {
+        format!("01KKP2T8SN{:016}", self.next())
+    }
+
+    fn uuid(&self) -> String {
+        format!("{:0>21}-{:012x}", self.stage, self.next())
+    }
+
+    fn code(&self, length: usize) -> String {
+        format!("{:0>length$}", self.next())
+    }
+
+    fn token(&self, bytes: usize) -> String {
+        format!("{:0>bytes$}", self.next())
+    }
+}
+
+impl Surroundings for Counted {
+    fn now_millis(&self) -> i64 {
+        let passed = if self.is_ticking { i64::try_from(self.next()).unwrap() } else { 0 };
+        self.begin_millis + passed
+    }
+
+    fn fresh(&self) -> &dyn Fresh {
+        self
+    }
+
+    fn jitter(&self) -> f64 {
+        0.5
+    }
+
+    fn sleep(&self, pause: Duration) -> Waiting<'_> {
+        Box::pin(tokio::time::sleep(pause))
+    }
+}
