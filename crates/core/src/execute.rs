@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use crate::operation::SequenceNumber;
 use crate::{Error, Operation, Output};
@@ -20,6 +21,17 @@ pub trait Execute: Send + Sync {
     /// How to learn of changes without asking again and again; nothing where asking is all one can do.
     fn watch(&self) -> Option<&dyn Watch> {
         None
+    }
+}
+
+/// A store that several share runs what each of them asks for.
+impl<E: Execute + ?Sized> Execute for Arc<E> {
+    fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
+        self.as_ref().execute(operation)
+    }
+
+    fn watch(&self) -> Option<&dyn Watch> {
+        self.as_ref().watch()
     }
 }
 

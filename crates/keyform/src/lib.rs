@@ -33,6 +33,7 @@
 #[cfg(feature = "aws")]
 pub use keyform_aws as aws;
 
+pub mod application;
 pub mod copy;
 pub mod cursor_key;
 pub mod field_keys;

@@ -5,6 +5,7 @@ use std::fmt;
 use keyform_core::Error;
 use keyform_model::run::RunError;
 use keyform_model::seal::SealError;
+use keyform_server::FlowError;
 
 /// Why a call has no answer. A write's refusals by name are not here: they are variants of the write's own enum.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,6 +86,26 @@ impl From<RunError> for CallError {
             RunError::KeyReused => Self::Arguments(error.to_string()),
             RunError::Refused { outcome, .. } => Self::Unexpected(outcome),
             RunError::Conflict(_) => Self::Unexpected("Conflict".to_owned()),
+        }
+    }
+}
+
+/// What a caller of a flow is told of a call that the flow made.
+impl From<CallError> for FlowError {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::NotFound(entity) => Self::Failed(RunError::NotFound(entity)),
+            CallError::Forbidden => Self::Forbidden,
+            CallError::Arguments(why) => Self::Arguments(why),
+            CallError::Cursor => Self::Failed(RunError::Cursor),
+            CallError::Busy => Self::Failed(RunError::Busy),
+            CallError::NotRunnable(why) => Self::Failed(RunError::NotRunnable(why)),
+            CallError::Unknown(why) => Self::Failed(RunError::Unknown(why)),
+            CallError::Sealing(error) => Self::Failed(RunError::Sealing(error)),
+            CallError::Store(error) => Self::Failed(RunError::Store(error)),
+            CallError::Item(_) | CallError::Gone | CallError::Variable(_) | CallError::Unexpected(_) => {
+                Self::Broken(error.to_string())
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use keyform_model::run::Surroundings;
+use keyform_model::run::{Settings, Surroundings};
 use keyform_model::seal::Keyring;
 
 use crate::surroundings::System;
@@ -69,6 +69,26 @@ impl ModelOptions {
     pub fn surroundings(mut self, surroundings: impl Surroundings + 'static) -> Self {
         self.surroundings = Arc::new(surroundings);
         self
+    }
+}
+
+impl ModelOptions {
+    /// The clock, the ids and the pauses.
+    pub(crate) fn world(&self) -> Arc<dyn Surroundings> {
+        self.surroundings.clone()
+    }
+}
+
+/// As a runner has them, with the system's clock.
+impl From<Settings> for ModelOptions {
+    fn from(settings: Settings) -> Self {
+        Self {
+            variables: settings.variables,
+            cursor_key: Some(settings.cursor_key),
+            without_transactions: settings.without_transactions,
+            field_keys: settings.field_keys,
+            surroundings: Arc::new(System),
+        }
     }
 }
 

@@ -104,6 +104,16 @@ macro_rules! outcomes {
             }
         }
 
+        impl ::std::convert::From<$name> for $crate::server::FlowError {
+            fn from(error: $name) -> Self {
+                match error {
+                    $($name::$variant => Self::refused($text, concat!("refused: ", $text)),)*
+                    $name::Conflict(_) => Self::Failed($crate::model::run::RunError::Conflict(::std::option::Option::None)),
+                    $name::Failed(error) => error.into(),
+                }
+            }
+        }
+
         impl ::std::convert::From<$crate::CallError> for $name {
             fn from(error: $crate::CallError) -> Self {
                 Self::Failed(error)

@@ -158,6 +158,13 @@ impl Handlers {
         self
     }
 
+    /// Whether there is neither code nor a handler in the model.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let consumers = &self.runner.checked().model.consumers;
+        self.code.is_empty() && !consumers.iter().any(|consumer| matches!(consumer.target, Target::Handler(_)))
+    }
+
     /// Runs the handlers until the answer is stopped or dropped.
     ///
     /// # Errors

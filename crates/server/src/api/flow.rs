@@ -75,6 +75,8 @@ pub enum FlowError {
     Forbidden,
     /// A pattern that the flow called gave no answer.
     Failed(RunError),
+    /// Something broke that callers can do nothing about; why, for the log.
+    Broken(String),
 }
 
 impl FlowError {
@@ -97,6 +99,7 @@ impl fmt::Display for FlowError {
             Self::Arguments(detail) => f.write_str(detail),
             Self::Forbidden => RunError::Forbidden.fmt(f),
             Self::Failed(error) => error.fmt(f),
+            Self::Broken(why) => f.write_str(why),
         }
     }
 }
@@ -211,5 +214,9 @@ pub(super) fn problem_of(error: FlowError, model: &keyform_model::schema::Model)
         FlowError::Arguments(detail) => Problem::new(problem::ARGUMENTS, detail),
         FlowError::Forbidden => Problem::of(RunError::Forbidden, model),
         FlowError::Failed(error) => Problem::of(error, model),
+        FlowError::Broken(why) => {
+            tracing::error!(model = model.name, "a flow broke: {why}");
+            Problem::new(problem::INTERNAL, "the flow could not be completed")
+        }
     }
 }

@@ -67,7 +67,7 @@ impl TokenKeys {
     #[must_use]
     pub fn made_up() -> Self {
         let mut secret = Zeroizing::new([0; SECRET_BYTES_MIN]);
-        aws_lc_rs::rand::fill(secret.as_mut()).expect("the operating system has randomness");
+        getrandom::fill(secret.as_mut()).expect("the operating system has randomness");
         let kind = Kind::Hs256(Box::new(hmac::Key::new(hmac::HMAC_SHA256, secret.as_ref())));
         Self { keys: vec![TokenKey { id: None, kind }], made_up: true }
     }

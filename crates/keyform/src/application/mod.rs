@@ -1,0 +1,184 @@
+//! An application: a model, and the code around it.
+//!
+//! 1. A [`Host`] is where it runs: a store, the keys its tokens are signed with, and whether tables are made for it.
+//! 2. An [`Application`] has flows (procedures that callers can call), jobs (what is done again and again), code for the model's handlers, and
+//!    sample data.
+//! 3. [`Application::served`] is what a server serves of it; [`Application::start`] runs its jobs and handlers.
+
+mod host;
+mod job;
+mod running;
+
+use std::fmt;
+use std::sync::Arc;
+
+use keyform_core::execute::BoxFuture;
+use keyform_live::handle::{EntityChange, HandleError, Handlers};
+use keyform_model::run::{Caller, Runner};
+use keyform_server::{Flow, FlowError, Served, Tables};
+
+use crate::typed::{Calls, FromAttributes};
+
+pub use host::Host;
+pub use job::Job;
+pub use running::RunningApplication;
+
+/// Who calls a flow, as the model's typed code has it: `discord.as_caller(claims(&call.caller)?)`.
+///
+/// # Errors
+/// [`FlowError::Forbidden`] if nobody said who they are.
+pub fn claims<C: FromAttributes>(caller: &Caller) -> Result<C, FlowError> {
+    match caller {
+        Caller::Claims(claims) => C::from_attributes(claims.clone()).map_err(|_| FlowError::Forbidden),
+        Caller::System => Err(FlowError::Forbidden),
+    }
+}
+
+type MakeSample = dyn Fn() -> BoxFuture<'static, Result<Vec<String>, String>> + Send + Sync;
+
+/// A model, and the code around it.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use keyform::application::{Application, Host, Job};
+/// use keyform::{CallError, Database};
+///
+/// keyform::model!("tests/behaviours/library.kf");
+///
+/// /// The library, with a job that counts nothing.
+/// fn library(host: &Host) -> Result<Application, CallError> {
+///     let library = Library::on(host.store(), host.options())?;
+///     let idle = Job::every(Duration::from_secs(60), "idle", || async { Ok::<_, CallError>("did nothing".to_owned()) });
+///     Ok(Application::new(host, library.calls()).job(idle))
+/// }
+///
+/// # fn main() -> Result<(), CallError> {
+/// let host = Host::on(Database::in_memory()).variable("stage", "test");
+/// assert_eq!(library(&host)?.name(), "library");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Application {
+    runner: Runner,
+    tables: Tables,
+    flows: Vec<Flow>,
+    jobs: Vec<Job>,
+    handlers: Handlers,
+    sample: Option<Arc<MakeSample>>,
+}
+
+impl Application {
+    /// The model alone, as its typed code runs it: `discord.calls()`.
+    #[must_use]
+    pub fn new(host: &Host, calls: &Calls) -> Self {
+        let runner = calls.runner().clone();
+        let handlers = Handlers::new(runner.clone());
+        Self { runner, tables: host.tables(), flows: Vec::new(), jobs: Vec::new(), handlers, sample: None }
+    }
+
+    /// The same, with a procedure that callers can call.
+    #[must_use]
+    pub fn flow(mut self, flow: Flow) -> Self {
+        self.flows.push(flow);
+        self
+    }
+
+    /// The same, with something that is done again and again.
+    #[must_use]
+    pub fn job(mut self, job: Job) -> Self {
+        self.jobs.push(job);
+        self
+    }
+
+    /// The same, with the code for a handler of the model: see [`Handlers::on`].
+    #[must_use]
+    pub fn handler<F, W>(mut self, name: &str, code: F) -> Self
+    where
+        F: Fn(EntityChange) -> W + Send + Sync + 'static,
+        W: Future<Output = Result<(), String>> + Send + 'static,
+    {
+        self.handlers = self.handlers.on(name, code);
+        self
+    }
+
+    /// The same, with sample data for newcomers. `make` writes them, or finds them written, and answers with lines that tell what can be tried.
+    #[must_use]
+    pub fn sample<F, W, E>(mut self, make: F) -> Self
+    where
+        F: Fn() -> W + Send + Sync + 'static,
+        W: Future<Output = Result<Vec<String>, E>> + Send + 'static,
+        E: fmt::Display,
+    {
+        let make = move || -> BoxFuture<'static, Result<Vec<String>, String>> {
+            let work = make();
+            Box::pin(async { work.await.map_err(|error| error.to_string()) })
+        };
+        self.sample = Some(Arc::new(make));
+        self
+    }
+
+    /// The name of the model.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.runner.checked().model.name
+    }
+
+    /// What runs the patterns.
+    #[must_use]
+    pub fn runner(&self) -> &Runner {
+        &self.runner
+    }
+
+    /// The jobs.
+    #[must_use]
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+
+    /// The flow of that name.
+    #[must_use]
+    pub fn find_flow(&self, name: &str) -> Option<&Flow> {
+        self.flows.iter().find(|flow| flow.name() == name)
+    }
+
+    /// What a server serves: the patterns of the model and the flows.
+    #[must_use]
+    pub fn served(&self) -> Served {
+        Served::new(self.runner.clone(), self.tables).with_flows(self.flows.clone())
+    }
+
+    /// Makes the tables if that is for it to do, and runs jobs and handlers until the answer is stopped or dropped.
+    ///
+    /// # Errors
+    /// A handler has no code, or the store fails.
+    pub async fn start(&self) -> Result<RunningApplication, HandleError> {
+        RunningApplication::start(self).await
+    }
+
+    /// Writes the sample data; lines that tell what can be tried with them. Nothing if it has none.
+    ///
+    /// # Errors
+    /// They cannot be written; why.
+    pub async fn make_sample(&self) -> Result<Vec<String>, String> {
+        self.make_tables().await.map_err(|error| error.to_string())?;
+        match &self.sample {
+            Some(make) => make().await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    async fn make_tables(&self) -> Result<(), keyform_model::run::RunError> {
+        if self.tables == Tables::Made {
+            self.runner.create_tables().await?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Application {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Application").field("name", &self.name()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,70 @@
+//! Jobs and handlers at work.
+
+use keyform_live::handle::{HandleError, RunningHandlers};
+use keyform_model::run::RunError;
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::{Application, Job};
+
+/// Jobs and handlers at work. Dropping it stops them.
+pub struct RunningApplication {
+    jobs: JoinSet<()>,
+    handlers: Option<RunningHandlers>,
+}
+
+impl RunningApplication {
+    pub(super) async fn start(application: &Application) -> Result<Self, HandleError> {
+        application.make_tables().await.map_err(unmade)?;
+        let handlers = application.handlers.clone();
+        let handlers = if handlers.is_empty() { None } else { Some(handlers.start().await?) };
+        let mut jobs = JoinSet::new();
+        for job in &application.jobs {
+            jobs.spawn(repeat(application.name().to_owned(), job.clone()));
+        }
+        Ok(Self { jobs, handlers })
+    }
+
+    /// Stops. What handlers were at is left to other copies at once.
+    pub async fn stop(mut self) {
+        self.jobs.shutdown().await;
+        if let Some(handlers) = self.handlers {
+            handlers.stop().await;
+        }
+    }
+}
+
+impl std::fmt::Debug for RunningApplication {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunningApplication").field("jobs", &self.jobs.len()).finish_non_exhaustive()
+    }
+}
+
+/// Tables that cannot be made, in the words of handlers.
+fn unmade(error: RunError) -> HandleError {
+    match error {
+        RunError::Store(error) => HandleError::Store(error),
+        other => HandleError::Store(keyform_core::Error::internal(other.to_string())),
+    }
+}
+
+/// Does a job again and again. A run that takes longer than the period is not followed by a burst.
+async fn repeat(application: String, job: Job) {
+    let mut ticks = interval(job.period());
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let mut run = JoinSet::new();
+        let this = job.clone();
+        run.spawn(async move { this.run().await });
+        match run.join_next().await {
+            Some(Ok(Ok(done))) if done.is_empty() => tracing::debug!(application, job = job.name(), "nothing to do"),
+            Some(Ok(Ok(done))) => tracing::info!(application, job = job.name(), "{done}"),
+            Some(Ok(Err(error))) => {
+                tracing::warn!(application, job = job.name(), "failed, and is tried again: {error}")
+            }
+            Some(Err(panic)) => tracing::error!(application, job = job.name(), "stopped in the middle: {panic}"),
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Workspaces with agents, credits, keys, invites and usage.
+//!
+//! Everything that touches data is said in `helpmaton.kf`: keys, guards, what is one transaction. [`model`] is the typed code of it; what needs more
+//! than one pattern stands beside it.
+
+/// The typed code of `helpmaton.kf`.
+#[allow(missing_docs, reason = "the model documents what its author wanted to")]
+pub mod model {
+    keyform::model!("helpmaton.kf");
+}
+
+use keyform::CallError;
+use keyform::application::{Application, Host};
+
+use model::Helpmaton;
+
+/// The text of the model.
+pub const MODEL: &str = include_str!("../helpmaton.kf");
+
+/// The application on a host.
+///
+/// # Errors
+/// The host lacks what the model needs, such as keys for encrypted fields.
+pub fn application(host: &Host) -> Result<Application, CallError> {
+    let helpmaton = Helpmaton::on(host.store(), host.options())?;
+    Ok(Application::new(host, helpmaton.calls()))
+}

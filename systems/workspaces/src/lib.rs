@@ -1,0 +1,27 @@
+//! Workspace-partitioned keys, and the migration to them.
+//!
+//! Everything that touches data is said in `workspaces.kf`: keys, guards, what is one transaction. [`model`] is the typed code of it; what needs more
+//! than one pattern stands beside it.
+
+/// The typed code of `workspaces.kf`.
+#[allow(missing_docs, reason = "the model documents what its author wanted to")]
+pub mod model {
+    keyform::model!("workspaces.kf");
+}
+
+use keyform::CallError;
+use keyform::application::{Application, Host};
+
+use model::Workspaces;
+
+/// The text of the model.
+pub const MODEL: &str = include_str!("../workspaces.kf");
+
+/// The application on a host.
+///
+/// # Errors
+/// The host lacks what the model needs, such as keys for encrypted fields.
+pub fn application(host: &Host) -> Result<Application, CallError> {
+    let workspaces = Workspaces::on(host.store(), host.options())?;
+    Ok(Application::new(host, workspaces.calls()))
+}

@@ -1,0 +1,56 @@
+//! A time that tests set, and the system's ids.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use keyform::model::bind::Fresh;
+use keyform::model::run::{Surroundings, Waiting};
+use keyform::surroundings::System;
+
+/// A clock that stands until a test moves it. Clones are the same clock.
+#[derive(Clone, Debug)]
+pub struct Clock(Arc<AtomicI64>);
+
+impl Clock {
+    /// It stands at the system's time.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Arc::new(AtomicI64::new(System.now_millis())))
+    }
+
+    /// Moves it forward.
+    pub fn advance(&self, time: Duration) {
+        self.0.fetch_add(i64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+
+    /// Sets it, in milliseconds since 1970.
+    pub fn set_millis(&self, millis: i64) {
+        self.0.store(millis, Ordering::SeqCst);
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Surroundings for Clock {
+    fn now_millis(&self) -> i64 {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    fn fresh(&self) -> &dyn Fresh {
+        static SYSTEM: System = System;
+        &SYSTEM
+    }
+
+    fn jitter(&self) -> f64 {
+        System.jitter()
+    }
+
+    fn sleep(&self, pause: Duration) -> Waiting<'_> {
+        Box::pin(tokio::time::sleep(pause))
+    }
+}

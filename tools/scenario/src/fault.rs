@@ -1,0 +1,101 @@
+//! Stores with faults.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use keyform::error::{CancellationReason, transaction};
+use keyform::execute::BoxFuture;
+use keyform::{Error, Execute, Operation, Output};
+
+/// A store that stops answering after so many requests, as it looks to a process that is killed.
+pub struct Mortal {
+    store: Arc<dyn Execute>,
+    left: AtomicI64,
+}
+
+impl Mortal {
+    /// It answers so many requests.
+    #[must_use]
+    pub fn new(store: Arc<dyn Execute>, requests: i64) -> Self {
+        Self { store, left: AtomicI64::new(requests) }
+    }
+
+    /// Whether it has died.
+    #[must_use]
+    pub fn is_dead(&self) -> bool {
+        self.left.load(Ordering::SeqCst) < 0
+    }
+}
+
+impl Execute for Mortal {
+    fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
+        if self.left.fetch_sub(1, Ordering::SeqCst) <= 0 {
+            return Box::pin(async { Err(Error::internal("killed")) });
+        }
+        self.store.execute(operation)
+    }
+}
+
+/// A store on which every so-many-th transaction meets another one in its way.
+pub struct Contended {
+    store: Arc<dyn Execute>,
+    every: u64,
+    seen: AtomicU64,
+}
+
+impl Contended {
+    /// Every `every`-th transaction is cancelled by a conflict, and does nothing.
+    #[must_use]
+    pub fn new(store: Arc<dyn Execute>, every: u64) -> Self {
+        Self { store, every, seen: AtomicU64::new(0) }
+    }
+}
+
+impl Execute for Contended {
+    fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
+        let Operation::TransactWriteItems(write) = &operation else { return self.store.execute(operation) };
+        if !(self.seen.fetch_add(1, Ordering::SeqCst) + 1).is_multiple_of(self.every) {
+            return self.store.execute(operation);
+        }
+        let reasons = write.actions.iter().map(|_| conflict()).collect();
+        Box::pin(async { Err(transaction::cancelled(reasons)) })
+    }
+}
+
+fn conflict() -> CancellationReason {
+    transaction::reason(&transaction::conflict())
+}
+
+/// A store that does every so-many-th write, but whose answer is lost.
+pub struct Lossy {
+    store: Arc<dyn Execute>,
+    every: u64,
+    seen: AtomicU64,
+}
+
+impl Lossy {
+    /// The answer to every `every`-th write is lost.
+    #[must_use]
+    pub fn new(store: Arc<dyn Execute>, every: u64) -> Self {
+        Self { store, every, seen: AtomicU64::new(0) }
+    }
+}
+
+impl Execute for Lossy {
+    fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
+        let is_write = matches!(
+            operation,
+            Operation::TransactWriteItems(_)
+                | Operation::PutItem(_)
+                | Operation::UpdateItem(_)
+                | Operation::DeleteItem(_)
+        );
+        if !is_write || !(self.seen.fetch_add(1, Ordering::SeqCst) + 1).is_multiple_of(self.every) {
+            return self.store.execute(operation);
+        }
+        Box::pin(async move {
+            self.store.execute(operation).await?;
+            Err(Error::internal("the answer was lost"))
+        })
+    }
+}
