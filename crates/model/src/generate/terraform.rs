@@ -7,25 +7,19 @@ use keyform_core::table::{KeySchema, Projection, TableClass};
 
 use crate::Checked;
 use crate::bind;
-use crate::schema::Table;
+use crate::schema::{Model, Table};
 
 use super::Settings;
 use super::variable::{self, pieces, snake, written};
 
-const PROVIDER: &str = "\
-terraform {
-  required_providers {
-    aws = {
-      source  = \"hashicorp/aws\"
-      version = \">= 5.0\"
-    }
-  }
-}
-";
+/// The provider that has everything printed here but keys of several attributes, and the one that has those too.
+const VERSION: &str = ">= 5.0";
+const VERSION_OF_LONG_KEYS: &str = ">= 6.31";
 
 pub(super) fn print(checked: &Checked, settings: &Settings) -> Result<String, String> {
     let model = &checked.model;
-    let mut out = format!("# The tables of the model {}.\n\n{PROVIDER}", model.name);
+    let mut out = format!("# The tables of the model {}.\n", model.name);
+    provider(model).close(&mut out);
     for name in variable::open(model, &settings.variables) {
         let mut block = Block::new(&format!("variable {}", text(&snake(&name))));
         block.set("type", "string");
@@ -36,6 +30,21 @@ pub(super) fn print(checked: &Checked, settings: &Settings) -> Result<String, St
         resource(&mut out, table, settings);
     }
     Ok(out)
+}
+
+fn provider(model: &Model) -> Block {
+    let is_long = |key: &KeySchema| key.partition.len() > 1 || key.sort.len() > 1;
+    let requests = model.tables.iter().map(|table| bind::table_request(table, String::new()));
+    let mut indexes = requests.flat_map(|request| request.global_indexes);
+    let version = if indexes.any(|index| is_long(&index.key)) { VERSION_OF_LONG_KEYS } else { VERSION };
+    let mut aws = Block::new("aws =");
+    aws.set("source", text("hashicorp/aws"));
+    aws.set("version", text(version));
+    let mut required = Block::new("required_providers");
+    required.add(aws);
+    let mut terraform = Block::new("terraform");
+    terraform.add(required);
+    terraform
 }
 
 /// A block with its arguments, whose signs of equality stand below each other, then the blocks in it.
