@@ -174,25 +174,56 @@ async fn what_cannot_be_copied_is_refused() {
     assert!(matches!(refused, Err(CopyError::Feed(_))), "{refused:?}");
 }
 
-/// A copy whose stores die after so many requests, then the same copy to its end.
-async fn killed(requests: i64, file: &Path, settings: &Settings) -> (Arc<dyn Execute>, Arc<dyn Execute>, Report, bool) {
-    let (from, to) = (Store::embedded().execute, Store::embedded().execute);
-    fill(&*from, "things", 23).await;
-    let (source, target) = (Mortal::new(from.clone(), requests), Mortal::new(to.clone(), requests));
-    let (source, target) = (Arc::new(source), Arc::new(target));
-    let first = copier(source.clone(), target.clone(), settings.clone(), Checkpoint::open(file).unwrap());
-    let died = first.table("things", "copies").await.is_err();
-    assert_eq!(died, source.is_dead() || target.is_dead());
-    if settings.follow.is_some() {
-        // Whatever the first run has seen: these come after the position, and must arrive.
-        put(&*from, "things", item(1, "changed")).await;
-        put(&*from, "things", item(100, "new")).await;
-        delete(&*from, "things", key(2)).await;
+/// Two stores, and what is copied from one to the other.
+struct Pair {
+    from: Arc<dyn Execute>,
+    to: Arc<dyn Execute>,
+    source: String,
+    target: String,
+}
+
+impl Pair {
+    fn new(from: &Store, to: &Store) -> Self {
+        let (source, target) = (name("things"), name("copies"));
+        Self { from: from.execute.clone(), to: to.execute.clone(), source, target }
     }
-    let second = copier(from.clone(), to.clone(), settings.clone(), Checkpoint::open(file).unwrap());
-    let report = second.table("things", "copies").await.unwrap();
-    second.checkpoint.remove().unwrap();
-    (from, to, report, died)
+
+    fn embedded() -> Self {
+        Self::new(&Store::embedded(), &Store::embedded())
+    }
+
+    /// A copy whose stores die after so many requests, then the same copy to its end; tells whether it died.
+    async fn killed(&self, requests: i64, file: &Path, settings: &Settings) -> (Report, bool) {
+        let Self { from, to, source, target } = self;
+        fill(&**from, source, 23).await;
+        let (dying, dead) = (Mortal::new(from.clone(), requests), Mortal::new(to.clone(), requests));
+        let (dying, dead) = (Arc::new(dying), Arc::new(dead));
+        let first = copier(dying.clone(), dead.clone(), settings.clone(), Checkpoint::open(file).unwrap());
+        let died = first.table(source, target).await.is_err();
+        assert_eq!(died, dying.is_dead() || dead.is_dead());
+        if settings.follow.is_some() {
+            // Whatever the first run has seen: these come after the position, and must arrive.
+            put(&**from, source, item(1, "changed")).await;
+            put(&**from, source, item(100, "new")).await;
+            delete(&**from, source, key(2)).await;
+        }
+        let second = copier(from.clone(), to.clone(), settings.clone(), Checkpoint::open(file).unwrap());
+        let report = second.table(source, target).await.unwrap();
+        second.checkpoint.remove().unwrap();
+        (report, died)
+    }
+
+    /// Both sides are the same, and have so many items.
+    async fn assert_same(&self, items: u64) {
+        let was = fingerprint(self.from.clone(), &self.source, 1, None).await.unwrap();
+        let is = fingerprint(self.to.clone(), &self.target, 1, None).await.unwrap();
+        assert_eq!((was, was.items), (is, items));
+    }
+
+    async fn remove(&self) {
+        remove(&*self.from, &self.source).await;
+        remove(&*self.to, &self.target).await;
+    }
 }
 
 #[tokio::test]
@@ -200,7 +231,7 @@ async fn a_copy_that_is_killed_after_any_request_goes_on_to_the_same_end() {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings { segments: 2, page_items: Some(4), ..Settings::default() };
     for requests in 0.. {
-        let (_, _, report, died) = killed(requests, &folder.path().join("checkpoint"), &settings).await;
+        let (report, died) = Pair::embedded().killed(requests, &folder.path().join("checkpoint"), &settings).await;
         assert_eq!(report.items, 23, "after {requests}");
         if !died {
             assert!(requests > 10, "there was enough to be killed in");
@@ -214,14 +245,35 @@ async fn a_copy_that_follows_is_killed_after_any_request_and_goes_on_to_the_same
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings { page_items: Some(8), ..following(0) };
     for requests in 0.. {
-        let (from, to, report, died) = killed(requests, &folder.path().join("checkpoint"), &settings).await;
+        let pair = Pair::embedded();
+        let (report, died) = pair.killed(requests, &folder.path().join("checkpoint"), &settings).await;
         assert!(report.verified.is_some(), "after {requests}");
-        let sides =
-            [fingerprint(from, "things", 1, None).await.unwrap(), fingerprint(to, "copies", 1, None).await.unwrap()];
-        assert_eq!((sides[0], sides[0].items), (sides[1], 23), "after {requests}");
+        pair.assert_same(23).await;
         if !died {
             break;
         }
+    }
+}
+
+/// From and to every store through the AWS SDK; a stream elsewhere takes its time, so there is some idleness to wait for.
+#[tokio::test]
+async fn a_copy_through_the_sdk_is_killed_and_goes_on_to_the_same_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("checkpoint");
+    for store in Store::remote().await {
+        for (from, to) in [(&store, &Store::embedded()), (&Store::embedded(), &store)] {
+            for requests in (0..).step_by(7) {
+                let pair = Pair::new(from, to);
+                let settings = Settings { page_items: Some(8), ..following(200) };
+                let (_, died) = pair.killed(requests, &file, &settings).await;
+                pair.assert_same(23).await;
+                pair.remove().await;
+                if !died {
+                    break;
+                }
+            }
+        }
+        store.stop();
     }
 }
 

@@ -8,6 +8,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use base64::Engine as _;
 use flate2::Compression;
@@ -21,6 +22,12 @@ use keyform::{AttributeValue, Attributes, Execute, Operation, Output};
 use md5::{Digest as _, Md5};
 use stores::Store;
 
+/// A name of its own, since ExtendDB is shared.
+fn name() -> String {
+    static TABLES: AtomicU64 = AtomicU64::new(0);
+    format!("things-{}-{}", std::process::id(), TABLES.fetch_add(1, Ordering::Relaxed))
+}
+
 async fn make(store: &dyn Execute, table: &str) {
     let create = CreateTable {
         attributes: [("pk".to_owned(), ScalarType::S), ("sk".to_owned(), ScalarType::N)].into(),
@@ -28,6 +35,7 @@ async fn make(store: &dyn Execute, table: &str) {
         ..CreateTable::named(table)
     };
     store.execute(Operation::CreateTable(create)).await.unwrap();
+    keyform::model::deploy::ready(store, &System, table, Default::default()).await.unwrap();
 }
 
 fn number(text: &str) -> AttributeValue {
@@ -74,18 +82,18 @@ fn difficult() -> Vec<Attributes> {
     values.into_iter().enumerate().map(item).collect()
 }
 
-async fn filled(store: &dyn Execute) {
-    make(store, "things").await;
+async fn filled(store: &dyn Execute, table: &str) {
+    make(store, table).await;
     for item in difficult() {
-        let put = PutItem { table: "things".to_owned(), item, ..PutItem::default() };
+        let put = PutItem { table: table.to_owned(), item, ..PutItem::default() };
         store.execute(Operation::PutItem(put)).await.unwrap();
     }
 }
 
-async fn write(store: &Arc<dyn Execute>, to: &Path, format: Format) -> (u64, std::path::PathBuf) {
+async fn write(store: &Arc<dyn Execute>, table: &str, to: &Path, format: Format) -> (u64, std::path::PathBuf) {
     export(&Export {
         store: store.clone(),
-        table: "things",
+        table,
         to,
         format,
         segments: 3,
@@ -97,9 +105,13 @@ async fn write(store: &Arc<dyn Execute>, to: &Path, format: Format) -> (u64, std
 }
 
 async fn read(store: &Arc<dyn Execute>, from: &Path, overwrite: bool) -> Result<u64, CopyError> {
+    read_into(store, "things", from, overwrite).await
+}
+
+async fn read_into(store: &Arc<dyn Execute>, table: &str, from: &Path, overwrite: bool) -> Result<u64, CopyError> {
     import(&Import {
         store: store.clone(),
-        table: "things",
+        table,
         from,
         format: None,
         overwrite,
@@ -113,9 +125,10 @@ async fn read(store: &Arc<dyn Execute>, from: &Path, overwrite: bool) -> Result<
 #[tokio::test]
 async fn every_value_goes_out_and_comes_in_again_exactly() {
     let folder = tempfile::tempdir().unwrap();
-    for from in [Store::embedded(), Store::served().await] {
-        filled(&*from.execute).await;
-        let expected = fingerprint(from.execute.clone(), "things", 1, None).await.unwrap();
+    for from in Store::all().await {
+        let source = name();
+        filled(&*from.execute, &source).await;
+        let expected = fingerprint(from.execute.clone(), &source, 1, None).await.unwrap();
         let formats = [
             ("s3", Format::S3),
             ("things.jsonl", Format::Lines),
@@ -123,22 +136,26 @@ async fn every_value_goes_out_and_comes_in_again_exactly() {
             ("things.csv", Format::Csv),
             ("things.csv.gz", Format::Csv),
         ];
-        for (name, format) in formats {
-            let path = folder.path().join(from.name).join(name);
+        for (file, format) in formats {
+            let path = folder.path().join(from.name).join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            let (items, _) = write(&from.execute, &path, format).await;
-            assert_eq!(items, expected.items, "{name}");
-            for to in [Store::embedded(), Store::served().await] {
-                make(&*to.execute, "things").await;
-                assert_eq!(read(&to.execute, &path, false).await.unwrap(), expected.items, "{name}");
-                let arrived = fingerprint(to.execute.clone(), "things", 1, None).await.unwrap();
-                assert_eq!(arrived, expected, "{name} from {} to {}", from.name, to.name);
-                let again = read(&to.execute, &path, false).await;
-                assert!(matches!(again, Err(CopyError::NotEmpty(_))), "{name}: {again:?}");
-                assert_eq!(read(&to.execute, &path, true).await.unwrap(), expected.items, "{name}");
+            let (items, _) = write(&from.execute, &source, &path, format).await;
+            assert_eq!(items, expected.items, "{file}");
+            for to in Store::all().await {
+                let target = name();
+                make(&*to.execute, &target).await;
+                let into = async |overwrite| read_into(&to.execute, &target, &path, overwrite).await;
+                assert_eq!(into(false).await.unwrap(), expected.items, "{file}");
+                let arrived = fingerprint(to.execute.clone(), &target, 1, None).await.unwrap();
+                assert_eq!(arrived, expected, "{file} from {} to {}", from.name, to.name);
+                let again = into(false).await;
+                assert!(matches!(again, Err(CopyError::NotEmpty(_))), "{file}: {again:?}");
+                assert_eq!(into(true).await.unwrap(), expected.items, "{file}");
+                drop(to.execute.execute(Operation::DeleteTable { table: target }).await);
                 to.stop();
             }
         }
+        drop(from.execute.execute(Operation::DeleteTable { table: source }).await);
         from.stop();
     }
 }

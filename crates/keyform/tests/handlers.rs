@@ -1,10 +1,12 @@
 //! Handlers: every change at least once and in order per item, shared by several copies, again after a crash, and dead letters that are
-//! driven again. On the embedded store and on our server through the AWS SDK.
+//! driven again. On the embedded store, on our server through the AWS SDK, and on ExtendDB if it is there.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod stores;
+
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,17 +14,16 @@ use keyform::live::handle::{Begin, HandleError, Handlers, Redriven, Settings as 
 use keyform::model::Checked;
 use keyform::model::document::ast::Event;
 use keyform::model::run::{Call, Runner, Settings as RunSettings};
-use keyform::server::{Server, Settings};
 use keyform::store::Durability;
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Database, Encryption, Execute, Options};
-use keyform_aws::{Credentials, Options as RemoteOptions, Remote};
+use stores::Store;
 use tokio::sync::Notify;
 
 const MODEL: &str = r#"
 model ledger
 
-table T "ledger" {
+table T "ledger-{stage}" {
   key    pk
   tag    kind
   stream new_and_old
@@ -61,10 +62,17 @@ write remove(noteId) {
 }
 "#;
 
+/// With tables of its own, since ExtendDB is shared.
 fn runner(store: Arc<dyn Execute>) -> Runner {
+    static RUNNERS: AtomicU64 = AtomicU64::new(0);
+    runner_of(store, &format!("{}-{}", std::process::id(), RUNNERS.fetch_add(1, Ordering::Relaxed)))
+}
+
+fn runner_of(store: Arc<dyn Execute>, stage: &str) -> Runner {
     let checked = Checked::read(MODEL);
     assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
-    Runner::new(Arc::new(checked), store, Arc::new(System), RunSettings::default()).unwrap()
+    let settings = RunSettings { variables: [("stage".to_owned(), stage.to_owned())].into(), ..RunSettings::default() };
+    Runner::new(Arc::new(checked), store, Arc::new(System), settings).unwrap()
 }
 
 async fn put(runner: &Runner, note: usize, number: i64) {
@@ -73,8 +81,10 @@ async fn put(runner: &Runner, note: usize, number: i64) {
     runner.write("put", &Call { arguments: arguments.into(), ..Call::default() }).await.unwrap();
 }
 
-fn settings() -> HandleSettings {
+/// The checkpoints are beside the runner's table.
+fn settings(runner: &Runner) -> HandleSettings {
     HandleSettings {
+        table: format!("checkpoints-{}", runner.tables()[0].0),
         lease: Duration::from_millis(600),
         backoff: Duration::from_millis(5),
         poll: Duration::from_millis(20),
@@ -96,7 +106,7 @@ impl Seen {
     fn handlers(self: &Arc<Self>, runner: &Runner) -> Handlers {
         let (record, gone) = (self.clone(), self.clone());
         Handlers::new(runner.clone())
-            .with(settings())
+            .with(settings(runner))
             .on("record", move |change| {
                 let seen = record.clone();
                 async move {
@@ -182,19 +192,11 @@ async fn handle_all(store: Arc<dyn Execute>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn copies_share_the_changes_of_the_embedded_store() {
-    handle_all(Arc::new(Database::in_memory())).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn copies_share_the_changes_of_our_server_through_the_sdk() {
-    let database = Database::in_memory();
-    let running =
-        keyform::serve(Server::bind(Settings { port: 0, ..Settings::default() }).unwrap(), &database).unwrap();
-    let credentials = Credentials { access_key_id: "test".to_owned(), secret_access_key: "test".to_owned() };
-    let options =
-        RemoteOptions { endpoint_url: Some(running.url()), credentials: Some(credentials), ..RemoteOptions::default() };
-    handle_all(Arc::new(Remote::connect(options).await)).await;
+async fn copies_of_a_program_share_the_changes() {
+    for store in Store::all().await {
+        handle_all(store.execute.clone()).await;
+        store.stop();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -203,7 +205,7 @@ async fn a_checkpoint_outlives_the_process() {
     let options = || Options { durability: Durability::Os, encryption: Encryption::Off, ..Options::default() };
     for round in 0..2 {
         let database = Database::open_with(folder.path(), options()).unwrap();
-        let runner = runner(Arc::new(database.clone()));
+        let runner = runner_of(Arc::new(database.clone()), "kept");
         runner.create_tables().await.unwrap();
         let seen = Arc::new(Seen::default());
         put(&runner, 1, round).await;
@@ -223,14 +225,21 @@ async fn a_checkpoint_outlives_the_process() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_handler_cannot_take_is_kept_and_driven_again() {
-    let runner = runner(Arc::new(Database::in_memory()));
+    for store in Store::all().await {
+        keep_and_drive_again(store.execute.clone()).await;
+        store.stop();
+    }
+}
+
+async fn keep_and_drive_again(store: Arc<dyn Execute>) {
+    let runner = runner(store);
     runner.create_tables().await.unwrap();
     let (broken, tried) = (Arc::new(AtomicBool::new(true)), Arc::new(Mutex::new(Vec::new())));
     let (is_broken, tries) = (broken.clone(), tried.clone());
     let arrived = Arc::new(Notify::new());
     let told = arrived.clone();
     let handlers = Handlers::new(runner.clone())
-        .with(settings())
+        .with(settings(&runner))
         .on("record", move |change| {
             tries.lock().unwrap().push((change.id.clone(), change.attempt));
             told.notify_one();
@@ -245,13 +254,17 @@ async fn what_a_handler_cannot_take_is_kept_and_driven_again() {
     let running = handlers.clone().start().await.unwrap();
     put(&runner, 1, 1).await;
     put(&runner, 2, 2).await;
+    // Another shard's changes may come meanwhile: the letter is there when it is there.
     let waited = async {
-        while tried.lock().unwrap().len() < 4 {
-            arrived.notified().await;
+        loop {
+            let letters = handlers.dead_letters("record").await.unwrap();
+            if !letters.is_empty() && tried.lock().unwrap().len() >= 4 {
+                return letters;
+            }
+            drop(tokio::time::timeout(Duration::from_millis(20), arrived.notified()).await);
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), waited).await.unwrap();
-    let letters = handlers.dead_letters("record").await.unwrap();
+    let letters = tokio::time::timeout(Duration::from_secs(30), waited).await.unwrap();
     assert_eq!(letters.len(), 1, "the other note was not held up");
     assert!(letters[0].error.contains("panicked"), "{letters:?}");
     assert_eq!(letters[0].attempts, 3);
@@ -276,11 +289,18 @@ async fn code_and_model_must_name_the_same_handlers() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn handlers_can_begin_with_what_happens_from_now_on() {
-    let runner = runner(Arc::new(Database::in_memory()));
+    for store in Store::all().await {
+        begin_from_now_on(store.execute.clone()).await;
+        store.stop();
+    }
+}
+
+async fn begin_from_now_on(store: Arc<dyn Execute>) {
+    let runner = runner(store);
     runner.create_tables().await.unwrap();
     put(&runner, 1, 1).await;
     let seen = Arc::new(Seen::default());
-    let handlers = seen.handlers(&runner).with(HandleSettings { begin: Begin::Now, ..settings() });
+    let handlers = seen.handlers(&runner).with(HandleSettings { begin: Begin::Now, ..settings(&runner) });
     let running = handlers.start().await.unwrap();
     // The first look decides what now is; until then a change is before it.
     let waited = async {

@@ -4,6 +4,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod stores;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,15 +15,11 @@ use keyform::live::feed::FeedError;
 use keyform::live::read::{Ended, Kind, Live, LiveError, LiveEvent, LiveStream, Settings as LiveSettings};
 use keyform::model::Checked;
 use keyform::model::run::{Answer, Call, Caller, Found, RunError, Runner, Settings as RunSettings};
-use keyform::server::{Server, Settings};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Execute};
-use keyform_aws::{Credentials, Options, Remote};
+use stores::Store;
 
 const MODEL: &str = include_str!("live/tasks.kf");
-/// What ExtendDB takes in its mode for developers; our server takes any.
-const KEY: &str = "AKIAIOSFODNN7EXAMPLE";
-const SECRET: &str = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
 
 fn runner(store: Arc<dyn Execute>, stage: &str) -> Runner {
     let checked = Checked::read(MODEL);
@@ -271,31 +269,25 @@ async fn followers_know_what_the_embedded_store_answers() {
     compare(store, "embedded", Plan { writers: 6, writes_each: 250, strict: true }).await;
 }
 
-async fn remote(url: String) -> Remote {
-    let credentials = Credentials { access_key_id: KEY.to_owned(), secret_access_key: SECRET.to_owned() };
-    Remote::connect(Options { endpoint_url: Some(url), credentials: Some(credentials), ..Options::default() }).await
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn followers_know_what_a_store_answers_through_the_sdk() {
+    for store in Store::remote().await {
+        let stage = format!("live-{}", std::process::id());
+        compare(store.execute.clone(), &stage, Plan { writers: 3, writes_each: 60, strict: false }).await;
+        store.stop();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn followers_know_what_our_server_answers_through_the_sdk() {
-    let database = Database::in_memory();
-    let server = Server::bind(Settings { port: 0, ..Settings::default() }).unwrap();
-    let running = keyform::serve(server, &database).unwrap();
-    let store = Arc::new(remote(running.url()).await);
-    compare(store, "remote", Plan { writers: 3, writes_each: 80, strict: false }).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn followers_know_what_extenddb_answers() {
-    let Ok(url) = std::env::var("KEYFORM_EXTENDDB_URL") else { return };
-    let store = Arc::new(remote(url).await);
-    let stage = format!("live-{}", std::process::id());
-    compare(store, &stage, Plan { writers: 3, writes_each: 60, strict: false }).await;
-}
-
-#[tokio::test]
 async fn a_follower_whose_guard_no_longer_holds_is_told_so() {
-    let runner = runner(Arc::new(Database::in_memory()), "guard");
+    for store in Store::all().await {
+        follow_until_the_guard_fails(store.execute.clone()).await;
+        store.stop();
+    }
+}
+
+async fn follow_until_the_guard_fails(store: Arc<dyn Execute>) {
+    let runner = runner(store, &format!("guard-{}", std::process::id()));
     runner.create_tables().await.unwrap();
     let member = call(&[("listId", "l0".into()), ("userId", "ada".into())]);
     let caller = Caller::Claims(arguments(&[("userId", "ada".into())]));

@@ -1,12 +1,12 @@
-//! A migration that is stopped after any of its requests goes on to the same end.
+//! A migration that is stopped after any of its requests goes on to the same end. On stores through the AWS SDK, after every some of them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use keyform::model::evolve::{MigrateError, Migration};
-use keyform::{Attributes, Database, Execute};
+use keyform::{Attributes, Execute};
 
-use super::stores::Mortal;
+use super::stores::{Mortal, Store};
 use super::support::*;
 
 /// What the stopped steps are.
@@ -31,26 +31,25 @@ async fn run_steps(steps: Steps, migration: &Migration, owner: &str) -> Result<(
 }
 
 /// Stops after so many requests, then goes on with a store that lives; returns what is in the table, and whether it was stopped.
-async fn stopped_after(steps: Steps, requests: i64) -> (BTreeMap<String, Attributes>, bool) {
-    let store: Arc<dyn Execute> = Arc::new(Database::in_memory());
+async fn stopped_after(store: &Arc<dyn Execute>, steps: Steps, requests: i64) -> (BTreeMap<String, Attributes>, bool) {
     let clock = Clock::new();
-    legacy(&store, &clock, 3).await;
-    let mortal = Arc::new(Mortal::new(Arc::clone(&store), requests));
+    legacy(store, &clock, 3).await;
+    let mortal = Arc::new(Mortal::new(Arc::clone(store), requests));
     let dying: Arc<dyn Execute> = mortal.clone();
     let first = run_steps(steps, &migration(V2, &dying, &clock), "one").await;
     assert_eq!(first.is_err(), mortal.is_dead(), "{first:?}");
     if mortal.is_dead() {
         clock.advance(61_000);
-        run_steps(steps, &migration(V2, &store, &clock), "two").await.unwrap();
+        run_steps(steps, &migration(V2, store, &clock), "two").await.unwrap();
     }
-    (workspaces_table(&store, &clock).await, mortal.is_dead())
+    (workspaces_table(store, &clock).await, mortal.is_dead())
 }
 
-async fn every_stop(steps: Steps) {
-    let (expected, died) = stopped_after(steps, i64::MAX / 2).await;
+async fn stops(store: &Arc<dyn Execute>, steps: Steps, every: usize) {
+    let (expected, died) = stopped_after(store, steps, i64::MAX / 2).await;
     assert!(!died);
-    for requests in 0.. {
-        let (found, died) = stopped_after(steps, requests).await;
+    for requests in (0..).step_by(every) {
+        let (found, died) = stopped_after(store, steps, requests).await;
         assert_eq!(found, expected, "{steps:?} stopped after {requests} requests");
         if !died {
             assert!(requests > 30, "too few requests to mean anything: {requests}");
@@ -61,10 +60,19 @@ async fn every_stop(steps: Steps) {
 
 #[tokio::test]
 async fn a_run_and_its_cut_over_can_be_stopped_anywhere() {
-    every_stop(Steps::RunAndCutOver).await;
+    stops(&Store::embedded().execute, Steps::RunAndCutOver, 1).await;
 }
 
 #[tokio::test]
 async fn a_run_and_its_way_back_can_be_stopped_anywhere() {
-    every_stop(Steps::RunAndRollBack).await;
+    stops(&Store::embedded().execute, Steps::RunAndRollBack, 1).await;
+}
+
+#[tokio::test]
+async fn a_migration_through_the_sdk_can_be_stopped() {
+    for store in Store::remote().await {
+        stops(&store.execute, Steps::RunAndCutOver, 13).await;
+        stops(&store.execute, Steps::RunAndRollBack, 13).await;
+        store.stop();
+    }
 }

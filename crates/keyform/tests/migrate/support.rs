@@ -17,6 +17,8 @@ pub const V1: &str = include_str!("../../../../systems/workspaces/legacy/workspa
 pub const V2: &str = include_str!("../../../../systems/workspaces/workspaces.kf");
 pub const HOME: &str = "00000000-0000-4000-8000-000000000001";
 
+const START_MILLIS: i64 = 1_800_000_000_000;
+
 /// A clock that moves only when somebody waits, and by a little with each look.
 #[derive(Debug)]
 pub struct Clock {
@@ -29,7 +31,12 @@ impl Clock {
     pub fn new() -> Arc<Self> {
         static CLOCKS: AtomicU64 = AtomicU64::new(0);
         let stage = format!("{}-{}", std::process::id(), CLOCKS.fetch_add(1, Ordering::Relaxed));
-        Arc::new(Self { millis: AtomicI64::new(1_800_000_000_000), stage })
+        Arc::new(Self { millis: AtomicI64::new(START_MILLIS), stage })
+    }
+
+    /// Begins at its first time again, however long tables took to be made: what is written next has the same times in every run.
+    pub fn rewind(&self) {
+        self.millis.store(START_MILLIS, Ordering::SeqCst);
     }
 
     pub fn advance(&self, millis: i64) {
@@ -144,6 +151,7 @@ pub fn user(number: usize) -> String {
 pub async fn legacy(store: &Arc<dyn Execute>, clock: &Arc<Clock>, count: usize) -> Runner {
     let v1 = runner(V1, store, clock);
     v1.create_tables().await.unwrap();
+    clock.rewind();
     for number in 0..count {
         let title = format!("item {number}");
         write(&v1, "saveItem", &[("hash", &hash(number)), ("title", &title), ("content", "text")]).await.unwrap();

@@ -43,6 +43,11 @@ impl Store {
         [Some(Self::embedded()), Some(Self::served().await), Self::extenddb().await].into_iter().flatten().collect()
     }
 
+    /// Those that are asked through the AWS SDK, where each request has its time.
+    pub async fn remote() -> Vec<Self> {
+        [Some(Self::served().await), Self::extenddb().await].into_iter().flatten().collect()
+    }
+
     pub fn stop(self) {
         if let Some(running) = self.running {
             running.stop();
