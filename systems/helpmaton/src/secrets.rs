@@ -1,0 +1,225 @@
+//! Keys and tokens that are shown once and then only recognised.
+//!
+//! A [`Minted`] secret is random text with a prefix. What is kept of it is a [`Kept`]: a SHA-256 by which it is found, and a scrypt hash with its salt by
+//! which it is proved. Finding is quick and says nothing; proving is slow on purpose, runs beside the async threads, a few at a time, and compares in
+//! constant time.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use keyform::model::run::Surroundings;
+use scrypt::Params;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use tokio::sync::Semaphore;
+
+/// What API keys begin with.
+pub const API_KEY_PREFIX: &str = "hmat_";
+/// What refresh tokens begin with.
+pub const REFRESH_TOKEN_PREFIX: &str = "hmat_refresh_";
+/// How many characters of a key may be shown.
+pub const SHOWN_CHARS: usize = 12;
+
+const RANDOM_BYTES: usize = 32;
+const SALT_BYTES: usize = 16;
+const HASH_BYTES: usize = 64;
+const BLOCK_SIZE: u32 = 8;
+const PARALLELISM: u32 = 1;
+/// N is 16384.
+const LOG_N: u8 = 14;
+
+/// A secret that was just made. It is told to its owner and nowhere else.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Minted(String);
+
+impl Minted {
+    /// A prefix and 64 hexadecimal digits.
+    #[must_use]
+    pub fn new(prefix: &str, surroundings: &dyn Surroundings) -> Self {
+        Self(format!("{prefix}{}", surroundings.fresh().token(RANDOM_BYTES)))
+    }
+
+    /// The text, for its owner.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// What lists may show of it.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        self.0.chars().take(SHOWN_CHARS).collect()
+    }
+}
+
+impl std::fmt::Debug for Minted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Minted(…)")
+    }
+}
+
+/// What is kept of a secret.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The scrypt hash, in base64.
+    pub hash: String,
+    /// Its salt, in base64.
+    pub salt: String,
+    /// The SHA-256 by which it is found, in hexadecimal digits.
+    pub lookup_hash: String,
+}
+
+/// Whether a text looks as [`Minted::new`] makes it. Nothing is looked up for one that does not.
+#[must_use]
+pub fn is_well_formed(text: &str, prefix: &str) -> bool {
+    text.strip_prefix(prefix).is_some_and(|digits| {
+        digits.len() == 2 * RANDOM_BYTES && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+    })
+}
+
+/// The SHA-256 of a text, in hexadecimal digits.
+#[must_use]
+pub fn lookup_hash(text: &str) -> String {
+    hexadecimal(&Sha256::digest(text.as_bytes()))
+}
+
+/// Whether two texts are the same, in a time that does not depend on where they differ.
+#[must_use]
+pub fn same(one: &str, other: &str) -> bool {
+    one.as_bytes().ct_eq(other.as_bytes()).into()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// scrypt at a cost, a few computations at a time.
+#[derive(Clone, Debug)]
+pub struct Hashing {
+    log_n: u8,
+    turns: Arc<Semaphore>,
+}
+
+impl Default for Hashing {
+    fn default() -> Self {
+        Self::with_log_n(LOG_N)
+    }
+}
+
+impl Hashing {
+    /// At another cost: N is two to the power of `log_n`. Tests want a low one; hashes made at one cost are not recognised at another.
+    #[must_use]
+    pub fn with_log_n(log_n: u8) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { log_n, turns: Arc::new(Semaphore::new(cores)) }
+    }
+
+    /// What to keep of a secret.
+    ///
+    /// # Errors
+    /// [`HashingFailed`]
+    pub async fn keep(&self, secret: &Minted, surroundings: &dyn Surroundings) -> Result<Kept, HashingFailed> {
+        let salt = salt(surroundings);
+        let hash = self.hash(secret.reveal().to_owned(), salt.clone()).await?;
+        Ok(Kept { hash: STANDARD.encode(hash), salt: STANDARD.encode(salt), lookup_hash: lookup_hash(secret.reveal()) })
+    }
+
+    /// Whether a text is the secret of which this hash and salt were kept.
+    ///
+    /// # Errors
+    /// [`HashingFailed`]
+    pub async fn proves(&self, text: &str, hash: &str, salt: &str) -> Result<bool, HashingFailed> {
+        let (Ok(hash), Ok(salt)) = (STANDARD.decode(hash), STANDARD.decode(salt)) else { return Ok(false) };
+        let found = self.hash(text.to_owned(), salt).await?;
+        Ok(found.ct_eq(&hash).into())
+    }
+
+    async fn hash(&self, text: String, salt: Vec<u8>) -> Result<Vec<u8>, HashingFailed> {
+        let turn = self.turns.clone().acquire_owned().await.map_err(HashingFailed::because)?;
+        let params = Params::new(self.log_n, BLOCK_SIZE, PARALLELISM).map_err(HashingFailed::because)?;
+        let compute = move || {
+            let mut hash = vec![0; HASH_BYTES];
+            let computed = scrypt::scrypt(text.as_bytes(), &salt, &params, &mut hash);
+            drop(turn);
+            computed.map(|()| hash)
+        };
+        tokio::task::spawn_blocking(compute).await.map_err(HashingFailed::because)?.map_err(HashingFailed::because)
+    }
+}
+
+/// The bytes of hexadecimal digits: randomness comes as text.
+fn salt(surroundings: &dyn Surroundings) -> Vec<u8> {
+    let digits = surroundings.fresh().token(SALT_BYTES);
+    let pair = |at: usize| digits.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+    (0..digits.len()).step_by(2).filter_map(pair).collect()
+}
+
+/// A hash could not be computed: the cost is impossible, or the program is ending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HashingFailed(String);
+
+impl HashingFailed {
+    fn because(why: impl std::fmt::Display) -> Self {
+        Self(why.to_string())
+    }
+}
+
+impl std::fmt::Display for HashingFailed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a hash could not be computed: {}", self.0)
+    }
+}
+
+impl std::error::Error for HashingFailed {}
+
+impl From<HashingFailed> for keyform::server::FlowError {
+    fn from(error: HashingFailed) -> Self {
+        Self::Broken(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use keyform::surroundings::System;
+
+    use super::*;
+
+    #[test]
+    fn keys_have_the_form_that_is_asked_for() {
+        for (prefix, length) in [(API_KEY_PREFIX, 69), (REFRESH_TOKEN_PREFIX, 77)] {
+            let key = Minted::new(prefix, &System);
+            assert_eq!(key.reveal().len(), length);
+            assert!(is_well_formed(key.reveal(), prefix));
+            assert_eq!(key.shown().len(), SHOWN_CHARS);
+            assert_eq!(format!("{key:?}"), "Minted(…)");
+        }
+        let key = Minted::new(API_KEY_PREFIX, &System);
+        for wrong in ["", "hmat_", &key.reveal()[1..], &format!("{}0", key.reveal()), &key.reveal().to_uppercase()] {
+            assert!(!is_well_formed(wrong, API_KEY_PREFIX), "{wrong}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_key_proves_itself_and_nothing_else_does() {
+        let hashing = Hashing::with_log_n(4);
+        let (key, other) = (Minted::new(API_KEY_PREFIX, &System), Minted::new(API_KEY_PREFIX, &System));
+        let kept = hashing.keep(&key, &System).await.expect("hashed");
+        assert_eq!(STANDARD.decode(&kept.hash).map(|hash| hash.len()), Ok(64));
+        assert_eq!(STANDARD.decode(&kept.salt).map(|salt| salt.len()), Ok(16));
+        assert_eq!(kept.lookup_hash.len(), 64);
+        assert_eq!(hashing.proves(key.reveal(), &kept.hash, &kept.salt).await, Ok(true));
+        assert_eq!(hashing.proves(other.reveal(), &kept.hash, &kept.salt).await, Ok(false));
+        assert_eq!(hashing.proves(key.reveal(), "?", &kept.salt).await, Ok(false));
+        assert_eq!(hashing.proves(key.reveal(), "", &kept.salt).await, Ok(false));
+    }
+
+    /// The third vector of RFC 7914, section 12.
+    #[tokio::test]
+    async fn the_hash_is_that_of_the_standard() {
+        let hash =
+            Hashing::default().hash("pleaseletmein".to_owned(), b"SodiumChloride".to_vec()).await.expect("hashed");
+        assert!(hexadecimal(&hash).starts_with("7023bdcb3afd7348461c06cd81fd38eb"));
+        assert!(hexadecimal(&hash).ends_with("e61e85dc0d651e40dfcf017b45575887"));
+    }
+}

@@ -1,0 +1,162 @@
+//! What every part of the system stands on: the typed model, the host, and the settings.
+
+use std::fmt;
+use std::sync::Arc;
+
+use keyform::application::{Host, claims};
+use keyform::model::run::{Caller, Surroundings};
+use keyform::server::FlowError;
+use keyform::{CallError, Timestamp, Uuid};
+use sha2::{Digest, Sha256};
+
+use crate::model;
+use crate::notify::{Logged, Notice, Notifier};
+use crate::secrets::Hashing;
+
+/// How the number of model calls in 24 hours is limited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RequestLimit {
+    /// A call is counted before it is made: the number is never exceeded.
+    #[default]
+    Strict,
+    /// A call is counted after it was made: those that run at the same time may exceed the number by a few.
+    Soft,
+}
+
+/// What a program may decide.
+#[derive(Clone)]
+pub struct Settings {
+    /// How keys and tokens are hashed.
+    pub hashing: Hashing,
+    /// Who carries notices.
+    pub notifier: Arc<dyn Notifier>,
+    /// How model calls are limited.
+    pub request_limit: RequestLimit,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { hashing: Hashing::default(), notifier: Arc::new(Logged), request_limit: RequestLimit::default() }
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings").field("request_limit", &self.request_limit).finish_non_exhaustive()
+    }
+}
+
+/// The system: cheap to clone, for all tasks.
+#[derive(Clone, Debug)]
+pub struct Helpmaton {
+    /// The patterns of the model, without a caller: code may everything.
+    pub model: model::Helpmaton,
+    host: Host,
+    settings: Settings,
+}
+
+impl Helpmaton {
+    /// The system on a host.
+    ///
+    /// # Errors
+    /// The host lacks what the model needs, such as keys for encrypted fields.
+    pub fn on(host: &Host, settings: Settings) -> Result<Self, CallError> {
+        let model = model::Helpmaton::on(host.store(), host.options())?;
+        Ok(Self { model, host: host.clone(), settings })
+    }
+
+    /// Where it runs.
+    #[must_use]
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// What was decided.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Clock, ids and randomness.
+    #[must_use]
+    pub fn surroundings(&self) -> Arc<dyn Surroundings> {
+        self.host.surroundings()
+    }
+
+    /// The time, in milliseconds since 1970.
+    #[must_use]
+    pub fn now_millis(&self) -> i64 {
+        self.surroundings().now_millis()
+    }
+
+    /// The time.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        timestamp(self.now_millis())
+    }
+
+    /// An id that nobody has yet.
+    #[must_use]
+    pub fn fresh_id<Id: From<Uuid>>(&self) -> Id {
+        Uuid::trusted(self.surroundings().fresh().uuid()).into()
+    }
+
+    /// An id for what a call makes: the same whenever the call is repeated under its token, and a fresh one without a token. `what` tells apart the several
+    /// things that one call makes.
+    #[must_use]
+    pub fn id_for<Id: From<Uuid>>(&self, token: Option<&str>, what: &str) -> Id {
+        match token {
+            Some(token) => derived_id(token, what),
+            None => self.fresh_id(),
+        }
+    }
+
+    /// The patterns as a caller of a flow may call them.
+    ///
+    /// # Errors
+    /// [`FlowError::Forbidden`] if nobody said who they are.
+    pub fn as_caller(&self, caller: &Caller) -> Result<(model::Caller, model::Helpmaton), FlowError> {
+        let caller: model::Caller = claims(caller)?;
+        Ok((caller.clone(), self.model.as_caller(caller)))
+    }
+
+    /// Tells somebody. What cannot be handed over is in the log: nothing fails because of it.
+    pub async fn tell(&self, address: &str, notice: Notice) {
+        if let Err(why) = self.settings.notifier.tell(address, notice).await {
+            tracing::warn!(address, "a notice could not be handed over: {why}");
+        }
+    }
+}
+
+/// Milliseconds since 1970 as a time.
+#[must_use]
+pub fn timestamp(millis: i64) -> Timestamp {
+    let since = std::time::Duration::from_millis(u64::try_from(millis).unwrap_or(0));
+    Timestamp::from(std::time::SystemTime::UNIX_EPOCH + since)
+}
+
+/// An id that is the same for the same texts: a UUID of version 8 made of their SHA-256.
+#[must_use]
+pub fn derived_id<Id: From<Uuid>>(token: &str, what: &str) -> Id {
+    let digest =
+        Sha256::new().chain_update(what.as_bytes()).chain_update([0]).chain_update(token.as_bytes()).finalize();
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest[..16]);
+    bytes[6] = bytes[6] & 0x0f | 0x80;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    Uuid::trusted(format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_derived_id_depends_on_both_texts() {
+        let id = |token, what| derived_id::<Uuid>(token, what);
+        assert_eq!(id("a", "b"), id("a", "b"));
+        assert_ne!(id("a", "b"), id("b", "a"));
+        assert_eq!(Uuid::new(id("a", "b").as_str()), Ok(id("a", "b")));
+    }
+}
