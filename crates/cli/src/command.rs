@@ -54,9 +54,11 @@ fn serve() -> Command {
         files.help("Models to serve: .kf files, or names of the systems that come with keyform [default: all systems]");
     let no_systems = Arg::new("no-systems").long("no-systems").action(ArgAction::SetTrue);
     let no_systems = no_systems.help("Serve none of the systems that come with keyform");
+    let demo = Arg::new("demo").long("demo").action(ArgAction::SetTrue).conflicts_with_all(["models", "no-systems"]);
+    let demo = demo.help("Fill the systems that come with keyform with sample data, and tell what can be tried");
     Command::new("serve")
         .about("Serves a data directory (the default), and models as an HTTP API")
-        .args([files, crate::place::variable(), crate::place::create_tables(), no_systems])
+        .args([files, crate::place::variable(), crate::place::create_tables(), no_systems, demo])
         .args(settings(&|_| true))
         .after_help(SERVE)
 }

@@ -7,10 +7,12 @@
 //! 4. `copy` moves tables between stores, and items in and out of files.
 //! 5. `model` holds the commands that work on models, `lsp` the language server for editors.
 //!
-//! `place` says where a command finds its tables, `elsewhere` is a store behind an endpoint, `systems` are the models that come along.
+//! `place` says where a command finds its tables, `elsewhere` is a store behind an endpoint, `systems` are the applications that come along,
+//! `applications` runs them.
 //!
 //! Exit codes: 0 when all went well, 1 when a model has errors, 2 when the arguments, the settings or the surroundings do not allow it.
 
+mod applications;
 mod command;
 mod config;
 mod copy;

@@ -9,12 +9,14 @@ use std::thread;
 use std::time::Duration;
 
 use clap::ArgMatches;
+use keyform::application::Host;
 use keyform::model::run::{ANSWERS, Runner};
 use keyform::model::{Checked, Severity, check::Target};
 use keyform::server::{Credentials, Limits, Models, Running, Server, Settings, Tables, Timeouts, TokenKeys};
 use keyform::{Database, Encryption, Execute, Ground, ModelFiles, Options, Reload};
 use tokio::runtime::Runtime;
 
+use crate::applications::Applications;
 use crate::config::{Config, StoreKind};
 use crate::elsewhere::Elsewhere;
 use crate::failure::Failure;
@@ -39,6 +41,7 @@ pub(crate) struct Request {
     variables: BTreeMap<String, String>,
     create_tables: bool,
     no_systems: bool,
+    demo: bool,
 }
 
 impl Request {
@@ -49,6 +52,7 @@ impl Request {
             variables: place::variables(arguments)?,
             create_tables: arguments.get_flag("create-tables"),
             no_systems: arguments.get_flag("no-systems"),
+            demo: arguments.get_flag("demo"),
         })
     }
 }
@@ -61,21 +65,25 @@ pub(crate) fn run(config: &Config, request: &Request) -> Result<(), Failure> {
     let stopped = move |cut_off| sender.send(Event::Stopped(cut_off)).is_ok();
     if config.is_embedded() {
         let database = open(config)?;
-        let files = models(config, request, Arc::new(database.clone()))?;
-        let server = Server::bind(settings(config, files.models())?)?;
+        let Offer { files, applications, token_keys } = offer(config, request, Arc::new(database.clone()))?;
+        let server = Server::bind(settings(config, files.models(), token_keys)?)?;
         let running = keyform::serve(server, &database)?;
         announce(&ready(config, &running), &running, files)?;
+        begin(&applications, request)?;
         wait(&events, running, stopped);
+        applications.stop();
         database.close()?;
     } else {
         // It outlives the server: connections to the store belong to it.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let store: Arc<dyn Execute> = Arc::new(Elsewhere::connect(&runtime, config));
-        let files = models(config, request, store.clone())?;
+        let Offer { files, applications, token_keys } = offer(config, request, store.clone())?;
         check_tables(&runtime, &files, request)?;
-        let running = keyform::serve_models(settings(config, files.models())?, store)?;
+        let running = keyform::serve_models(settings(config, files.models(), token_keys)?, store)?;
         announce(&ready_elsewhere(config, &running), &running, files)?;
+        begin(&applications, request)?;
         wait(&events, running, stopped);
+        applications.stop();
     }
     tracing::info!("stopped");
     Ok(())
@@ -96,15 +104,25 @@ fn announce(ready: &str, running: &Running, files: ModelFiles) -> Result<(), Fai
     Ok(())
 }
 
+/// What is served, and with what.
+struct Offer {
+    files: ModelFiles,
+    applications: Applications,
+    token_keys: TokenKeys,
+}
+
 /// The models that are asked for; if none are, the systems.
-fn models(config: &Config, request: &Request, store: Arc<dyn Execute>) -> Result<ModelFiles, Failure> {
+fn offer(config: &Config, request: &Request, store: Arc<dyn Execute>) -> Result<Offer, Failure> {
     let mut settings = place::run_settings(config, request.variables.clone(), config.cursor_key()?);
     settings.field_keys = config.field_keys()?;
     let tables = if config.is_embedded() { Tables::Made } else { Tables::Expected };
+    let token_keys = token_keys(config)?;
+    let host = Host::shared(store.clone()).with_tables(tables).with_options(settings.clone().into());
+    let applications = Applications::on(host.with_token_keys(token_keys.clone()));
     let mut files = ModelFiles::open_on(&[], Ground { store, tables, settings })?;
     for name in &request.models {
         match systems::find(name) {
-            Some(text) => files.add_text(name, text)?,
+            Some(system) => files.add_application(&applications.named(system)?)?,
             None => files.add_file(Path::new(name))?,
         }
     }
@@ -112,21 +130,43 @@ fn models(config: &Config, request: &Request, store: Arc<dyn Execute>) -> Result
         if !config.is_embedded() {
             return Err(Failure::new("name the models to serve: a store elsewhere is served through models alone"));
         }
-        include_systems(config, request, &files);
+        include_systems(config, request, &files, &applications);
     }
     files.runners().for_each(|runner| report_lacks(config, runner));
-    Ok(files)
+    Ok(Offer { files, applications, token_keys })
+}
+
+/// Without a key of the operator, there is one for as long as the process lives: the tokens that systems issue in development are known.
+fn token_keys(config: &Config) -> Result<TokenKeys, Failure> {
+    match config.jwt_key_file.as_deref() {
+        Some(file) => Ok(TokenKeys::load(file)?),
+        None => Ok(TokenKeys::made_up()),
+    }
 }
 
 /// Serves the systems, which cost nothing until somebody calls them. Where others can reach the port, only if their tokens can be verified.
-fn include_systems(config: &Config, request: &Request, files: &ModelFiles) {
+fn include_systems(config: &Config, request: &Request, files: &ModelFiles, applications: &Applications) {
     let reachable = config.jwt_key_file.is_none() && !is_loopback(&config.host);
-    if request.no_systems || reachable {
-        return;
+    if !request.no_systems && !reachable {
+        applications.serve_when_called(&files.models());
     }
-    for (name, text) in systems::SYSTEMS {
-        files.include(name, text);
+}
+
+/// Starts the jobs of systems, and fills them with sample data if that was asked for.
+fn begin(applications: &Applications, request: &Request) -> Result<(), Failure> {
+    let named = request.models.iter().filter_map(|name| systems::find(name));
+    for system in named {
+        applications.start(applications.named(system)?);
     }
+    if request.models.is_empty() && !request.no_systems {
+        applications.wake_the_used();
+    }
+    if request.demo {
+        for line in applications.make_samples()? {
+            output::line(&line)?;
+        }
+    }
+    Ok(())
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -242,8 +282,7 @@ pub(crate) fn options(config: &Config) -> Result<Options, Failure> {
     Ok(options)
 }
 
-fn settings(config: &Config, models: Models) -> Result<Settings, Failure> {
-    let token_keys = config.jwt_key_file.as_deref().map(TokenKeys::load).transpose()?.unwrap_or_default();
+fn settings(config: &Config, models: Models, token_keys: TokenKeys) -> Result<Settings, Failure> {
     Ok(Settings {
         host: config.host.clone(),
         port: config.port,

@@ -1,20 +1,39 @@
-//! The systems that come with the command, by name: their models are part of it.
+//! The systems that come with the command, by name: their models and their code are part of it.
 
 use std::path::Path;
 
-/// Each system's name and model.
-pub(crate) const SYSTEMS: [(&str, &str); 5] = [
-    ("agencies", include_str!("../../../systems/agencies/agencies.kf")),
-    ("discord", include_str!("../../../systems/discord/discord.kf")),
-    ("helpmaton", include_str!("../../../systems/helpmaton/helpmaton.kf")),
-    ("t3nets", include_str!("../../../systems/t3nets/t3nets.kf")),
-    ("workspaces", include_str!("../../../systems/workspaces/workspaces.kf")),
+use keyform::CallError;
+use keyform::application::{Application, Host};
+
+/// A system that comes with the command.
+pub(crate) struct System {
+    /// The name of its model.
+    pub(crate) name: &'static str,
+    /// The text of its model.
+    pub(crate) text: &'static str,
+    /// The application on a host.
+    pub(crate) application: fn(&Host) -> Result<Application, CallError>,
+}
+
+macro_rules! system {
+    ($name:literal, $system:ident) => {
+        System { name: $name, text: $system::MODEL, application: $system::application }
+    };
+}
+
+/// All of them, in the order of their names.
+pub(crate) static SYSTEMS: [System; 5] = [
+    system!("agencies", keyform_agencies),
+    system!("discord", keyform_discord),
+    system!("helpmaton", keyform_helpmaton),
+    system!("t3nets", keyform_t3nets),
+    system!("workspaces", keyform_workspaces),
 ];
 
-/// The model of a system that is named so, unless there is a file of that name.
-pub(crate) fn find(name: &str) -> Option<&'static str> {
-    let (_, text) = SYSTEMS.iter().find(|(system, _)| *system == name)?;
-    (!Path::new(name).is_file()).then_some(text)
+/// The system that is named so, unless there is a file of that name.
+pub(crate) fn find(name: &str) -> Option<&'static System> {
+    let system = SYSTEMS.iter().find(|system| system.name == name)?;
+    (!Path::new(name).is_file()).then_some(system)
 }
 
 #[cfg(test)]
@@ -25,10 +44,10 @@ mod tests {
 
     #[test]
     fn every_system_is_without_errors_and_called_by_its_name() {
-        for (name, text) in SYSTEMS {
+        for System { name, text, .. } in &SYSTEMS {
             let checked = Checked::read(text);
             assert!(!checked.has_errors(), "{name}: {:?}", checked.diagnostics);
-            assert_eq!(checked.model.name, name);
+            assert_eq!(checked.model.name, *name);
         }
     }
 }

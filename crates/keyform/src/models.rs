@@ -14,6 +14,7 @@ use keyform_model::run::{RunError, Runner, Settings};
 use keyform_model::{Checked, Severity};
 use keyform_server::{Difference, Models, Served, Tables};
 
+use crate::application::Application;
 use crate::cursor_key;
 use crate::surroundings::System;
 
@@ -154,26 +155,12 @@ impl ModelFiles {
     /// It cannot be read, or not be served.
     pub fn add_file(&mut self, path: &Path) -> Result<(), ModelFileError> {
         let text = read(path)?;
-        self.add(path, text, false)
-    }
-
-    /// Serves one more model, of a text that never changes. `name` is what findings call it.
-    ///
-    /// # Errors
-    /// It cannot be served.
-    pub fn add_text(&mut self, name: &str, text: &str) -> Result<(), ModelFileError> {
-        self.add(Path::new(name), text.to_owned(), true)
-    }
-
-    fn add(&mut self, path: &Path, text: String, fixed: bool) -> Result<(), ModelFileError> {
         let runner = self.ground.runner(path, &text)?;
-        let name = runner.checked().model.name.clone();
-        if self.models.names().contains(&name) {
-            return Err(ModelFileError::Twice(path.to_owned(), name));
-        }
-        self.models.put(Served::new(runner.clone(), self.ground.tables));
-        self.files.push(ModelFile { path: path.to_owned(), fixed, runner, text: Some(text), name });
-        Ok(())
+        let served = Served::new(runner.clone(), self.ground.tables);
+        self.add(
+            ModelFile { path: path.to_owned(), fixed: false, name: served.name().to_owned(), runner, text: Some(text) },
+            served,
+        )
     }
 
     /// What runs each of the models.
@@ -181,17 +168,22 @@ impl ModelFiles {
         self.files.iter().map(|file| &file.runner)
     }
 
-    /// Serves a model from a text that never changes. It is read when it is asked for first.
+    /// Serves one more application, with its flows. Its jobs and handlers are for the caller to start.
     ///
-    /// # Panics
-    /// When it is asked for, if the text has errors: it is part of a program, and tests check it.
-    pub fn include(&self, name: &'static str, text: &'static str) {
-        let ground = self.ground.clone();
-        let make = move || {
-            let runner = ground.runner(Path::new(name), text).unwrap_or_else(|error| panic!("{error}"));
-            Served::new(runner, ground.tables)
-        };
-        self.models.put_later(name, make);
+    /// # Errors
+    /// Another model has its name.
+    pub fn add_application(&mut self, application: &Application) -> Result<(), ModelFileError> {
+        let (name, runner) = (application.name().to_owned(), application.runner().clone());
+        self.add(ModelFile { path: PathBuf::from(&name), fixed: true, name, runner, text: None }, application.served())
+    }
+
+    fn add(&mut self, file: ModelFile, served: Served) -> Result<(), ModelFileError> {
+        if self.models.names().contains(&file.name) {
+            return Err(ModelFileError::Twice(file.path, file.name));
+        }
+        self.models.put(served);
+        self.files.push(file);
+        Ok(())
     }
 
     /// The models, for the settings of a server.

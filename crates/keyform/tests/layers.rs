@@ -76,6 +76,21 @@ fn source_files_use_only_crates_below_their_own() {
     }
 }
 
+/// The systems are applications as anybody would write them: they know the library alone.
+#[test]
+fn systems_use_nothing_but_the_library() {
+    let systems = crates_folder().join("../systems");
+    for system in fs::read_dir(systems).expect("the systems are there") {
+        let system = system.expect("a folder can be listed").path();
+        let manifest = fs::read_to_string(system.join("Cargo.toml")).expect("a manifest can be read");
+        let dependencies = manifest.lines().skip_while(|line| *line != "[dependencies]");
+        for line in dependencies.filter(|line| line.starts_with("keyform")) {
+            let package = line.split(['.', ' ', '=']).next().unwrap_or_default();
+            assert!(["keyform", "keyform-scenario"].contains(&package), "{} depends on {package}", system.display());
+        }
+    }
+}
+
 #[test]
 fn manifests_depend_only_on_crates_below() {
     let packages: BTreeMap<String, &str> = MAY_USE

@@ -11,8 +11,8 @@ use crate::{output, systems};
 
 /// Reads a file; `-` is standard input, and the name of a system is its model if there is no such file.
 pub(super) fn read(path: &str) -> Result<String, Failure> {
-    if let Some(text) = systems::find(path) {
-        return Ok(text.to_owned());
+    if let Some(system) = systems::find(path) {
+        return Ok(system.text.to_owned());
     }
     if path == "-" {
         let mut text = String::new();
@@ -24,7 +24,7 @@ pub(super) fn read(path: &str) -> Result<String, Failure> {
             Failure::new(format!("{path} is not UTF-8 text. A model is a text file with the ending .kf"))
         }
         std::io::ErrorKind::NotFound if !path.contains(['.', '/']) => {
-            let names: Vec<&str> = systems::SYSTEMS.iter().map(|(name, _)| *name).collect();
+            let names: Vec<&str> = systems::SYSTEMS.iter().map(|system| system.name).collect();
             Failure::new(format!("there is no file {path}, and no system of that name; there are {}", names.join(", ")))
         }
         _ => Failure::new(format!("cannot read {path}: {error}")),

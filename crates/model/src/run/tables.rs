@@ -28,7 +28,11 @@ impl Runner {
         for table in &self.checked.model.tables {
             match self.send(Operation::CreateTable(bind::create_table(table, &inputs))).await {
                 Ok(_) => {}
-                Err(error) if error.code() == ErrorCode::ResourceInUse => continue,
+                // Perhaps somebody else is making it right now.
+                Err(error) if error.code() == ErrorCode::ResourceInUse => {
+                    self.wait_until_active(&inputs.table_name(table)).await?;
+                    continue;
+                }
                 Err(error) => return Err(error.into()),
             }
             self.wait_until_active(&inputs.table_name(table)).await?;

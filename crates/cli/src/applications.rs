@@ -1,0 +1,140 @@
+//! The systems on a host. Each is made when it is wanted first, so that it costs nothing before; its jobs and handlers run from then on.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use keyform::application::{Application, Host};
+use keyform::operation::{ListTables, Operation, Output};
+use keyform::server::Models;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::failure::Failure;
+use crate::systems::{SYSTEMS, System};
+
+/// How long jobs and handlers have to end.
+const STOP_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// The systems on a host. Clones are the same.
+#[derive(Clone)]
+pub(crate) struct Applications(Arc<Inner>);
+
+struct Inner {
+    host: Host,
+    made: [OnceLock<Application>; SYSTEMS.len()],
+    runtime: OnceLock<Runtime>,
+    at_work: Mutex<Vec<JoinHandle<()>>>,
+    stop: watch::Sender<bool>,
+}
+
+impl Applications {
+    /// None of them is made yet.
+    pub(crate) fn on(host: Host) -> Self {
+        let (stop, _) = watch::channel(false);
+        let made = std::array::from_fn(|_| OnceLock::new());
+        Self(Arc::new(Inner { host, made, runtime: OnceLock::new(), at_work: Mutex::new(Vec::new()), stop }))
+    }
+
+    /// A system that somebody named. Its jobs wait for [`start`](Self::start).
+    pub(crate) fn named(&self, system: &'static System) -> Result<Application, Failure> {
+        (system.application)(&self.0.host).map_err(|error| Failure::new(format!("{}: {error}", system.name)))
+    }
+
+    /// Serves all of them. Each is made and started when somebody calls it first.
+    pub(crate) fn serve_when_called(&self, models: &Models) {
+        for (number, system) in SYSTEMS.iter().enumerate() {
+            let systems = self.clone();
+            models.put_later(system.name, move || systems.awake(number).served());
+        }
+    }
+
+    /// Starts those whose tables are there already: their jobs go on where they were.
+    pub(crate) fn wake_the_used(&self) {
+        let systems = self.clone();
+        self.runtime().spawn(async move {
+            if systems.has_no_tables().await {
+                return;
+            }
+            for (number, system) in SYSTEMS.iter().enumerate() {
+                let Ok(application) = systems.named(system) else { continue };
+                if application.runner().missing_tables().await.is_ok_and(|missing| missing.is_empty()) {
+                    systems.awake(number);
+                }
+            }
+        });
+    }
+
+    /// Fills all of them with sample data; lines that tell what can be tried.
+    pub(crate) fn make_samples(&self) -> Result<Vec<String>, Failure> {
+        let mut lines = Vec::new();
+        for (number, system) in SYSTEMS.iter().enumerate() {
+            let made = self.runtime().block_on(self.awake(number).make_sample());
+            let told = made.map_err(|error| Failure::new(format!("no sample data for {}: {error}", system.name)))?;
+            lines.extend(told);
+        }
+        Ok(lines)
+    }
+
+    /// Runs the jobs and handlers of an application until the end.
+    pub(crate) fn start(&self, application: Application) {
+        let mut stop = self.0.stop.subscribe();
+        let task = self.runtime().spawn(async move {
+            match application.start().await {
+                Ok(running) => {
+                    // The sender lives as long as the runtime that this runs on.
+                    stop.wait_for(|stop| *stop).await.map(drop).unwrap_or_default();
+                    running.stop().await;
+                }
+                Err(error) => tracing::error!(system = application.name(), "jobs and handlers do not run: {error}"),
+            }
+        });
+        self.0.at_work.lock().unwrap_or_else(PoisonError::into_inner).push(task);
+    }
+
+    /// Ends jobs and handlers.
+    pub(crate) fn stop(&self) {
+        let Some(runtime) = self.0.runtime.get() else { return };
+        self.0.stop.send_replace(true);
+        let tasks = std::mem::take(&mut *self.0.at_work.lock().unwrap_or_else(PoisonError::into_inner));
+        let ended = runtime.block_on(async { tokio::time::timeout(STOP_TIME_MAX, all(tasks)).await });
+        if ended.is_err() {
+            tracing::warn!("jobs did not end in time and were cut off");
+        }
+    }
+
+    /// Whether the store is empty, as it is for a newcomer: then no system needs to be looked at.
+    async fn has_no_tables(&self) -> bool {
+        let listed = self.0.host.store().execute(Operation::ListTables(ListTables::default())).await;
+        matches!(listed, Ok(Output::ListTables(listed)) if listed.tables.is_empty())
+    }
+
+    fn awake(&self, number: usize) -> &Application {
+        let mut is_new = false;
+        let application = self.0.made[number].get_or_init(|| {
+            is_new = true;
+            // The keys of encrypted fields were there when the host was made, and tests check the models.
+            self.named(&SYSTEMS[number]).unwrap_or_else(|error| panic!("{error}"))
+        });
+        if is_new {
+            self.start(application.clone());
+        }
+        application
+    }
+
+    fn runtime(&self) -> &Runtime {
+        self.0.runtime.get_or_init(|| {
+            let runtime =
+                Builder::new_multi_thread().worker_threads(1).thread_name("keyform-jobs").enable_all().build();
+            runtime.expect("the operating system gives one more thread")
+        })
+    }
+}
+
+async fn all(tasks: Vec<JoinHandle<()>>) {
+    for task in tasks {
+        if let Err(error) = task.await {
+            tracing::error!("a system's jobs ended badly: {error}");
+        }
+    }
+}
