@@ -66,7 +66,7 @@ pub use keyform_macros::model;
 pub use keyform_model as model;
 pub use keyform_server as server;
 pub use models::{Ground, ModelFileError, ModelFiles, Reload, unnamed_table};
-pub use rehearse::{Rehearsal, rehearse};
+pub use rehearse::{Rehearsal, Rehearse, RehearseError, Stage};
 pub use serde;
 pub use serde_json;
 pub use serve::{serve, serve_models};

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use keyform::Rehearsal;
 use keyform::model::Checked;
 use keyform::model::evolve::state::{Counts, State};
 use keyform::model::evolve::{MigrateError, Migration, Pace, Progress, RolledBack, Verified};
 use keyform::surroundings::System;
+use keyform::{Rehearsal, Rehearse, Stage};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -35,7 +35,7 @@ pub(super) fn command() -> Command {
         let step = Command::new(name).about(about).arg(file()).args(place::arguments()).arg(format());
         match name {
             "plan" => step.arg(budget()),
-            "run" => step.arg(budget()).arg(take_over()).arg(rehearse()),
+            "run" => step.arg(budget()).arg(take_over()).arg(rehearse()).arg(tables_prefix()),
             "cutover" => step.arg(budget()).arg(take_over()),
             "rollback" => step.arg(take_over()).arg(no_wait()),
             _ => step,
@@ -82,7 +82,16 @@ fn rehearse() -> Arg {
     Arg::new("rehearse")
         .long("rehearse")
         .action(ArgAction::SetTrue)
-        .help("Run everything on a copy in memory, and say what came of it; the tables are only read")
+        .help("Run everything on a copy, and say what came of it; the tables are only read. The copy is in memory, up to 512 MB of items")
+}
+
+fn tables_prefix() -> Arg {
+    Arg::new("tables-prefix")
+        .long("tables-prefix")
+        .value_name("PREFIX")
+        .requires("rehearse")
+        .value_parser(clap::builder::NonEmptyStringValueParser::new())
+        .help("Rehearse on copies in the store itself, of which the names begin with this; they are removed in the end")
 }
 
 pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -118,8 +127,15 @@ async fn run_on(step: &str, checked: Arc<Checked>, place: &Place, arguments: &Ar
             Said::good(estimate.text(), serde_json::to_value(&estimate)?)
         }
         "run" if arguments.get_flag("rehearse") => {
-            let rehearsal = keyform::rehearse(checked, &*place.store(), variables, keys.as_ref(), &watch).await?;
-            rehearsed(&rehearsal)?
+            let rehearse = Rehearse {
+                checked,
+                variables,
+                keys,
+                stage: stage(arguments),
+                write_units_per_second: pace(arguments).write_units_per_second,
+                copying: Arc::new(copied),
+            };
+            rehearsed(&rehearse.run(&place.store(), &watch).await?, &rehearse.stage)?
         }
         "run" => {
             let ran = migration.run(&pace(arguments), &watch).await?;
@@ -165,6 +181,20 @@ struct Said {
 impl Said {
     fn good(text: String, value: Value) -> Self {
         Self { text, value, is_good: true }
+    }
+}
+
+fn stage(arguments: &ArgMatches) -> Stage {
+    match arguments.get_one::<String>("tables-prefix") {
+        Some(prefix) => Stage::Tables { prefix: prefix.clone() },
+        None => Stage::Memory { bytes_max: Stage::BYTES_MAX },
+    }
+}
+
+/// A copy in the store may take long: it says how far it is, every thousand items.
+fn copied(progress: &keyform::copy::Progress) {
+    if progress.items.is_multiple_of(1000) && progress.items > 0 {
+        output::note(&format!("copying {}: {} of about {}", progress.table, progress.items, progress.items_total));
     }
 }
 
@@ -233,10 +263,14 @@ fn rolled_back(found: &RolledBack) -> Result<Said, Failure> {
     Ok(Said::good(text, serde_json::to_value(found)?))
 }
 
-fn rehearsed(rehearsal: &Rehearsal) -> Result<Said, Failure> {
+fn rehearsed(rehearsal: &Rehearsal, stage: &Stage) -> Result<Said, Failure> {
     let items: u64 = rehearsal.copied.values().sum();
-    let mut text = format!("rehearsed on a copy of {items} items\n{}", rehearsal.estimate.text());
-    text.push_str(&format!("took {} write units\n", rehearsal.units.ceil()));
+    let place = match stage {
+        Stage::Memory { .. } => String::new(),
+        Stage::Tables { prefix } => format!(" in tables {prefix}…, which are removed again"),
+    };
+    let mut text = format!("rehearsed on a copy of {items} items{place}\n{}", rehearsal.estimate.text());
+    text.push_str(&format!("took {} write units and {} ms\n", rehearsal.units.ceil(), rehearsal.millis));
     text.push_str(&verified(&rehearsal.verified)?.text);
     text.push_str(&rolled_back(&rehearsal.rolled_back)?.text);
     text.extend(rehearsal.stuck.iter().map(|stuck| format!("stuck: {stuck}\n")));

@@ -4,6 +4,7 @@
 
 mod forms;
 mod load;
+mod rehearse;
 mod stops;
 #[path = "../stores/mod.rs"]
 mod stores;

@@ -1,0 +1,117 @@
+//! The tables of a rehearsal: copied into memory, or beside the real ones in their own store.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use keyform_core::operation::{BatchWriteItem, WriteRequest};
+use keyform_core::{Attributes, Execute, Operation};
+use keyform_engine::Database;
+
+use crate::copy::{Checkpoint, Copier, Settings, like, segment, target};
+use crate::surroundings::System;
+
+use super::beside::Beside;
+use super::{RehearseError, Watched};
+
+/// Items that one BatchWriteItem takes.
+const BATCH_ITEMS_MAX: usize = 25;
+
+/// How many items each table has.
+pub(super) type Copied = BTreeMap<String, u64>;
+
+/// Copies tables into memory, as long as they are not larger than that; one that is not there is not there in the copy either.
+pub(super) async fn in_memory(
+    store: &dyn Execute,
+    tables: &[String],
+    bytes_max: u64,
+) -> Result<(Arc<dyn Execute>, Copied), RehearseError> {
+    let copy = Database::in_memory();
+    let mut copied = Copied::new();
+    let mut bytes = 0;
+    for table in tables {
+        copied.insert(table.clone(), copy_table(store, &copy, table, &mut bytes, bytes_max).await?);
+    }
+    Ok((Arc::new(copy), copied))
+}
+
+async fn copy_table(
+    store: &dyn Execute,
+    copy: &Database,
+    table: &str,
+    bytes: &mut u64,
+    bytes_max: u64,
+) -> Result<u64, RehearseError> {
+    let Some(description) = target::describe(store, table).await? else { return Ok(0) };
+    // What a store says of a table's size may be hours old: it is asked so that nothing is read in vain, and counted all the same.
+    if *bytes + description.size_bytes > bytes_max {
+        return Err(RehearseError::TooLarge { bytes: *bytes + description.size_bytes, bytes_max });
+    }
+    Execute::execute(copy, Operation::CreateTable(like(&description, table))).await?;
+    let mut count = 0;
+    let mut start: Option<Attributes> = None;
+    loop {
+        let page = segment::page(store, table, None, None, start.take()).await?;
+        let items = page.items.unwrap_or_default();
+        count += items.len() as u64;
+        *bytes += items.iter().map(|item| item.as_bytes().len() as u64).sum::<u64>();
+        if *bytes > bytes_max {
+            return Err(RehearseError::TooLarge { bytes: *bytes, bytes_max });
+        }
+        for some in items.chunks(BATCH_ITEMS_MAX) {
+            let puts = some.iter().map(|item| WriteRequest::Put(item.to_attributes())).collect();
+            let batch = BatchWriteItem { tables: vec![(table.to_owned(), puts)], ..BatchWriteItem::default() };
+            Execute::execute(copy, Operation::BatchWriteItem(batch)).await?;
+        }
+        match page.last_key {
+            Some(key) => start = Some(key.to_attributes()),
+            None => return Ok(count),
+        }
+    }
+}
+
+/// None of the copies may be there already: it could be anybody's.
+pub(super) async fn refuse_taken(beside: &Beside, tables: &[String]) -> Result<(), RehearseError> {
+    for table in tables {
+        if target::describe(beside, table).await?.is_some() {
+            return Err(RehearseError::Taken(beside.name(table)));
+        }
+    }
+    Ok(())
+}
+
+/// Copies tables beside themselves, within a budget of write units.
+pub(super) async fn beside(
+    beside: &Arc<Beside>,
+    tables: &[String],
+    write_units: Option<u64>,
+    watched: &Watched,
+) -> Result<Copied, RehearseError> {
+    let copier = Copier {
+        from: beside.store.clone(),
+        to: beside.clone(),
+        surroundings: Arc::new(System),
+        // The source may be written to meanwhile: a rehearsal is about how items are, not about those of this very moment.
+        settings: Settings { write_units, verify: false, ..Settings::default() },
+        checkpoint: Arc::new(Checkpoint::in_memory()),
+        progress: watched.clone(),
+    };
+    let mut copied = Copied::new();
+    for table in tables {
+        let items = match target::describe(&*beside.store, table).await? {
+            Some(_) => copier.table(table, table).await?.items,
+            None => 0,
+        };
+        copied.insert(table.clone(), items);
+    }
+    Ok(copied)
+}
+
+/// Removes the copies again.
+pub(super) async fn remove(beside: &Beside, tables: &[String]) -> Result<(), RehearseError> {
+    for table in tables {
+        if target::describe(beside, table).await?.is_some() {
+            beside.execute(Operation::DeleteTable { table: table.clone() }).await?;
+        }
+    }
+    Ok(())
+}

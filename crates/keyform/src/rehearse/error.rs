@@ -1,0 +1,67 @@
+//! Why a rehearsal does not go on.
+
+use std::fmt;
+
+use keyform_core::Error;
+use keyform_model::evolve::MigrateError;
+
+use crate::copy::CopyError;
+
+/// Why a rehearsal does not go on.
+#[derive(Debug)]
+pub enum RehearseError {
+    /// The tables are too large to be copied into memory.
+    TooLarge {
+        /// How large their items are, at least.
+        bytes: u64,
+        /// How large they may be.
+        bytes_max: u64,
+    },
+    /// A table has the name of a copy already.
+    Taken(String),
+    /// The tables cannot be copied.
+    Copy(CopyError),
+    /// The migration failed.
+    Migrate(MigrateError),
+}
+
+impl fmt::Display for RehearseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge { bytes, bytes_max } => write!(
+                f,
+                "the tables have {} MB of items or more, and a rehearsal in memory takes {} MB: add --tables-prefix rehearsal- to rehearse on \
+                 copies in the store itself, which are removed in the end",
+                bytes / 1_000_000,
+                bytes_max / 1_000_000
+            ),
+            Self::Taken(table) => write!(
+                f,
+                "there is a table {table} already: if a rehearsal that was stopped has left it, remove it (`keyform deploy` does with \
+                 --destroy), or give another --tables-prefix"
+            ),
+            Self::Copy(error) => error.fmt(f),
+            Self::Migrate(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RehearseError {}
+
+impl From<MigrateError> for RehearseError {
+    fn from(error: MigrateError) -> Self {
+        Self::Migrate(error)
+    }
+}
+
+impl From<CopyError> for RehearseError {
+    fn from(error: CopyError) -> Self {
+        Self::Copy(error)
+    }
+}
+
+impl From<Error> for RehearseError {
+    fn from(error: Error) -> Self {
+        Self::Migrate(MigrateError::Store(error))
+    }
+}
