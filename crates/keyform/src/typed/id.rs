@@ -304,6 +304,16 @@ impl Uuid {
         Self(System.uuid())
     }
 
+    /// The one that a text always has: what `uuid(text)` gives in a model.
+    ///
+    /// ```
+    /// assert_eq!(keyform::Uuid::of("a text"), keyform::Uuid::of("a text"));
+    /// ```
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self(keyform_model::bind::uuid_of(text))
+    }
+
     /// The text of an id that is a UUID.
     #[doc(hidden)]
     #[must_use]

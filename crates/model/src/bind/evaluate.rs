@@ -239,8 +239,9 @@ fn added(one: Number, other: Number, minus: bool) -> Result<AttributeValue, Bind
     sum.map(AttributeValue::N).map_err(|_| BindError::WrongValue("a sum".to_owned()))
 }
 
-/// The UUID that a text always has: the first 128 bits of its hash, marked as a UUID of its own making.
-fn uuid_of(text: &str) -> String {
+/// The UUID that a text always has, which is what `uuid(text)` gives: the first 128 bits of its hash, marked as a UUID of its own making.
+#[must_use]
+pub fn uuid_of(text: &str) -> String {
     let hash = render::written(&Type::Json, Format::Hash, text).unwrap_or_default();
     let part = |from: usize, to: usize| hash.get(from..to).unwrap_or_default().to_owned();
     format!("{}-{}-8{}-a{}-{}", part(0, 8), part(8, 12), part(13, 16), part(17, 20), part(20, 32))

@@ -31,6 +31,7 @@ use keyform_core::{AttributeValue, Attributes};
 use crate::schema::Table;
 use crate::seal::Sealing;
 
+pub use evaluate::uuid_of;
 pub use item::item;
 pub use permit::{arguments, guard, holds, value as evaluate};
 pub use read::{BoundRead, read};

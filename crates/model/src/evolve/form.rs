@@ -319,9 +319,12 @@ impl Form {
         !self.in_place && self.new.entity.key_fields().contains(&field)
     }
 
-    /// Defaults of required fields, where they are the same each time.
+    /// Defaults of required fields, where they are the same each time. A version begins.
     fn fill(&self, old: &Attributes, fields: &mut Attributes, now_millis: i64) -> Result<(), BindError> {
         for field in self.new.entity.fields.iter().filter(|field| field.is_required()) {
+            if field.flags.version.is_some() {
+                fields.entry(field.name.clone()).or_insert_with(|| 1.into());
+            }
             let Some(default) = field.default.as_ref().filter(|default| is_steady(default)) else { continue };
             if !fields.contains_key(&field.name)
                 && let Some(value) = self.value(default, &field.kind, fields.clone(), old, now_millis)?
