@@ -37,6 +37,7 @@ pub(crate) fn command() -> Command {
         .subcommand(serve())
         .subcommands(crate::model::commands())
         .subcommands([crate::copy::command(), crate::copy::export::command()])
+        .subcommand(crate::demo::command())
         .subcommand(crate::lsp::command())
         .subcommand(keys())
         .subcommand(credentials())

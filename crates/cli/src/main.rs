@@ -5,7 +5,8 @@
 //! 2. `serve` opens the database, serves it, and waits for a signal to stop.
 //! 3. `keys` and `credentials` do their errands and end.
 //! 4. `copy` moves tables between stores, and items in and out of files.
-//! 5. `model` holds the commands that work on models, `lsp` the language server for editors.
+//! 5. `demo` makes something to look at of the systems that come along.
+//! 6. `model` holds the commands that work on models, `lsp` the language server for editors.
 //!
 //! `place` says where a command finds its tables, `elsewhere` is a store behind an endpoint, `systems` are the applications that come along,
 //! `applications` runs them.
@@ -17,6 +18,7 @@ mod command;
 mod config;
 mod copy;
 mod credentials;
+mod demo;
 mod elsewhere;
 mod failure;
 mod keys;
@@ -50,6 +52,9 @@ fn main() -> ExitCode {
 fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     if let Some(done) = arguments.subcommand().and_then(|(name, arguments)| model::run(name, arguments)) {
         return done;
+    }
+    if let Some(("demo", arguments)) = arguments.subcommand() {
+        return demo::run(arguments);
     }
     if let Some((name @ ("copy" | "export"), arguments)) = arguments.subcommand() {
         return if name == "copy" { copy::run(arguments) } else { copy::export::run(arguments) };

@@ -30,10 +30,19 @@ pub(crate) static SYSTEMS: [System; 5] = [
     system!("workspaces", keyform_workspaces),
 ];
 
+/// Older forms of systems, which `evolve` leads from: they can be run, but are not served.
+const OLDER: [(&str, &str); 1] = [("workspaces-v1", keyform_workspaces::legacy::MODEL)];
+
 /// The system that is named so, unless there is a file of that name.
 pub(crate) fn find(name: &str) -> Option<&'static System> {
     let system = SYSTEMS.iter().find(|system| system.name == name)?;
     (!Path::new(name).is_file()).then_some(system)
+}
+
+/// The model of a system, or of an older form of one, that is named so, unless there is a file of that name.
+pub(crate) fn model(name: &str) -> Option<&'static str> {
+    let older = OLDER.iter().find(|(older, _)| *older == name && !Path::new(name).is_file());
+    find(name).map(|system| system.text).or(older.map(|(_, text)| *text))
 }
 
 #[cfg(test)]

@@ -113,9 +113,10 @@ async fn run_step(step: &str, checked: Arc<Checked>, arguments: &ArgMatches) -> 
 }
 
 async fn run_on(step: &str, checked: Arc<Checked>, place: &Place, arguments: &ArgMatches) -> Result<ExitCode, Failure> {
-    let variables = place::variables(arguments)?;
+    let config = place::config(arguments)?;
+    let variables = place::run_settings(&config, place::variables(arguments)?, Default::default()).variables;
     let is_sealed = checked.model.entities.iter().any(|entity| entity.encrypted_fields().next().is_some());
-    let keys = if is_sealed { place::config(arguments)?.field_keys()? } else { None };
+    let keys = if is_sealed { config.field_keys()? } else { None };
     let migration = Migration::new(Arc::clone(&checked), place.store(), Arc::new(System), variables.clone())?;
     let migration = migration.with_keys(keys.as_ref());
     let is_json = arguments.get_one::<String>("format").is_some_and(|format| format == "json");

@@ -11,8 +11,8 @@ use crate::{output, systems};
 
 /// Reads a file; `-` is standard input, and the name of a system is its model if there is no such file.
 pub(super) fn read(path: &str) -> Result<String, Failure> {
-    if let Some(system) = systems::find(path) {
-        return Ok(system.text.to_owned());
+    if let Some(text) = systems::model(path) {
+        return Ok(text.to_owned());
     }
     if path == "-" {
         let mut text = String::new();

@@ -1,0 +1,83 @@
+//! `keyform demo legacy`: data of the form before workspaces, to migrate.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+use keyform::ModelOptions;
+use keyform::model::Checked;
+use keyform::model::run::Runner;
+use keyform::surroundings::System;
+use keyform_workspaces::legacy::MODEL;
+use keyform_workspaces::legacy::data::Amount;
+use keyform_workspaces::legacy::fill::{Filled, fill};
+
+use crate::failure::Failure;
+use crate::output;
+use crate::place::{self, Place};
+
+const MORE: &str = "\
+The records are those of the seed, as an application of that time would have written them over two years: a second run finds them there. Look at them by \
+`keyform run workspaces-v1 items`, and carry them over by `keyform migrate run workspaces`.";
+
+pub(super) fn command() -> Command {
+    let amount = Amount::default();
+    let count = |name: &'static str, most: u64, default: usize| {
+        Arg::new(name)
+            .long(name)
+            .value_name("N")
+            .value_parser(value_parser!(u64).range(..=most))
+            .default_value(default.to_string())
+    };
+    let seed = Arg::new("seed").long("seed").value_name("N").value_parser(value_parser!(u64));
+    Command::new("legacy")
+        .about("Fills a table with data of the form before workspaces, to migrate")
+        .arg(count("items", 10_000_000, amount.items).help("So many saved items"))
+        .arg(count("settings", 10_000, amount.settings).help("So many settings"))
+        .arg(count("members", 100_000, amount.members).help("So many members"))
+        .arg(seed.default_value(amount.seed.to_string()).help("Another seed gives other records"))
+        .args(place::arguments())
+        .arg(place::create_tables())
+        .after_help(MORE)
+}
+
+pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let place = Place::open(arguments).await?;
+        let written = write(&place, arguments).await;
+        place.close()?;
+        let (filled, table) = written?;
+        output::line(&format!(
+            "{} items, {} settings and {} members written to {table}",
+            filled.items, filled.settings, filled.members
+        ))?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+async fn write(place: &Place, arguments: &ArgMatches) -> Result<(Filled, String), Failure> {
+    let config = place::config(arguments)?;
+    let settings = place::run_settings(&config, place::variables(arguments)?, Default::default());
+    let checked = Arc::new(Checked::read(MODEL));
+    if let Some(table) = keyform::unnamed_table(&checked, &settings.variables) {
+        return Err(Failure::new(format!(
+            "the table name {table} has a variable without a value: give --set NAME=VALUE"
+        )));
+    }
+    let runner = Runner::new(checked, place.store(), Arc::new(System), settings.clone())?;
+    if place.is_embedded() || arguments.get_flag("create-tables") {
+        for table in runner.create_tables().await? {
+            output::note(&format!("made table {table}"));
+        }
+    }
+    let stage = settings.variables.get("stage").cloned().unwrap_or_default();
+    let filled = fill(&place.store(), &ModelOptions::from(settings), amount(arguments)).await?;
+    Ok((filled, format!("workspaces-{stage}")))
+}
+
+fn amount(arguments: &ArgMatches) -> Amount {
+    let number = |name: &str| arguments.get_one::<u64>(name).copied().unwrap_or_default();
+    let count = |name: &str| usize::try_from(number(name)).unwrap_or(usize::MAX);
+    Amount { items: count("items"), settings: count("settings"), members: count("members"), seed: number("seed") }
+}

@@ -1,0 +1,24 @@
+//! `keyform demo`: something to look at, made of the systems that come along.
+
+mod legacy;
+
+use std::process::ExitCode;
+
+use clap::{ArgMatches, Command};
+
+use crate::failure::Failure;
+
+pub(crate) fn command() -> Command {
+    Command::new("demo")
+        .about("Shows what the systems that come with keyform do")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(legacy::command())
+}
+
+pub(crate) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    match arguments.subcommand() {
+        Some(("legacy", arguments)) => legacy::run(arguments),
+        _ => Ok(ExitCode::from(2)),
+    }
+}

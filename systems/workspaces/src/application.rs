@@ -1,0 +1,133 @@
+//! The system as an application: its flows and its sample data.
+
+use keyform::application::{Application, Host, claims};
+use keyform::server::{Flow, FlowCall, FlowError};
+use keyform::{CallError, Uuid};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::invitation::{self, Terms};
+use crate::model::{Caller, InviteCode, WorkspaceId, Workspaces};
+use crate::{mine, old_link, sample};
+
+/// The application on a host.
+///
+/// # Errors
+/// The host lacks what the model needs, such as a value for `stage`.
+pub fn application(host: &Host) -> Result<Application, CallError> {
+    let workspaces = Workspaces::on(host.store(), host.options())?;
+    let sampled = workspaces.clone();
+    Ok(Application::new(host, workspaces.calls())
+        .flow(my_workspaces(&workspaces))
+        .flow(invite(&workspaces, host))
+        .flow(about_invite(&workspaces))
+        .flow(join(&workspaces))
+        .flow(item_by_old_id(&workspaces))
+        .sample(move || {
+            let workspaces = sampled.clone();
+            async move { sample::make(&workspaces).await }
+        }))
+}
+
+/// The handle of whoever calls, under the key that the caller gave for this call, if one was given.
+fn called<T>(workspaces: &Workspaces, call: &FlowCall<T>) -> Result<Workspaces, FlowError> {
+    let workspaces = workspaces.as_caller(claims::<Caller>(&call.caller)?);
+    Ok(call.token.as_ref().map_or_else(|| workspaces.clone(), |token| workspaces.with_token(token)))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Cursor {
+    /// Where the last page ended.
+    cursor: Option<String>,
+}
+
+fn my_workspaces(workspaces: &Workspaces) -> Flow {
+    let workspaces = workspaces.clone();
+    let about = "The caller's workspaces, each once, with its name and the caller's role.";
+    Flow::new("myWorkspaces", about, move |call: FlowCall<Cursor>| {
+        let workspaces = workspaces.clone();
+        async move {
+            let caller = claims::<Caller>(&call.caller)?;
+            let workspaces = workspaces.as_caller(caller.clone());
+            Ok(mine::my_workspaces(&workspaces, &caller.user_id, call.arguments.cursor).await?)
+        }
+    })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Inviting {
+    /// The workspace, of which the caller is the owner.
+    #[schemars(with = "String")]
+    workspace_id: WorkspaceId,
+    #[serde(flatten)]
+    terms: Terms,
+}
+
+fn invite(workspaces: &Workspaces, host: &Host) -> Flow {
+    let (workspaces, clock) = (workspaces.clone(), host.surroundings());
+    let about = "Makes an invite code that lasts so many days and lets so many people in.";
+    let flow = Flow::new("invite", about, move |call: FlowCall<Inviting>| {
+        let (workspaces, clock) = (workspaces.clone(), clock.clone());
+        async move {
+            let workspaces = called(&workspaces, &call)?;
+            let Inviting { workspace_id, terms } = call.arguments;
+            Ok(invitation::invite(&workspaces, &*clock, &workspace_id, terms, call.token.as_deref()).await?)
+        }
+    });
+    flow.outcomes(&["BadExpiry", "UnknownWorkspace"])
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Code {
+    /// The code of the invite.
+    #[schemars(with = "String")]
+    code: InviteCode,
+}
+
+fn about_invite(workspaces: &Workspaces) -> Flow {
+    let workspaces = workspaces.clone();
+    let about = "What an invite is for: the name of its workspace, and how long and how often it works.";
+    let flow = Flow::new("aboutInvite", about, move |call: FlowCall<Code>| {
+        let workspaces = workspaces.clone();
+        async move {
+            let about = invitation::about(&workspaces, &call.arguments.code).await?;
+            about.ok_or_else(|| FlowError::refused("UnknownInvite", "no such invite, or it has ended"))
+        }
+    });
+    flow.public().outcomes(&["UnknownInvite"])
+}
+
+fn join(workspaces: &Workspaces) -> Flow {
+    let workspaces = workspaces.clone();
+    let about = "Joins the workspace of an invite. Who is a member already stays one, and uses nothing up.";
+    let flow = Flow::new("join", about, move |call: FlowCall<Code>| {
+        let workspaces = workspaces.clone();
+        async move {
+            let person: Uuid = claims::<Caller>(&call.caller)?.user_id;
+            Ok(invitation::join(&called(&workspaces, &call)?, &person, &call.arguments.code).await?)
+        }
+    });
+    flow.outcomes(&["UnknownInvite", "InviteExpired", "InviteUsedUp", "UnknownWorkspace"])
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct OldId {
+    /// The 64 hexadecimal digits of an old link.
+    hash: String,
+}
+
+fn item_by_old_id(workspaces: &Workspaces) -> Flow {
+    let workspaces = workspaces.clone();
+    let about = "An item by the id that it had before there were workspaces: what an old link leads to.";
+    let flow = Flow::new("itemByOldId", about, move |call: FlowCall<OldId>| {
+        let workspaces = workspaces.clone();
+        async move {
+            let found = old_link::item(&called(&workspaces, &call)?, &call.arguments.hash).await?;
+            let found =
+                found.ok_or_else(|| FlowError::refused("UnknownItem", "no item had that id, or it was deleted"))?;
+            serde_json::to_value(found).map_err(|error| FlowError::Broken(error.to_string()))
+        }
+    });
+    flow.outcomes(&["UnknownItem"])
+}

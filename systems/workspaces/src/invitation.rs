@@ -1,0 +1,142 @@
+//! Inviting, what an invite is for, and joining.
+
+use std::time::Duration;
+
+use keyform::model::run::Surroundings;
+use keyform::{CallError, Epoch, Timestamp, Uuid};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::{
+    CreateInviteError, CreateInviteInput, Invite, InviteCode, JoinByInviteError, MemberRole, WorkspaceId, Workspaces,
+};
+
+/// How often another code is tried if one is taken. A code has 80 bits: one try is nearly always enough.
+const TRIES: usize = 3;
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How long an invite lasts, and for how many people.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Terms {
+    /// For so many days, 30 at most; a week if it is not said.
+    pub days: Option<u32>,
+    /// For so many people; any number if it is not said.
+    pub max_uses: Option<i64>,
+}
+
+/// What somebody with an invite's code is told before they join.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AboutInvite {
+    /// The workspace.
+    #[schemars(with = "String")]
+    pub workspace_id: WorkspaceId,
+    /// Its name.
+    pub name: String,
+    /// When it ends, in seconds since 1970.
+    #[schemars(with = "i64")]
+    pub expires_at: Epoch,
+    /// How many people it still lets in; nothing if that is not limited.
+    pub uses_left: Option<i64>,
+}
+
+/// A membership that an invite has led to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Joined {
+    /// The workspace.
+    #[schemars(with = "String")]
+    pub workspace_id: WorkspaceId,
+    /// What the person is in it.
+    #[schemars(with = "String")]
+    pub role: MemberRole,
+    /// Whether the person was no member before.
+    pub is_new: bool,
+}
+
+/// A new invite, as an owner is shown it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Invited {
+    /// What is passed on.
+    #[schemars(with = "String")]
+    pub code: InviteCode,
+    /// When it ends, in seconds since 1970.
+    #[schemars(with = "i64")]
+    pub expires_at: Epoch,
+    /// How many people it lets in; nothing if that is not limited.
+    pub max_uses: Option<i64>,
+}
+
+impl From<Invite> for Invited {
+    fn from(invite: Invite) -> Self {
+        Self { code: invite.code, expires_at: invite.expires_at, max_uses: invite.max_uses }
+    }
+}
+
+/// Makes an invite. `workspaces` is the handle of the owner, under `token` if the call may be sent again; each further try has a token of its own.
+///
+/// # Errors
+/// [`CreateInviteError::BadExpiry`] for no days or more than 30, and what else the write is refused for.
+pub async fn invite(
+    workspaces: &Workspaces,
+    clock: &dyn Surroundings,
+    workspace_id: &WorkspaceId,
+    terms: Terms,
+    token: Option<&str>,
+) -> Result<Invited, CreateInviteError> {
+    let now = Timestamp::of_millis(clock.now_millis());
+    let expires_at = terms.days.map(|days| Epoch::from(now + DAY * days));
+    let input = CreateInviteInput { workspace_id: workspace_id.clone(), expires_at, max_uses: terms.max_uses };
+    let mut handle = workspaces.clone();
+    for number in 1..TRIES {
+        match handle.create_invite(input.clone()).await {
+            Err(CreateInviteError::CodeTaken) => {}
+            made => return made.map(Invited::from),
+        }
+        if let Some(token) = token {
+            handle = workspaces.with_token(&format!("{token} {number}"));
+        }
+    }
+    handle.create_invite(input).await.map(Invited::from)
+}
+
+/// What an invite is for. Nothing if there is none, if it has ended or is used up, or if its workspace is gone.
+///
+/// # Errors
+/// What a read may meet.
+pub async fn about(workspaces: &Workspaces, code: &InviteCode) -> Result<Option<AboutInvite>, CallError> {
+    let Some(invite) = workspaces.invite_by_code(code).await? else { return Ok(None) };
+    let uses_left = invite.max_uses.map(|max| max - invite.uses);
+    if uses_left.is_some_and(|left| left <= 0) {
+        return Ok(None);
+    }
+    let named = workspaces.workspace_names(std::slice::from_ref(&invite.workspace_id)).await?;
+    Ok(named.into_iter().next().map(|workspace| AboutInvite {
+        workspace_id: workspace.workspace_id,
+        name: workspace.name,
+        expires_at: invite.expires_at,
+        uses_left,
+    }))
+}
+
+/// Joins the workspace of an invite. `workspaces` is the handle of the person.
+///
+/// The membership and the use are one transaction. Who is a member already stays what they are, and uses nothing up.
+///
+/// # Errors
+/// The invite is unknown, has ended or is used up, or its workspace is gone.
+pub async fn join(workspaces: &Workspaces, person: &Uuid, code: &InviteCode) -> Result<Joined, JoinByInviteError> {
+    if let Some(member) = workspaces.join_by_invite(code).await? {
+        return Ok(Joined { workspace_id: member.workspace_id, role: member.role, is_new: true });
+    }
+    let invite = workspaces.invite_by_code(code).await?.ok_or(JoinByInviteError::UnknownInvite)?;
+    let member = workspaces.membership(&invite.workspace_id, person).await;
+    match member {
+        Ok(Some(member)) => Ok(Joined { workspace_id: member.workspace_id, role: member.role, is_new: false }),
+        // Whoever was removed in this moment may try again.
+        Ok(None) | Err(CallError::Forbidden) => Err(CallError::Busy.into()),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,65 @@
+//! The workspaces of a person.
+
+use std::collections::BTreeMap;
+
+use keyform::{CallError, Timestamp, Uuid};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::{MemberRole, WorkspaceId, Workspaces};
+
+/// A workspace as one of its members sees it in a list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MyWorkspace {
+    /// Its id.
+    #[schemars(with = "String")]
+    pub workspace_id: WorkspaceId,
+    /// Its name.
+    pub name: String,
+    /// What the person is in it.
+    #[schemars(with = "String")]
+    pub role: MemberRole,
+    /// Since when.
+    #[schemars(with = "String")]
+    pub joined_at: Timestamp,
+}
+
+/// A page of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MyWorkspaces {
+    /// Each once.
+    pub workspaces: Vec<MyWorkspace>,
+    /// For the next page; nothing at the end.
+    pub cursor: Option<String>,
+}
+
+/// A page of the workspaces of a person, with their names: a Query of the index, and a BatchGetItem.
+///
+/// A workspace that was deleted a moment ago has no name any more, and is left out although the index may still have it.
+///
+/// # Errors
+/// [`CallError::Forbidden`] if the handle's caller is somebody else, and what else a read may meet.
+pub async fn my_workspaces(
+    workspaces: &Workspaces,
+    person: &Uuid,
+    cursor: Option<String>,
+) -> Result<MyWorkspaces, CallError> {
+    let page = workspaces.workspaces_of_user(person).after_any(cursor).await?;
+    let ids: Vec<WorkspaceId> = page.items.iter().map(|member| member.workspace_id.clone()).collect();
+    let names = names(workspaces, &ids).await?;
+    let named = page.items.into_iter().filter_map(|member| {
+        let name = names.get(&member.workspace_id)?.clone();
+        Some(MyWorkspace { workspace_id: member.workspace_id, name, role: member.role, joined_at: member.joined_at })
+    });
+    Ok(MyWorkspaces { workspaces: named.collect(), cursor: page.cursor })
+}
+
+/// The names of workspaces, of those that are there.
+async fn names(workspaces: &Workspaces, ids: &[WorkspaceId]) -> Result<BTreeMap<WorkspaceId, String>, CallError> {
+    if ids.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let found = workspaces.workspace_names(ids).await?;
+    Ok(found.into_iter().map(|workspace| (workspace.workspace_id, workspace.name)).collect())
+}
