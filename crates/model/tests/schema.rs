@@ -1,7 +1,9 @@
 //! What a document means, in a few words for each part: keys that fields fill without a line, types behind references, sources of fields.
 
 use keyform_model::document::parse;
-use keyform_model::schema::{Change, ChangeKind, Entity, EntityKey, ExprKind, Model, Origin, Place, Type, resolve};
+use keyform_model::schema::{
+    Change, ChangeKind, Entity, EntityKey, ExprKind, Model, Origin, Permission, Place, Type, resolve,
+};
 
 const MODEL: &str = r#"
 model shop
@@ -137,4 +139,13 @@ fn fields_get_their_values_from_parameters_defaults_and_flags() {
     assert_eq!(changes(&model, 0), created);
     let updated = ["status = \"paid\" written", "updatedAt = now()", "version raised", "name = parameter 2"];
     assert_eq!(changes(&model, 1), updated);
+}
+
+#[test]
+fn an_expression_reaches_from_its_first_parenthesis_to_its_last() {
+    let text = "model m\n\nread r(a) -> [E] allow (a = 1 or a = 2) and (a = 3 or a = 4)\n";
+    let (document, _) = parse(text);
+    let (model, _) = resolve(&document);
+    let Some(Permission::When(condition)) = &model.reads[0].allow else { panic!("no condition") };
+    assert_eq!(&text[condition.span.start..condition.span.end], "(a = 1 or a = 2) and (a = 3 or a = 4)");
 }

@@ -43,6 +43,8 @@ impl Parser<'_> {
         operand: fn(&mut Self) -> Parsed<Expr>,
         operator: fn(&mut Self) -> Option<BinaryOp>,
     ) -> Parsed<Expr> {
+        // From a parenthesis on, which the left operand does not know of.
+        let start = self.peek().span.start;
         let mut left = operand(self)?;
         let mut length = self.depth;
         while let Some(op) = operator(self) {
@@ -51,7 +53,7 @@ impl Parser<'_> {
                 return Err(self.too_deep());
             }
             let right = operand(self)?;
-            left = joined(op, left, right);
+            left = self.expr(start, ExprKind::Binary(op, left, right));
         }
         Ok(left)
     }
@@ -79,11 +81,11 @@ impl Parser<'_> {
     }
 
     fn comparison(&mut self) -> Parsed<Expr> {
+        let start = self.peek().span.start;
         let left = self.sum()?;
-        let start = left.span.start;
         if let Some(op) = self.comparison_mark() {
             let right = self.sum()?;
-            return Ok(joined(op, left, right));
+            return Ok(self.expr(start, ExprKind::Binary(op, left, right)));
         }
         let kind = if self.eat_operator("between") {
             let low = self.sum()?;
@@ -251,10 +253,4 @@ impl Parser<'_> {
     fn expr(&self, start: usize, kind: ExprKind) -> Expr {
         Expr { kind: Box::new(kind), span: self.since(start) }
     }
-}
-
-/// `left op right`
-fn joined(op: BinaryOp, left: Expr, right: Expr) -> Expr {
-    let span = left.span.to(right.span);
-    Expr { kind: Box::new(ExprKind::Binary(op, left, right)), span }
 }
