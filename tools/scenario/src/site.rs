@@ -1,0 +1,83 @@
+//! An application over real HTTP.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use keyform::application::{Application, Host};
+use keyform::serde_json::{Value, from_str};
+use keyform::server::{Models, Running, Settings};
+
+/// An application that is served, on a port of its own. Dropping it ends it.
+pub struct Site(Option<Running>);
+
+/// What a site answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The body, of JSON; null if there is none.
+    pub body: Value,
+}
+
+impl Site {
+    /// Serves an application with the token keys of its host.
+    ///
+    /// # Panics
+    /// If there is no port.
+    #[must_use]
+    pub fn start(application: &Application, host: &Host) -> Self {
+        let models = Models::default();
+        models.put(application.served());
+        let token_keys = host.token_keys().clone();
+        let settings = Settings { port: 0, workers: 1, models, token_keys, ..Settings::default() };
+        Self(Some(keyform::serve_models(settings, host.store()).unwrap()))
+    }
+
+    /// Reads: `/v1/{model}/{read}?…`
+    ///
+    /// # Panics
+    /// If nobody answers.
+    pub fn get(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
+        self.send("GET", path, headers, "")
+    }
+
+    /// Calls a write or a flow: `/v1/{model}/{name}`
+    ///
+    /// # Panics
+    /// If nobody answers.
+    pub fn post(&self, path: &str, headers: &[(&str, &str)], body: &Value) -> Answer {
+        let json = [("content-type", "application/json")];
+        self.send("POST", path, &[headers, &json].concat(), &body.to_string())
+    }
+
+    fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let running = self.0.as_ref().unwrap();
+        let mut stream = TcpStream::connect(running.address()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let length = body.len();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n"
+        );
+        stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        parsed(&text)
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        if let Some(running) = self.0.take() {
+            running.stop();
+        }
+    }
+}
+
+fn parsed(text: &str) -> Answer {
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    let body = if body.is_empty() { Value::Null } else { from_str(body).unwrap() };
+    Answer { status, body }
+}
