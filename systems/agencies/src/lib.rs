@@ -1,7 +1,18 @@
 //! Agencies and their members: a small directory.
 //!
 //! Everything that touches data is said in `agencies.kf`: keys, guards, what is one transaction. [`model`] is the typed code of it; what needs more
-//! than one pattern stands beside it.
+//! than one pattern stands beside it:
+//!
+//! 1. [`dissolution`]: an agency of any size is deleted with its members, and a process that stops in the middle leaves nothing that is not
+//!    finished by the next.
+//! 2. [`memberships`]: the agencies of a person, with their names.
+//! 3. [`access`]: whether somebody may act for an agency, as of now.
+//! 4. [`sample`]: what a newcomer finds.
+
+pub mod access;
+pub mod dissolution;
+pub mod memberships;
+pub mod sample;
 
 /// The typed code of `agencies.kf`.
 #[allow(missing_docs, reason = "the model documents what its author wanted to")]
@@ -9,19 +20,10 @@ pub mod model {
     keyform::model!("agencies.kf");
 }
 
-use keyform::CallError;
-use keyform::application::{Application, Host};
+mod application;
 
-use model::Agencies;
+pub use application::application;
+pub use model::Agencies;
 
 /// The text of the model.
 pub const MODEL: &str = include_str!("../agencies.kf");
-
-/// The application on a host.
-///
-/// # Errors
-/// The host lacks what the model needs, such as keys for encrypted fields.
-pub fn application(host: &Host) -> Result<Application, CallError> {
-    let agencies = Agencies::on(host.store(), host.options())?;
-    Ok(Application::new(host, agencies.calls()))
-}

@@ -1,0 +1,34 @@
+//! Whether somebody may act for an agency.
+//!
+//! It reads the membership itself, and consistently. The index by person would let somebody in for a moment after they were removed.
+
+use keyform::CallError;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::model::{Agencies, AgencyId, AgencyStatus};
+
+/// What somebody may.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Access {
+    /// Whether they may act for the agency: they belong to it, and it is active.
+    pub allowed: bool,
+    /// Whether they belong to it.
+    pub is_member: bool,
+    /// The agency's state; nothing for those who do not belong to it.
+    #[schemars(with = "Option<String>")]
+    pub status: Option<AgencyStatus>,
+}
+
+/// What somebody may, as of now. Strangers learn nothing of the agency, not even whether it is there.
+///
+/// # Errors
+/// [`CallError`]
+pub async fn check(agencies: &Agencies, agency: &AgencyId, person: &str) -> Result<Access, CallError> {
+    if agencies.membership(agency, person).await?.is_none() {
+        return Ok(Access { allowed: false, is_member: false, status: None });
+    }
+    let status = agencies.agency_by_id(agency).await?.map(|agency| agency.status);
+    Ok(Access { allowed: status == Some(AgencyStatus::Active), is_member: true, status })
+}

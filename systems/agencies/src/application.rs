@@ -1,0 +1,89 @@
+//! The application: the model with its flows, its job and its sample data.
+
+use std::time::Duration;
+
+use keyform::CallError;
+use keyform::application::{Application, Host, Job, claims};
+use keyform::server::{Flow, FlowCall, FlowError};
+
+use crate::access::{self, Access};
+use crate::dissolution::{self, Dissolve, Dissolved};
+use crate::memberships::{self, MembershipPage, MembershipsAfter};
+use crate::model::{Agencies, AgencyId, Caller};
+use crate::sample;
+
+/// How often dissolutions that were left in the middle are looked for.
+const DISSOLUTIONS_EVERY: Duration = Duration::from_secs(300);
+
+/// The application on a host.
+///
+/// # Errors
+/// The host lacks what the model needs: a value for `stage`.
+pub fn application(host: &Host) -> Result<Application, CallError> {
+    let agencies = Agencies::on(host.store(), host.options())?;
+    let (finished, sampled, issuer) = (agencies.clone(), agencies.clone(), host.clone());
+    Ok(Application::new(host, agencies.calls())
+        .flow(dissolve(&agencies))
+        .flow(my_agencies(&agencies))
+        .flow(authorise(&agencies))
+        .job(Job::every(DISSOLUTIONS_EVERY, "finishDissolutions", move || {
+            let agencies = finished.clone();
+            async move { dissolution::finish_all(&agencies).await.map(told) }
+        }))
+        .sample(move || {
+            let (agencies, host) = (sampled.clone(), issuer.clone());
+            async move { sample::make(&agencies, &host).await }
+        }))
+}
+
+fn told(finished: usize) -> String {
+    if finished == 0 { String::new() } else { format!("finished {finished} dissolutions") }
+}
+
+fn dissolve(agencies: &Agencies) -> Flow {
+    let agencies = agencies.clone();
+    let about = "Deletes an agency with all its members, however many they are. Called again, it goes on where it stopped; of an agency that \
+                 is gone nothing is left to do.";
+    Flow::new("dissolve", about, move |call: FlowCall<Dissolve>| {
+        let agencies = agencies.clone();
+        async move {
+            let caller: Caller = claims(&call.caller)?;
+            let agency = agency_id(&call.arguments.agency_id)?;
+            let members_removed = dissolution::dissolve(&agencies.as_caller(caller), &agency).await?;
+            Ok(Dissolved { members_removed })
+        }
+    })
+}
+
+fn my_agencies(agencies: &Agencies) -> Flow {
+    let agencies = agencies.clone();
+    let about = "The agencies that the caller belongs to, with their names and states.";
+    Flow::new("myAgencies", about, move |call: FlowCall<MembershipsAfter>| {
+        let agencies = agencies.clone();
+        async move {
+            let caller: Caller = claims(&call.caller)?;
+            let person = caller.idpid.clone();
+            let page: MembershipPage =
+                memberships::page(&agencies.as_caller(caller), &person, call.arguments.cursor).await?;
+            Ok(page)
+        }
+    })
+}
+
+fn authorise(agencies: &Agencies) -> Flow {
+    let agencies = agencies.clone();
+    let about = "Whether the caller may act for an agency, as of now: what other services ask before they do something in its name.";
+    Flow::new("authorise", about, move |call: FlowCall<Dissolve>| {
+        let agencies = agencies.clone();
+        async move {
+            let caller: Caller = claims(&call.caller)?;
+            let agency = agency_id(&call.arguments.agency_id)?;
+            let access: Access = access::check(&agencies, &agency, &caller.idpid).await?;
+            Ok(access)
+        }
+    })
+}
+
+fn agency_id(text: &str) -> Result<AgencyId, FlowError> {
+    AgencyId::new(text).map_err(|wrong| FlowError::Arguments(format!("agencyId: {wrong}")))
+}

@@ -1,0 +1,65 @@
+//! The agencies of a person.
+//!
+//! The index knows ids alone. A page of them and one BatchGetItem give the names: two requests, where a look-up for each would be fifty-one.
+
+use std::collections::BTreeMap;
+
+use keyform::{CallError, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Agencies, AgencyId, AgencyStatus};
+
+/// Where to go on.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MembershipsAfter {
+    /// The cursor of the page before.
+    pub cursor: Option<String>,
+}
+
+/// An agency that a person belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Membership {
+    /// The agency.
+    #[schemars(with = "String")]
+    pub agency_id: AgencyId,
+    /// Its name.
+    pub name: String,
+    /// Its state.
+    #[schemars(with = "String")]
+    pub status: AgencyStatus,
+    /// Since when the person belongs to it.
+    #[schemars(with = "String")]
+    pub since: Timestamp,
+}
+
+/// A page of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MembershipPage {
+    /// In the order of the ids, which is that of foundation.
+    pub items: Vec<Membership>,
+    /// For the next page; nothing at the end.
+    pub cursor: Option<String>,
+}
+
+/// A page of a person's agencies. One that was deleted a moment ago, which the index may still have, is left out.
+///
+/// # Errors
+/// [`CallError`]: of somebody else, only administrators may ask.
+pub async fn page(agencies: &Agencies, person: &str, cursor: Option<String>) -> Result<MembershipPage, CallError> {
+    let page = agencies.memberships_of(person).after_any(cursor).await?;
+    let ids: Vec<AgencyId> = page.items.iter().map(|member| member.agency_id.clone()).collect();
+    let mut names: BTreeMap<AgencyId, (String, AgencyStatus)> = if ids.is_empty() {
+        BTreeMap::new()
+    } else {
+        let found = agencies.agencies_by_id(&ids).await?;
+        found.into_iter().map(|agency| (agency.agency_id, (agency.name, agency.status))).collect()
+    };
+    let joined = page.items.into_iter().filter_map(|member| {
+        let (name, status) = names.remove(&member.agency_id)?;
+        Some(Membership { agency_id: member.agency_id, name, status, since: member.created })
+    });
+    Ok(MembershipPage { items: joined.collect(), cursor: page.cursor })
+}
