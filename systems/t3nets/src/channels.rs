@@ -1,0 +1,155 @@
+//! Channels, each of one tenant.
+//!
+//! What names a channel comes from outside, and may be a secret: a bot's token is the only thing that a message of its channel carries. Such an id
+//! is hashed before it becomes a key, so that nobody who reads the table can act as the bot.
+
+use keyform::CallError;
+use keyform::server::FlowError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::model::{
+    ChannelMapping, ChannelMappingChannelType, ChannelOwnerChannelType, ClaimChannelError, IdentityChannelType,
+    ReleaseChannelError, T3nets, TenantId,
+};
+
+/// What kind of channel it is.
+pub type ChannelType = ChannelOwnerChannelType;
+
+/// From so many letters and digits in a row on, a text is taken for a secret.
+const SECRET_LETTERS_MIN: usize = 30;
+
+/// A channel.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Channel {
+    /// Its kind.
+    #[schemars(with = "String")]
+    pub channel_type: ChannelType,
+    /// What its messages name it by: the id of an app, of a phone number, or the token of a bot.
+    pub channel_id: String,
+}
+
+/// A channel as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Connected {
+    /// Its kind.
+    #[schemars(with = "String")]
+    pub channel_type: ChannelMappingChannelType,
+    /// Its id, or the hash of it.
+    pub channel_id: String,
+}
+
+impl From<ChannelMapping> for Connected {
+    fn from(mapping: ChannelMapping) -> Self {
+        Self { channel_type: mapping.channel_type, channel_id: mapping.channel_id }
+    }
+}
+
+impl Channel {
+    /// A channel of that kind and id.
+    pub fn new(channel_type: ChannelType, channel_id: impl Into<String>) -> Self {
+        Self { channel_type, channel_id: channel_id.into() }
+    }
+
+    /// The id as it is stored: without spaces around it, and hashed if it is a secret.
+    #[must_use]
+    pub fn stored_id(&self) -> String {
+        let id = self.channel_id.trim();
+        if is_secret(self.channel_type, id) { hashed(id) } else { id.to_owned() }
+    }
+}
+
+/// Whether an id is a secret. The token of a Telegram bot is a number, a colon and its secret; Slack's begin with `xox`.
+fn is_secret(channel_type: ChannelType, id: &str) -> bool {
+    let secret = match channel_type {
+        ChannelType::Telegram => id.split_once(':').map(|(_, secret)| secret),
+        ChannelType::Slack => id.strip_prefix("xox"),
+        ChannelType::Api => Some(id),
+        ChannelType::Dashboard | ChannelType::Teams | ChannelType::Whatsapp => None,
+    };
+    let letters = |text: &str| text.bytes().filter(u8::is_ascii_alphanumeric).count();
+    secret.is_some_and(|secret| letters(secret) >= SECRET_LETTERS_MIN)
+}
+
+/// The hash of a secret, as text.
+pub(crate) fn hashed(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256.{hex}")
+}
+
+/// Takes a channel for the caller's tenant. A channel that the tenant has already stays its own.
+///
+/// # Errors
+/// [`ClaimChannelError::ChannelTaken`] if another tenant has it.
+pub async fn connect(t3nets: &T3nets, own: &TenantId, channel: &Channel) -> Result<Connected, ClaimChannelError> {
+    let id = channel.stored_id();
+    match t3nets.claim_channel(channel.channel_type, &id).await {
+        Err(ClaimChannelError::ChannelTaken) => {
+            let mine = t3nets.channels_of_tenant(own).all().await?;
+            let same = |mapping: &ChannelMapping| {
+                mapping.channel_id == id && mapping.channel_type.as_str() == channel.channel_type.as_str()
+            };
+            mine.into_iter().find(same).map(Connected::from).ok_or(ClaimChannelError::ChannelTaken)
+        }
+        claimed => Ok(claimed?.into()),
+    }
+}
+
+/// Gives a channel of the caller's tenant up.
+///
+/// # Errors
+/// [`ReleaseChannelError::NotYours`] if the tenant does not have it.
+pub async fn disconnect(t3nets: &T3nets, channel: &Channel) -> Result<(), ReleaseChannelError> {
+    t3nets.release_channel(channel.channel_type, &channel.stored_id()).await
+}
+
+/// The tenant whose channel it is, as of now.
+///
+/// # Errors
+/// [`CallError`]
+pub async fn owner(t3nets: &T3nets, channel: &Channel) -> Result<Option<TenantId>, CallError> {
+    let owner = t3nets.tenant_of_channel(channel.channel_type, &channel.stored_id()).await?;
+    Ok(owner.map(|owner| owner.tenant_id))
+}
+
+/// The name of a sender as it is stored: phone numbers are written in many ways, so that of WhatsApp is its digits.
+#[must_use]
+pub fn sender_name(channel_type: ChannelType, sender: &str) -> String {
+    match channel_type {
+        ChannelType::Whatsapp => sender.chars().filter(char::is_ascii_digit).collect(),
+        _ => sender.trim().to_owned(),
+    }
+}
+
+/// The kind of a channel, as identities have it.
+pub(crate) fn kind_of_identity(channel_type: ChannelType) -> Result<IdentityChannelType, FlowError> {
+    channel_type.as_str().parse().map_err(|wrong| FlowError::Broken(format!("{wrong}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_that_are_secrets_are_hashed_and_others_are_not() {
+        let bot = Channel::new(ChannelType::Telegram, "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw");
+        assert_eq!((bot.stored_id().len(), &bot.stored_id()[..7]), (71, "sha256."));
+        for (kind, id) in [
+            (ChannelType::Telegram, "110201543"),
+            (ChannelType::Teams, "19:0123456789abcdef0123456789abcdef@thread.tacv2"),
+            (ChannelType::Slack, "T0123ABC"),
+            (ChannelType::Whatsapp, "15550001111"),
+        ] {
+            assert_eq!(Channel::new(kind, format!(" {id} ")).stored_id(), id);
+        }
+    }
+
+    #[test]
+    fn phone_numbers_are_their_digits() {
+        assert_eq!(sender_name(ChannelType::Whatsapp, "+1 (555) 000-1111"), "15550001111");
+        assert_eq!(sender_name(ChannelType::Slack, " U1 "), "U1");
+    }
+}

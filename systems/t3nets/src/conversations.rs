@@ -1,0 +1,224 @@
+//! Conversations: what was said, kept until nobody has said anything for thirty days.
+//!
+//! Each turn is an item of its own under the *thread* of the conversation's head. Saving one is a transaction of the turn, the head and the day's
+//! count, so no turn is lost to another that is saved at the same time, and the tenant's daily limit holds whoever sends.
+
+use keyform::application::Host;
+use keyform::live::handle::EntityChange;
+use keyform::model::run::{Call, Caller as RunCaller, Runner};
+use keyform::server::Tables;
+use keyform::typed::{FromAttributes, ToAttribute, refused};
+use keyform::{Attributes, CallError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio::sync::OnceCell;
+
+use crate::model::{
+    Caller, ClearConversationError, Conversation, ConversationId, OpenConversationError, RemoveTurnsError,
+    SaveTurnError, SaveTurnInput, T3nets, Turn,
+};
+
+/// So often a conversation is opened for a turn before others, who clear it again and again, win.
+const ATTEMPTS: u32 = 4;
+
+/// A turn to be saved.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewTurn {
+    /// The conversation, opened if it is not open: `default` in the dashboard.
+    pub conversation_id: String,
+    /// What the user said.
+    pub user_message: String,
+    /// What the assistant answered.
+    pub answer: String,
+    /// What the channel says about the message.
+    pub metadata: Option<serde_json::Value>,
+}
+
+/// A turn that was saved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Saved {
+    /// Its id.
+    pub turn_id: String,
+    /// When.
+    pub created_at: String,
+}
+
+/// Which conversation.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WhichConversation {
+    /// Its id.
+    pub conversation_id: String,
+}
+
+/// What the assistant's model is given of a conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct History {
+    /// The latest turns, oldest first, as many as the tenant's `max_conversation_history`; two messages each.
+    pub messages: Vec<Message>,
+    /// How many turns the conversation has in all.
+    pub turns: i64,
+}
+
+/// A message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Message {
+    /// Whose it is.
+    pub role: Role,
+    /// What was said.
+    pub content: String,
+}
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The user.
+    User,
+    /// The assistant.
+    Assistant,
+}
+
+/// Saves a turn of the caller, and opens the conversation if it is not open or was over.
+///
+/// # Errors
+/// [`SaveTurnError::DailyLimitReached`], [`SaveTurnError::TenantNotActive`]
+pub async fn record(t3nets: &T3nets, turn: &SaveTurnInput) -> Result<Turn, SaveTurnError> {
+    let mut attempt = 0;
+    loop {
+        match t3nets.save_turn(turn.clone()).await {
+            Err(SaveTurnError::NotOpen) if attempt < ATTEMPTS => open(t3nets, &turn.conversation_id).await?,
+            done => return done,
+        }
+        attempt += 1;
+    }
+}
+
+async fn open(t3nets: &T3nets, conversation: &ConversationId) -> Result<(), SaveTurnError> {
+    match t3nets.open_conversation(conversation).await {
+        // Somebody else who opened it has done it for us too.
+        Ok(_) | Err(OpenConversationError::Conflict(_)) => Ok(()),
+        Err(OpenConversationError::Failed(error)) => Err(error.into()),
+    }
+}
+
+/// Saves turns once, however often they are sent under the same key.
+#[derive(Debug)]
+pub struct Recorder {
+    t3nets: T3nets,
+    tables: Tables,
+    answers: OnceCell<()>,
+}
+
+impl Recorder {
+    /// On a host.
+    #[must_use]
+    pub fn new(t3nets: T3nets, host: &Host) -> Self {
+        Self { t3nets, tables: host.tables(), answers: OnceCell::new() }
+    }
+
+    /// Saves a turn of the caller as [`record`] does. Under a key that the caller has used before, it is not saved again, and the answer is the same.
+    ///
+    /// # Errors
+    /// As [`record`].
+    pub async fn record(&self, caller: Caller, turn: &SaveTurnInput, key: Option<&str>) -> Result<Turn, SaveTurnError> {
+        let as_caller = self.t3nets.as_caller(caller.clone());
+        let Some(key) = key else { return record(&as_caller, turn).await };
+        let mut attempt = 0;
+        loop {
+            match self.save_once(&caller, turn, key).await {
+                Err(SaveTurnError::NotOpen) if attempt < ATTEMPTS => open(&as_caller, &turn.conversation_id).await?,
+                done => return done,
+            }
+            attempt += 1;
+        }
+    }
+
+    async fn save_once(&self, caller: &Caller, turn: &SaveTurnInput, key: &str) -> Result<Turn, SaveTurnError> {
+        let runner = self.t3nets.calls().runner();
+        self.make_answers(runner).await?;
+        let call = Call { arguments: arguments(turn), caller: claims(caller), cursor: None, token: None };
+        let found = runner.write_once("saveTurn", &call, key).await.map_err(refused::<SaveTurnError>)?;
+        let found = found.ok_or(SaveTurnError::Failed(CallError::Gone))?;
+        Turn::from_attributes(found.fields).map_err(|wrong| SaveTurnError::Failed(wrong.into()))
+    }
+
+    /// The table of what keys have done, if making tables is for us to do.
+    async fn make_answers(&self, runner: &Runner) -> Result<(), CallError> {
+        if self.tables == Tables::Made {
+            self.answers.get_or_try_init(async || runner.create_answer_table().await.map(drop)).await?;
+        }
+        Ok(())
+    }
+}
+
+fn arguments(turn: &SaveTurnInput) -> Attributes {
+    let named = [
+        ("conversation_id", turn.conversation_id.to_attribute()),
+        ("user_message", turn.user_message.to_attribute()),
+        ("answer", turn.answer.to_attribute()),
+        ("metadata", turn.metadata.to_attribute()),
+    ];
+    named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+fn claims(caller: &Caller) -> RunCaller {
+    match caller.to_attribute() {
+        Some(keyform::AttributeValue::M(claims)) => RunCaller::Claims(claims),
+        _ => RunCaller::Claims(Attributes::new()),
+    }
+}
+
+/// The latest turns of the caller's conversation, as many as the tenant wants the assistant to know. One that is not there, or over, is empty.
+///
+/// # Errors
+/// [`CallError`]
+pub async fn history(t3nets: &T3nets, caller: &Caller, conversation: &ConversationId) -> Result<History, CallError> {
+    let Some(tenant) = t3nets.tenant_by_id(&caller.tenant_id).await? else { return Ok(History::default()) };
+    let head = t3nets.conversation(&caller.tenant_id, &caller.user_id, conversation).await?;
+    let Some(head) = head else { return Ok(History::default()) };
+    let wanted = usize::try_from(tenant.settings.max_conversation_history).unwrap_or(0);
+    let mut latest = Vec::new();
+    let mut turns = t3nets.turns(&caller.tenant_id, &caller.user_id, &head.thread_id).items();
+    while latest.len() < wanted
+        && let Some(turn) = turns.next().await
+    {
+        latest.push(turn?);
+    }
+    Ok(History { messages: latest.into_iter().rev().flat_map(said).collect(), turns: head.turns })
+}
+
+/// The two messages of a turn, without what the channel says about them.
+fn said(turn: Turn) -> [Message; 2] {
+    [Message { role: Role::User, content: turn.user_message }, Message { role: Role::Assistant, content: turn.answer }]
+}
+
+/// Begins the caller's conversation anew. Its turns are not found from now on; the handler removes them.
+///
+/// # Errors
+/// [`ClearConversationError`]
+pub async fn clear(t3nets: &T3nets, conversation: &ConversationId) -> Result<(), ClearConversationError> {
+    t3nets.clear_conversation(conversation).await
+}
+
+/// Removes the turns of a conversation whose head is gone; the handler `forgetTurns` of the model. Done twice, it finds nothing the second time.
+///
+/// # Errors
+/// Why it failed: the change is delivered again.
+pub async fn forget_turns(t3nets: &T3nets, change: &EntityChange) -> Result<(), String> {
+    let Some(old) = &change.old else { return Err("the stream has no old image".to_owned()) };
+    let head = Conversation::from_attributes(old.fields.clone()).map_err(|wrong| wrong.to_string())?;
+    remove_turns(t3nets, &head).await.map_err(|error| error.to_string())
+}
+
+/// Page by page. No turn is added meanwhile: saving one needs the head.
+async fn remove_turns(t3nets: &T3nets, head: &Conversation) -> Result<(), RemoveTurnsError> {
+    loop {
+        let left = t3nets.turns(&head.tenant_id, &head.user_id, &head.thread_id).await?;
+        if left.items.is_empty() {
+            return Ok(());
+        }
+        t3nets.remove_turns(&head.tenant_id, &head.user_id, &head.thread_id).await?;
+    }
+}

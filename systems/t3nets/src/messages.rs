@@ -1,0 +1,130 @@
+//! Of which tenant and which user a message from a channel is.
+//!
+//! ```text
+//! channel ── its owner ── tenant, which must be active ── who writes under that name ── user, or a guest
+//! ```
+//!
+//! Somebody whom the tenant does not know is a *guest*: an id is made up of the name in the channel, the same each time, and nothing is stored. A
+//! guest can talk to the assistant and nothing else.
+
+use std::time::Duration;
+
+use keyform::application::Host;
+use keyform::server::FlowError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::channels::{self, Channel, ChannelType};
+use crate::model::{T3nets, TenantId, TenantStatus, User, UserId, UserRole};
+
+/// So long the program that took a message in can act as its sender.
+const TOKEN_LIFETIME: Duration = Duration::from_secs(15 * 60);
+
+/// So many digits of a hash make the id of a guest.
+const GUEST_DIGITS: usize = 32;
+
+/// Where a message came from.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Incoming {
+    /// The kind of the channel.
+    #[schemars(with = "String")]
+    pub channel_type: ChannelType,
+    /// What the message names its channel by.
+    pub channel_id: String,
+    /// What the channel names the sender by.
+    pub sender_id: String,
+    /// What the sender is called there, for guests.
+    pub sender_name: Option<String>,
+}
+
+/// Whose a message is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Resolved {
+    /// The tenant.
+    #[schemars(with = "String")]
+    pub tenant_id: TenantId,
+    /// The user, or a guest's id.
+    #[schemars(with = "String")]
+    pub user_id: UserId,
+    /// What to call them.
+    pub display_name: String,
+    /// What they are in the tenant; nothing for guests.
+    #[schemars(with = "Option<String>")]
+    pub role: Option<UserRole>,
+    /// Whether the tenant does not know them.
+    pub guest: bool,
+    /// To call as them for a quarter of an hour; nothing where somebody else issues tokens.
+    pub token: Option<String>,
+}
+
+/// Whose a message is. The caller is an operator.
+///
+/// # Errors
+/// `UnknownChannel` if no tenant has the channel, `TenantNotActive` if the one that has it is suspended or not ready.
+pub async fn resolve(t3nets: &T3nets, host: &Host, message: &Incoming) -> Result<Resolved, FlowError> {
+    let channel = Channel::new(message.channel_type, message.channel_id.as_str());
+    let unknown = || FlowError::refused("UnknownChannel", "no tenant has this channel");
+    let tenant_id = channels::owner(t3nets, &channel).await?.ok_or_else(unknown)?;
+    let tenant = t3nets.tenant_by_id(&tenant_id).await?.ok_or_else(unknown)?;
+    if tenant.status != TenantStatus::Active {
+        return Err(FlowError::refused("TenantNotActive", format!("the tenant is {}", tenant.status)));
+    }
+    let sender = channels::sender_name(message.channel_type, &message.sender_id);
+    let resolved = match user_by_identity(t3nets, &tenant_id, message.channel_type, &sender).await? {
+        Some(user) => known(user),
+        None => guest(tenant_id, message, &sender)?,
+    };
+    Ok(Resolved { token: token(host, &resolved), ..resolved })
+}
+
+/// The user who writes under a name in a channel.
+///
+/// # Errors
+/// The store fails.
+pub async fn user_by_identity(
+    t3nets: &T3nets,
+    tenant: &TenantId,
+    channel_type: ChannelType,
+    sender: &str,
+) -> Result<Option<User>, FlowError> {
+    if sender.is_empty() {
+        return Err(FlowError::Arguments("sender_id: the message names no sender".to_owned()));
+    }
+    let kind = channels::kind_of_identity(channel_type)?;
+    match t3nets.identity(tenant, kind, sender).await? {
+        Some(identity) => Ok(t3nets.user_by_id(tenant, &identity.user_id).await?),
+        None => Ok(None),
+    }
+}
+
+fn known(user: User) -> Resolved {
+    Resolved {
+        tenant_id: user.tenant_id,
+        user_id: user.user_id,
+        display_name: user.display_name,
+        role: Some(user.role),
+        guest: false,
+        token: None,
+    }
+}
+
+/// Somebody made up of the name in the channel, the same each time.
+fn guest(tenant_id: TenantId, message: &Incoming, sender: &str) -> Result<Resolved, FlowError> {
+    let hash = channels::hashed(&format!("{}#{sender}", message.channel_type));
+    let digits: String = hash.chars().skip("sha256.".len()).take(GUEST_DIGITS).collect();
+    let user_id = UserId::new(format!("guest-{digits}")).map_err(|wrong| FlowError::Broken(wrong.to_string()))?;
+    let display_name = message.sender_name.clone().unwrap_or_else(|| sender.to_owned());
+    Ok(Resolved { tenant_id, user_id, display_name, role: None, guest: true, token: None })
+}
+
+fn token(host: &Host, resolved: &Resolved) -> Option<String> {
+    let mut claims: Map<String, Value> = Map::new();
+    claims.insert("tenant_id".to_owned(), Value::from(resolved.tenant_id.as_str()));
+    claims.insert("user_id".to_owned(), Value::from(resolved.user_id.as_str()));
+    if resolved.guest {
+        claims.insert("guest".to_owned(), Value::from(true));
+    }
+    host.issue_token(claims, TOKEN_LIFETIME)
+}

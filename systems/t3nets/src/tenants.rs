@@ -1,0 +1,129 @@
+//! Tenants: taken in, changed, suspended, let go on.
+//!
+//! A new tenant is *onboarding*: its administrator can set it up, and nobody can talk to the assistant yet. `finishOnboarding` makes it *active*.
+//! *Suspended*, all its callers are refused, by a guard of the model.
+
+use keyform::CallError;
+use keyform::server::FlowError;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::model::{
+    CreateTenantError, CreateTenantInput, SetTenantStatusError, T3nets, Tenant, TenantId, TenantStatus,
+    UpdateTenantError, UserId,
+};
+use crate::settings::{self, SettingsChange};
+
+/// So often a change is tried when others change the same tenant.
+const ATTEMPTS: u32 = 8;
+
+/// A new tenant, with its first administrator.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewTenant {
+    /// Lower-case letters, digits and hyphens, at least three, and no hyphen at the ends: it stands in addresses.
+    pub tenant_id: String,
+    /// What it is called.
+    pub name: String,
+    /// The administrator's id.
+    pub user_id: String,
+    /// The administrator's address.
+    pub email: String,
+    /// The administrator's name.
+    pub display_name: String,
+    /// Settings other than the defaults.
+    #[serde(default)]
+    pub settings: SettingsChange,
+}
+
+/// Takes a tenant in. A call that is `repeated` finds what it made before.
+///
+/// # Errors
+/// The id is taken or of another form, or a setting is out of its bounds.
+pub async fn onboard(t3nets: &T3nets, new: NewTenant, repeated: bool) -> Result<Tenant, FlowError> {
+    let tenant_id = tenant_id(&new.tenant_id)?;
+    let user_id = UserId::new(&new.user_id).map_err(|wrong| FlowError::Arguments(format!("user_id: {wrong}")))?;
+    let input = CreateTenantInput {
+        tenant_id: tenant_id.clone(),
+        name: new.name,
+        settings: new.settings.applied_to(settings::defaults()),
+        user_id: user_id.clone(),
+        email: new.email,
+        display_name: new.display_name,
+    };
+    match t3nets.create_tenant(input.clone()).await {
+        Err(CreateTenantError::TenantExists) if repeated => {
+            let made = made_before(t3nets, &input).await?;
+            made.ok_or_else(|| CreateTenantError::TenantExists.into())
+        }
+        made => Ok(made?),
+    }
+}
+
+/// The tenant, if it is the one that this call would make.
+async fn made_before(t3nets: &T3nets, input: &CreateTenantInput) -> Result<Option<Tenant>, CallError> {
+    let Some(tenant) = t3nets.tenant_by_id(&input.tenant_id).await? else { return Ok(None) };
+    let first = t3nets.user_by_id(&input.tenant_id, &input.user_id).await?;
+    let same = first.is_some_and(|user| user.email == input.email.trim().to_lowercase());
+    Ok(Some(tenant).filter(|tenant| same && tenant.name == input.name))
+}
+
+/// An id that a tenant may have.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn tenant_id(text: &str) -> Result<TenantId, FlowError> {
+    let form = "lower-case letters, digits and hyphens, from 3 to 63, with no hyphen at the ends";
+    let wrong = || FlowError::Arguments(format!("tenant_id: `{text}` is not {form}"));
+    let letters = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    if !letters || text.starts_with('-') || text.ends_with('-') {
+        return Err(wrong());
+    }
+    TenantId::new(text).map_err(|_| wrong())
+}
+
+/// Changes some settings and leaves the others; what others change meanwhile is kept.
+///
+/// # Errors
+/// The caller is no administrator of the tenant, or a setting is out of its bounds.
+pub async fn change_settings(
+    t3nets: &T3nets,
+    tenant: &TenantId,
+    change: SettingsChange,
+) -> Result<Tenant, UpdateTenantError> {
+    let mut attempt = 0;
+    loop {
+        let now = t3nets.tenant_by_id(tenant).await?.ok_or(UpdateTenantError::UnknownTenant)?;
+        let settings = change.clone().applied_to(now.settings);
+        match t3nets.update_tenant(tenant, &now.name, &settings, now.version).await {
+            Err(UpdateTenantError::Changed | UpdateTenantError::Conflict(_)) if attempt < ATTEMPTS => attempt += 1,
+            done => return done,
+        }
+    }
+}
+
+/// Suspends a tenant: from now on all its callers are refused, and messages from its channels too.
+///
+/// # Errors
+/// There is no such tenant, or the caller is no operator.
+pub async fn suspend(t3nets: &T3nets, tenant: &TenantId) -> Result<Tenant, SetTenantStatusError> {
+    set_status(t3nets, tenant, TenantStatus::Suspended).await
+}
+
+/// Makes a tenant active, whatever it was.
+///
+/// # Errors
+/// There is no such tenant, or the caller is no operator.
+pub async fn activate(t3nets: &T3nets, tenant: &TenantId) -> Result<Tenant, SetTenantStatusError> {
+    set_status(t3nets, tenant, TenantStatus::Active).await
+}
+
+async fn set_status(t3nets: &T3nets, tenant: &TenantId, status: TenantStatus) -> Result<Tenant, SetTenantStatusError> {
+    let mut attempt = 0;
+    loop {
+        match t3nets.set_tenant_status(tenant, status).await {
+            Err(SetTenantStatusError::Conflict(_)) if attempt < ATTEMPTS => attempt += 1,
+            done => return done,
+        }
+    }
+}
