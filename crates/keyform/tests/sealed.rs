@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use keyform::live::read::{Ended, Live, LiveError, LiveEvent};
 use keyform::model::Checked;
 use keyform::model::run::{Answer, Call, Found, RunError, Runner, Settings};
 use keyform::model::seal::{FieldKey, Keyring, SealError};
@@ -410,4 +411,23 @@ write add(name, hash, extra) -> Login {
     for text in [json, format!("{made:?}"), format!("{add:?}"), format!("{taken:?}"), taken.to_string()] {
         assert!(!text.contains("secret-"), "{text}");
     }
+}
+
+#[tokio::test]
+async fn a_live_read_says_what_does_not_open_as_the_read_does() {
+    let vault = Vault::embedded().await;
+    let owner = call(&[("owner", "ada".into())]);
+    let live = Live::default();
+    let mut accounts = live.read(&vault.runner, "accountsOf", owner.clone(), None).await.unwrap();
+    assert!(matches!(accounts.next().await, Some(LiveEvent::Page(_))));
+    let stage = format!("{}", std::process::id());
+    let stranger = runner(&vault.store, &stage, Keyring::of(key(2))).unwrap();
+    let arguments = [("owner", "ada".into()), ("name", "theirs".into()), ("apiKey", "sk-plain-1".into())];
+    stranger.write("open", &call(&arguments)).await.unwrap();
+    let said = vault.runner.read("accountsOf", &owner).await.unwrap_err();
+    assert!(matches!(said, RunError::Sealing(_)), "{said:?}");
+    let Some(LiveEvent::Ended(why)) = accounts.next().await else { panic!("the end") };
+    assert_eq!(why, Ended::Run(said.clone()));
+    let refused = live.read(&vault.runner, "accountsOf", owner, None).await;
+    assert_eq!(refused.map(|_| ()).unwrap_err(), LiveError::Run(said));
 }

@@ -162,8 +162,15 @@ pub fn ended(id: &str, why: &Ended) -> String {
         Ended::Forbidden => "forbidden",
         Ended::Slow => "slow",
         Ended::Feed(_) => "unavailable",
+        Ended::Run(_) => "internal",
     };
-    json!({ "type": "ended", "id": id, "code": code, "detail": why.to_string() }).to_string()
+    ended_as(id, code, &why.to_string())
+}
+
+/// A subscription has ended, in words that are for clients.
+#[must_use]
+pub fn ended_as(id: &str, code: &str, detail: &str) -> String {
+    json!({ "type": "ended", "id": id, "code": code, "detail": detail }).to_string()
 }
 
 /// A subscription that the client has ended itself, or a message that needs no answer but this.

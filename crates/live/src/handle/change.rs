@@ -1,5 +1,6 @@
 //! A change as a handler sees it.
 
+use keyform_core::Item;
 use keyform_core::operation::{ChangeKind, ChangeRecord, UserIdentity};
 use keyform_model::document::ast::Event;
 use keyform_model::run::{Found, Runner};
@@ -26,16 +27,25 @@ pub struct EntityChange {
     pub attempt: u32,
     /// The change as the store tells it.
     pub record: ChangeRecord,
+    /// Why its items cannot be shown: then no code is called, and the change is kept as a dead letter.
+    pub(super) unreadable: Option<String>,
 }
 
 impl EntityChange {
     /// The change of a record, if it is one of these entities.
     pub(super) fn of(runner: &Runner, entities: &[EntityId], record: &ChangeRecord) -> Option<Self> {
-        let recognise = |item| runner.recognise(entities, item);
-        let (old, new) = (record.old.as_ref().and_then(recognise), record.new.as_ref().and_then(recognise));
         // A stream of keys alone still tells which entity it was, if the keys do.
-        let entity = new.as_ref().or(old.as_ref()).map(|found| found.entity);
-        let entity = entity.or_else(|| recognise(&record.keys).map(|found| found.entity))?;
+        let images = [record.new.as_ref(), record.old.as_ref(), Some(&record.keys)];
+        let entity = images.into_iter().flatten().find_map(|item| runner.recognise(entities, item))?;
+        let mut unreadable = None;
+        let mut opened = |item: &Item| match runner.opened(runner.recognise(entities, item)?, item) {
+            Ok(found) => Some(found),
+            Err(error) => {
+                unreadable = Some(error.to_string());
+                None
+            }
+        };
+        let (old, new) = (record.old.as_ref().and_then(&mut opened), record.new.as_ref().and_then(&mut opened));
         Some(Self {
             id: record.id.clone(),
             event: event(record),
@@ -46,6 +56,7 @@ impl EntityChange {
             at_ms: record.at_ms,
             attempt: 0,
             record: record.clone(),
+            unreadable,
         })
     }
 }

@@ -271,8 +271,11 @@ impl Shared {
         }
     }
 
-    /// Calls a handler; a panic is an error.
+    /// Calls a handler; a panic is an error, and so is an item that cannot be shown to it.
     pub(super) async fn call(&self, name: &str, change: EntityChange) -> Result<(), String> {
+        if let Some(why) = change.unreadable {
+            return Err(why);
+        }
         let Some(code) = self.code.get(name) else { return Err(format!("there is no code for `{name}`")) };
         let task = AbortOnDrop(tokio::spawn(code(change)));
         task.await.unwrap_or_else(|error| Err(format!("the handler panicked: {error}")))

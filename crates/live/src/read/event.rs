@@ -124,7 +124,7 @@ impl Delivery {
 }
 
 /// Why a subscription has ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Ended {
     /// The caller may no longer read this.
     Forbidden,
@@ -132,6 +132,8 @@ pub enum Ended {
     Slow,
     /// Changes can no longer be followed; the text says why.
     Feed(String),
+    /// An item cannot be shown, for instance because an encrypted field does not open. The read itself fails in the same way.
+    Run(RunError),
 }
 
 impl fmt::Display for Ended {
@@ -140,6 +142,7 @@ impl fmt::Display for Ended {
             Self::Forbidden => f.write_str("the caller may no longer read this"),
             Self::Slow => f.write_str("changes were not taken fast enough: resume with the last token"),
             Self::Feed(why) => f.write_str(why),
+            Self::Run(error) => error.fmt(f),
         }
     }
 }

@@ -19,6 +19,7 @@ use bytes::Bytes;
 use keyform_core::operation::SequenceNumber;
 use keyform_core::{Attributes, Execute, Item};
 use keyform_model::run::Reach;
+use keyform_model::schema::EntityId;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 
@@ -37,7 +38,10 @@ const LOOK: Duration = Duration::from_secs(15);
 /// The one reader of a table's feed.
 pub(super) struct Hub {
     store: Arc<dyn Execute>,
+    table: String,
     state: Mutex<State>,
+    /// Where the feed is; set with the state locked, and read without, by hubs of old tables.
+    position: Mutex<Arc<Position>>,
     progress: watch::Sender<Progress>,
     /// The round that somebody waits for.
     wanted_round: AtomicU64,
@@ -58,20 +62,24 @@ struct State {
     next_topic: u64,
     groups: HashMap<Vec<String>, HashMap<Bytes, BTreeSet<u64>>>,
     everything: BTreeSet<u64>,
+    /// The topics whose items have two forms, by model and by the entities that have.
+    evolving: HashMap<Evolving, BTreeSet<u64>>,
     /// Subscribers whose guards rest on an item, by its key.
     guards: HashMap<Bytes, Vec<Weak<Subscriber>>>,
-    position: Arc<Position>,
     refreshed: Instant,
     /// The topics with items that leave by themselves, by the last second of the first of these.
     due: BTreeSet<(i64, u64)>,
     scheduled: HashMap<u64, i64>,
 }
 
+/// Topics that see the same new form of an item: the model, by its address, and the entities that evolve.
+type Evolving = (usize, Vec<EntityId>);
+
 /// What happens with a subscriber whose guard rests on an item that has changed.
 pub(super) type Suspect = dyn Fn(Arc<Subscriber>) + Send + Sync;
 
 impl Hub {
-    pub(super) fn new(store: Arc<dyn Execute>, feed: &Feed) -> Self {
+    pub(super) fn new(store: Arc<dyn Execute>, table: String, feed: &Feed) -> Self {
         let progress = Progress { passed: feed.passed(), ..Progress::default() };
         let state = State {
             topics: BTreeMap::new(),
@@ -79,15 +87,17 @@ impl Hub {
             next_topic: 0,
             groups: HashMap::new(),
             everything: BTreeSet::new(),
+            evolving: HashMap::new(),
             guards: HashMap::new(),
-            position: feed.position().clone(),
             refreshed: Instant::now(),
             due: BTreeSet::new(),
             scheduled: HashMap::new(),
         };
         Self {
             store,
+            table,
             state: Mutex::new(state),
+            position: Mutex::new(feed.position().clone()),
             progress: watch::channel(progress).0,
             wanted_round: AtomicU64::new(0),
             kick: Notify::new(),
@@ -158,14 +168,19 @@ impl Hub {
         let mut told: BTreeMap<u64, Vec<_>> = BTreeMap::new();
         for change in &batch.changes {
             state.suspects(&change.record.keys).into_iter().for_each(suspect);
-            for id in state.concerned(change.record.old.as_ref(), change.record.new.as_ref()) {
-                if let Some(change) = state.topics.get_mut(&id).and_then(|followed| followed.change(change)) {
-                    told.entry(id).or_default().push(change);
-                    state.schedule(id);
+            for id in state.concerned(&self.table, change.record.old.as_ref(), change.record.new.as_ref()) {
+                let Some(followed) = state.topics.get_mut(&id) else { continue };
+                match followed.changes(&self.table, change) {
+                    Ok(changes) if changes.is_empty() => {}
+                    Ok(changes) => {
+                        told.entry(id).or_default().extend(changes);
+                        state.schedule(id);
+                    }
+                    Err(error) => followed.fail(&error),
                 }
             }
         }
-        state.position = batch.position.clone();
+        *self.position.lock() = batch.position.clone();
         for (id, changes) in told {
             if let Some(followed) = state.topics.get_mut(&id) {
                 followed.deliver(changes, &batch.position);
@@ -175,7 +190,7 @@ impl Hub {
 
     fn expire(&self) {
         let mut state = self.state.lock();
-        let position = state.position.clone();
+        let position = self.position();
         while let Some(id) = state.first_expired() {
             if let Some(followed) = state.topics.get_mut(&id) {
                 let changes = followed.expired();
@@ -192,10 +207,15 @@ impl Hub {
             return;
         }
         state.refreshed = Instant::now();
-        let position = state.position.clone();
-        for followed in state.topics.values_mut() {
+        let position = self.position();
+        for followed in state.topics.values_mut().filter(|followed| followed.is_home()) {
             followed.deliver(Vec::new(), &position);
         }
+    }
+
+    /// Where the feed is.
+    pub(super) fn position(&self) -> Arc<Position> {
+        self.position.lock().clone()
     }
 
     /// Adds a subscriber to the topic that is the same as this one, or to this one.
@@ -204,12 +224,25 @@ impl Hub {
         let identity = topic.identity();
         let id = match state.by_identity.get(&identity) {
             Some(id) => *id,
-            None => state.add(identity, Arc::new(topic)),
+            None => state.add(identity, Arc::new(topic), None),
         };
         let followed = state.topics.get_mut(&id).expect("a topic that is found by its identity is there");
         let subscriber = Arc::new(subscriber(followed.topic.clone()));
         followed.subscribers.push(subscriber.clone());
         subscriber
+    }
+
+    /// Adds a subscriber of another hub's topic, of which items are in this table too, in their old form.
+    pub(super) fn join_also(&self, home: &Arc<Self>, subscriber: &Arc<Subscriber>) {
+        let mut state = self.state.lock();
+        let identity = subscriber.topic.identity();
+        let id = match state.by_identity.get(&identity) {
+            Some(id) => *id,
+            None => state.add(identity, subscriber.topic.clone(), Some(home.clone())),
+        };
+        if let Some(followed) = state.topics.get_mut(&id) {
+            followed.subscribers.push(subscriber.clone());
+        }
     }
 
     pub(super) fn leave(&self, subscriber: &Arc<Subscriber>) {
@@ -255,8 +288,8 @@ impl Hub {
 
     /// What was held back for a subscriber, and the position after it.
     pub(super) fn settle(&self, subscriber: &Subscriber) -> (Vec<Arc<Delivery>>, Arc<Position>) {
-        let state = self.state.lock();
-        (subscriber.take_held(), state.position.clone())
+        let _state = self.state.lock();
+        (subscriber.take_held(), self.position())
     }
 
     /// Remembers when items leave by themselves.
@@ -277,7 +310,7 @@ impl Hub {
 }
 
 impl State {
-    fn add(&mut self, identity: String, topic: Arc<Topic>) -> u64 {
+    fn add(&mut self, identity: String, topic: Arc<Topic>, home: Option<Arc<Hub>>) -> u64 {
         let id = self.next_topic;
         self.next_topic += 1;
         match &topic.live.reach {
@@ -290,7 +323,10 @@ impl State {
                 }
             }
         }
-        self.topics.insert(id, Followed::new(topic));
+        if let Some(evolving) = evolving(&topic) {
+            self.evolving.entry(evolving).or_default().insert(id);
+        }
+        self.topics.insert(id, Followed::new(topic, home));
         self.by_identity.insert(identity, id);
         id
     }
@@ -332,6 +368,14 @@ impl State {
         }
         let Some(followed) = self.topics.remove(&id) else { return };
         self.everything.remove(&id);
+        if let Some(evolving) = evolving(&followed.topic)
+            && let Some(topics) = self.evolving.get_mut(&evolving)
+        {
+            topics.remove(&id);
+            if topics.is_empty() {
+                self.evolving.remove(&evolving);
+            }
+        }
         let Reach::Keys { attributes, values } = &followed.topic.live.reach else { return };
         let Some(group) = self.groups.get_mut(attributes) else { return };
         for values in values {
@@ -348,16 +392,28 @@ impl State {
         }
     }
 
-    /// The topics that a change may concern.
-    fn concerned(&self, old: Option<&Item>, new: Option<&Item>) -> BTreeSet<u64> {
+    /// The topics that a change may concern: by the items as they are, and as they are in the new form.
+    fn concerned(&self, table: &str, old: Option<&Item>, new: Option<&Item>) -> BTreeSet<u64> {
         let mut found = self.everything.clone();
+        self.reached(old.into_iter().chain(new), &mut found);
+        for topics in self.evolving.values() {
+            let Some(followed) = topics.first().and_then(|id| self.topics.get(id)) else { continue };
+            match followed.topic.live.seen(table, old, new) {
+                Ok(seen) => self.reached(seen.old.iter().chain(&seen.new), &mut found),
+                // Which of them it concerns cannot be told: each says so itself.
+                Err(_) => found.extend(topics),
+            }
+        }
+        found
+    }
+
+    fn reached<'a>(&self, items: impl Iterator<Item = &'a Item> + Clone, found: &mut BTreeSet<u64>) {
         for (attributes, group) in &self.groups {
-            for item in old.into_iter().chain(new) {
+            for item in items.clone() {
                 let part = item.filtered(|name| attributes.iter().any(|known| known == name));
                 found.extend(group.get(part.as_bytes()).into_iter().flatten());
             }
         }
-        found
     }
 
     /// The subscribers whose guards rest on an item; they are held from now on.
@@ -370,6 +426,13 @@ impl State {
         suspects.iter().for_each(|subscriber| subscriber.hold());
         suspects
     }
+}
+
+/// Which others see the same new form, of a topic whose items have two.
+fn evolving(topic: &Topic) -> Option<Evolving> {
+    let forms = topic.live.forms();
+    let model = Arc::as_ptr(topic.runner.shared_model()).cast::<()>() as usize;
+    (!forms.is_empty()).then(|| (model, forms.iter().map(|form| form.entity).collect()))
 }
 
 /// The values of these attributes, as an item with just them is written.

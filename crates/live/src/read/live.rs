@@ -21,7 +21,7 @@ use super::hub::Hub;
 use super::outbox::Outbox;
 use super::subscriber::{Guarded, Subscriber};
 use super::token;
-use super::topic::{Topic, last_of_each};
+use super::topic::{Passing, Topic, last_of_each};
 use crate::feed::{Feed, FeedError, From, Position};
 
 /// How live reads behave.
@@ -62,6 +62,31 @@ struct Inner {
     rechecks: OnceCell<()>,
     /// Closed with the last clone, which ends all tasks.
     alive: watch::Sender<()>,
+}
+
+/// How a subscription begins.
+enum Start {
+    /// With a page.
+    Fresh,
+    /// Where a token left off.
+    Resume(Position),
+    /// With a page although there was a token, for this reason.
+    Anew(&'static str),
+}
+
+impl Start {
+    fn of(topic: &Topic, token: Option<&str>) -> Result<Self, LiveError> {
+        const TWO_TABLES: &str = "items move to another table: a token does not say what has changed in both";
+        let Some(token) = token else { return Ok(Self::Fresh) };
+        match token::decode(topic.binding, token) {
+            Some(_) if topic.has_two_tables() => Ok(Self::Anew(TWO_TABLES)),
+            Some(position) => Ok(Self::Resume(position)),
+            None => match token::decode(token::of_two_tables(topic.binding), token) {
+                Some(_) => Ok(Self::Anew(TWO_TABLES)),
+                None => Err(LiveError::Token),
+            },
+        }
+    }
 }
 
 /// The store, by its address, and the table.
@@ -122,20 +147,20 @@ impl Live {
         token: Option<&str>,
     ) -> Result<LiveStream, LiveError> {
         let outbox = Outbox::new(self.inner.settings.outbox_bytes);
-        let (subscription, position) = self.enter(runner, read, call, token, &outbox, 1).await?;
+        let (subscription, start) = self.enter(runner, read, call, token, &outbox, 1).await?;
         let subscription = Arc::new(subscription);
         let mut catching_up = None;
-        if position.is_some() {
+        if matches!(start, Start::Resume(_)) {
             // What has been missed may be more than the outbox takes: the reader must be able to read meanwhile.
             let (live, entered) = (self.clone(), subscription.clone());
             let task = tokio::spawn(async move {
-                if let Err(error) = live.begin(&entered, position).await {
+                if let Err(error) = live.begin(&entered, start).await {
                     entered.subscriber.end(Ended::Feed(error.to_string()));
                 }
             });
             catching_up = Some(task.abort_handle());
         } else {
-            self.begin(&subscription, None).await?;
+            self.begin(&subscription, start).await?;
         }
         let live = self.clone();
         Ok(LiveStream { outbox, subscription: Some(subscription), _live: live, pending: None, catching_up })
@@ -155,8 +180,8 @@ impl Live {
         outbox: &Outbox,
         number: u64,
     ) -> Result<Subscription, LiveError> {
-        let (subscription, position) = self.enter(runner, read, call, token, outbox, number).await?;
-        self.begin(&subscription, position).await?;
+        let (subscription, start) = self.enter(runner, read, call, token, outbox, number).await?;
+        self.begin(&subscription, start).await?;
         Ok(subscription)
     }
 
@@ -169,32 +194,48 @@ impl Live {
         token: Option<&str>,
         outbox: &Outbox,
         number: u64,
-    ) -> Result<(Subscription, Option<Position>), LiveError> {
+    ) -> Result<(Subscription, Start), LiveError> {
         let dependencies = guard::permit(runner, read, &call).await?;
-        let topic = Topic::new(runner, read, call.clone())?;
-        let position = match token {
-            Some(token) => Some(token::decode(topic.binding, token).ok_or(LiveError::Token)?),
-            None => None,
-        };
+        let topic = Topic::new(runner, read, call.clone(), runner.live_forms(read).await?)?;
+        let start = Start::of(&topic, token)?;
+        let old_tables = topic.live.old_tables();
         let slot = self.hub(runner.store(), &topic.live.table).await?;
         let hub = slot.hub.get().expect("a hub that was opened").clone();
         let can_end = guard::can_end(runner, read, &call);
         let guarded = can_end.then(|| Guarded { runner: runner.clone(), call: call.clone() });
         let subscriber = hub.join(topic, |topic| Subscriber::new(number, outbox.clone(), topic, guarded));
-        let subscription = Subscription { hub, subscriber, _slot: slot };
+        let mut subscription = Subscription { hub, subscriber, also: Vec::new(), _slot: slot };
+        for table in &old_tables {
+            self.follow_also(runner, table, &mut subscription).await?;
+        }
         if can_end {
             self.watch(&subscription.subscriber, &dependencies).await;
             // Between the first answer and the watch the right may have ended.
             let again = guard::permit(runner, read, &call).await?;
             self.watch(&subscription.subscriber, &again).await;
         }
-        Ok((subscription, position))
+        Ok((subscription, start))
     }
 
-    async fn begin(&self, subscription: &Subscription, position: Option<Position>) -> Result<(), LiveError> {
-        let reset = match position {
-            None => None,
-            Some(position) => match self.resume(subscription, position).await {
+    /// Follows another table, in which items of the answer are in their old form.
+    async fn follow_also(
+        &self,
+        runner: &Runner,
+        table: &str,
+        subscription: &mut Subscription,
+    ) -> Result<(), LiveError> {
+        let slot = self.hub(runner.store(), table).await?;
+        let hub = slot.hub.get().expect("a hub that was opened").clone();
+        hub.join_also(&subscription.hub, &subscription.subscriber);
+        subscription.also.push((hub, slot));
+        Ok(())
+    }
+
+    async fn begin(&self, subscription: &Subscription, start: Start) -> Result<(), LiveError> {
+        let reset = match start {
+            Start::Fresh => None,
+            Start::Anew(why) => Some(why),
+            Start::Resume(position) => match self.resume(subscription, position).await {
                 Ok(()) => return Ok(()),
                 Err(LiveError::Feed(FeedError::TooOld)) => {
                     Some("the token is too old: changes after it are no longer kept")
@@ -214,6 +255,9 @@ impl Live {
         }
         let read = topic.runner.live_page(&topic.live, &topic.call).await?;
         hub.pass().await?;
+        for (also, _) in &subscription.also {
+            also.pass().await?;
+        }
         let (held, position) = hub.settle(subscriber);
         let mut items: Vec<_> = read.items;
         let has_more = read.cursor.is_some();
@@ -250,13 +294,17 @@ impl Live {
         let mut feed = Feed::open(store, &topic.live.table, From::Position(position)).await?;
         let resumed = LiveEvent::Resumed { token: topic.token(feed.position()) };
         let mut first = Some(resumed);
+        let mut passing = Passing::default();
         loop {
             let batch = feed.read().await?;
             // Only a feed that can be read is said to go on.
             if let Some(resumed) = first.take() {
                 subscriber.outbox.push(subscriber.number, resumed);
             }
-            let changes: Vec<_> = batch.changes.iter().filter_map(|change| topic.change(change, |_| false)).collect();
+            let mut changes = Vec::new();
+            for change in &batch.changes {
+                changes.extend(topic.changes(&topic.live.table, change, &mut passing, |_| false)?);
+            }
             if !changes.is_empty() {
                 let leaving = changes.iter().filter_map(|change| {
                     let found = change.found.clone()?;
@@ -297,7 +345,7 @@ impl Live {
         if feed.stream().view != StreamView::NewAndOldImages {
             return Err(LiveError::View { table: key.1 });
         }
-        let hub = Arc::new(Hub::new(store.clone(), &feed));
+        let hub = Arc::new(Hub::new(store.clone(), key.1.clone(), &feed));
         let (weak, slot) = (Arc::downgrade(&self.inner), Arc::downgrade(slot));
         let (running, mut alive) = (hub.clone(), self.inner.alive.subscribe());
         tokio::spawn(async move {
@@ -417,11 +465,16 @@ impl std::fmt::Debug for Live {
 pub struct Subscription {
     hub: Arc<Hub>,
     subscriber: Arc<Subscriber>,
+    /// The hubs of the tables that have items of the answer in their old form.
+    also: Vec<(Arc<Hub>, Arc<Slot>)>,
     _slot: Arc<Slot>,
 }
 
 impl Drop for Subscription {
     fn drop(&mut self) {
+        for (hub, _) in &self.also {
+            hub.leave(&self.subscriber);
+        }
         self.hub.leave(&self.subscriber);
     }
 }

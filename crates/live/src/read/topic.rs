@@ -4,17 +4,21 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use keyform_core::Item;
-use keyform_core::operation::ChangeRecord;
-use keyform_model::run::{Call, Found, LiveRead, RunError, Runner};
+use keyform_model::evolve::Form;
+use keyform_model::run::{Call, Found, LiveRead, Passed, RunError, Runner, Seen};
 use keyform_model::schema::EntityId;
+use parking_lot::Mutex;
 
-use super::event::{Delivery, Kind, LiveChange, LiveItem, key_text};
+use super::event::{Delivery, Ended, Kind, LiveChange, LiveItem, key_text};
+use super::hub::Hub;
 use super::subscriber::Subscriber;
 use super::token;
 use crate::feed::{Change, Position};
 
 /// So many items that have left by time alone are remembered until the store deletes them.
 const GONE_MAX: usize = 100_000;
+/// So many items that went from one form to the other are remembered until their other place is told of.
+const PASSING_MAX: usize = 100_000;
 
 /// A read with its arguments.
 pub(super) struct Topic {
@@ -23,6 +27,18 @@ pub(super) struct Topic {
     pub(super) call: Call,
     pub(super) live: LiveRead,
     pub(super) binding: u64,
+    /// Shared by the hubs of the tables that have items of the answer.
+    passing: Mutex<Passing>,
+}
+
+/// Items that went from one form to the other. Two changes tell of that, one of each place, in any order; together they are nothing, or a
+/// modification.
+#[derive(Default)]
+pub(super) struct Passing {
+    /// What was shown of those whose old place is done with.
+    carried: HashMap<String, Found>,
+    /// Those whose old place speaks, perhaps again: then their new place is removed.
+    restored: HashSet<String>,
 }
 
 /// What a hub keeps of a topic.
@@ -30,6 +46,8 @@ pub(super) struct Followed {
     pub(super) topic: Arc<Topic>,
     pub(super) subscribers: Vec<Arc<Subscriber>>,
     expiry: Expiry,
+    /// The hub of the read's own table, where this one has items of the old form only.
+    home: Option<Arc<Hub>>,
 }
 
 /// What leaves the answer by itself.
@@ -42,30 +60,38 @@ struct Expiry {
 }
 
 impl Topic {
-    pub(super) fn new(runner: &Runner, name: &str, call: Call) -> Result<Self, RunError> {
-        let live = runner.live_read(name, &call)?;
+    /// A read with its arguments, while these evolutions are open.
+    pub(super) fn new(runner: &Runner, name: &str, call: Call, forms: Arc<[Form]>) -> Result<Self, RunError> {
+        let live = runner.live_read(name, &call)?.evolving(forms);
         let model = &runner.checked().model.name;
         let binding = token::binding(model, name, &live.table, &call.arguments);
-        Ok(Self { runner: runner.clone(), name: name.to_owned(), call, live, binding })
+        let passing = Mutex::default();
+        Ok(Self { runner: runner.clone(), name: name.to_owned(), call, live, binding, passing })
+    }
+
+    /// Whether items of the answer are in another table too: then a token says nothing of their changes.
+    pub(super) fn has_two_tables(&self) -> bool {
+        !self.live.old_tables().is_empty()
     }
 
     /// A text that is the same for those who can share it.
     pub(super) fn identity(&self) -> String {
         let model = Arc::as_ptr(self.runner.shared_model());
         let caller = if self.live.is_timed { format!("{:?}", self.call.caller) } else { self.live.identity() };
-        format!("{model:?} {} {:?} {caller}", self.name, self.call.arguments)
+        format!("{model:?} {} {:?} {caller} {}", self.name, self.call.arguments, self.live.forms().len())
     }
 
     pub(super) fn token(&self, position: &Position) -> String {
-        token::encode(self.binding, position)
+        let binding = if self.has_two_tables() { token::of_two_tables(self.binding) } else { self.binding };
+        token::encode(binding, position)
     }
 
     pub(super) fn delivery(&self, changes: Vec<LiveChange>, position: Arc<Position>) -> Delivery {
         Delivery::new(changes, self.token(&position), position)
     }
 
-    fn found(&self, live: &LiveRead, item: Option<&Item>) -> Option<Found> {
-        live.found(self.runner.checked(), item?)
+    fn found(&self, live: &LiveRead, item: Option<&Item>) -> Result<Option<Found>, RunError> {
+        item.map_or(Ok(None), |item| live.found(self.runner.checked(), item))
     }
 
     /// The read as it is now: the same, unless its filter looks at the clock.
@@ -73,7 +99,7 @@ impl Topic {
         if self.live.is_timed
             && let Ok(live) = self.runner.live_read(&self.name, &self.call)
         {
-            return std::borrow::Cow::Owned(live);
+            return std::borrow::Cow::Owned(live.evolving(self.live.forms().clone()));
         }
         std::borrow::Cow::Borrowed(&self.live)
     }
@@ -82,35 +108,70 @@ impl Topic {
         self.runner.now_millis().div_euclid(1000)
     }
 
-    /// What a change is to the answer. `is_gone` says of an item whether it has left by itself.
-    pub(super) fn change(&self, change: &Change, is_gone: impl Fn(&str) -> bool) -> Option<LiveChange> {
+    /// What a change of a table is to the answer: nothing, one change, or two where an old item is to become another one than before.
+    /// `is_gone` says of an item whether it has left by itself.
+    pub(super) fn changes(
+        &self,
+        table: &str,
+        change: &Change,
+        passing: &mut Passing,
+        is_gone: impl Fn(&str) -> bool,
+    ) -> Result<Vec<LiveChange>, RunError> {
         let record = &change.record;
         let live = self.current();
-        let old = self.found(&live, record.old.as_ref());
-        let new = self.found(&live, record.new.as_ref());
-        if old.is_none() && new.is_none() {
-            return None;
-        }
-        let key = key_text(&record.keys);
+        let seen = live.seen(table, record.old.as_ref(), record.new.as_ref())?;
+        let key = |item: &Option<Item>| item.as_ref().map(|item| live.key_of(item));
+        let (old_key, new_key) = (key(&seen.old), key(&seen.new));
+        let parts = match (&old_key, &new_key) {
+            (Some(old), Some(new)) if old != new => {
+                vec![Seen { new: None, ..seen.clone() }, Seen { old: None, ..seen }]
+            }
+            _ => vec![seen],
+        };
+        let one = |part: Seen| self.change(&live, change, part, &mut *passing, &is_gone).transpose();
+        parts.into_iter().filter_map(one).collect()
+    }
+
+    fn change(
+        &self,
+        live: &LiveRead,
+        change: &Change,
+        seen: Seen,
+        passing: &mut Passing,
+        is_gone: impl Fn(&str) -> bool,
+    ) -> Result<Option<LiveChange>, RunError> {
+        let record = &change.record;
+        let old = self.found(live, seen.old.as_ref())?;
+        let new = self.found(live, seen.new.as_ref())?;
+        let Some(item) = seen.new.as_ref().or(seen.old.as_ref()).filter(|_| old.is_some() || new.is_some()) else {
+            return Ok(None);
+        };
+        let key = key_text(&live.key_of(item));
         let old = old.filter(|_| !is_gone(&key));
-        let expires = record.new.as_ref().and_then(|item| live.expires(item));
+        let expires = seen.new.as_ref().and_then(|item| live.expires(item));
         let new = new.filter(|_| expires.is_none_or(|last| last >= self.now_secs()));
-        let kind = self.kind(record, old.as_ref(), new.as_ref())?;
-        let entity = new.as_ref().or(old.as_ref()).map(|found| found.entity)?;
-        Some(LiveChange {
+        // A count has one less and one more: it comes out right by itself.
+        let Some((old, new)) = (if live.counts { Some((old, new)) } else { passing.pass(&key, seen.passed, old, new) })
+        else {
+            return Ok(None);
+        };
+        let kind = self.kind(&seen, old.as_ref(), new.as_ref());
+        let entity = new.as_ref().or(old.as_ref()).map(|found| found.entity);
+        let (Some(kind), Some(entity)) = (kind, entity) else { return Ok(None) };
+        Ok(Some(LiveChange {
             kind,
             key,
             id: Some(record.id.clone()),
             at_ms: record.at_ms,
             entity,
             expires: expires.filter(|_| new.is_some()),
-            item: record.new.clone().filter(|_| new.is_some()),
+            item: seen.new.filter(|_| new.is_some()),
             found: new,
             place: Some((change.shard.clone(), record.sequence)),
-        })
+        }))
     }
 
-    fn kind(&self, record: &ChangeRecord, old: Option<&Found>, new: Option<&Found>) -> Option<Kind> {
+    fn kind(&self, seen: &Seen, old: Option<&Found>, new: Option<&Found>) -> Option<Kind> {
         let expires = |item: &Option<Item>| item.as_ref().and_then(|item| self.live.expires(item));
         match (old, new) {
             (None, None) => None,
@@ -118,7 +179,7 @@ impl Topic {
             (Some(_), None) => Some(Kind::Remove),
             (Some(_), Some(_)) if self.live.counts => None,
             // Nothing that the read shows has changed.
-            (Some(old), Some(new)) if old == new && expires(&record.old) == expires(&record.new) => None,
+            (Some(old), Some(new)) if old == new && expires(&seen.old) == expires(&seen.new) => None,
             (Some(_), Some(_)) => Some(Kind::Modify),
         }
     }
@@ -129,21 +190,72 @@ impl Topic {
     }
 }
 
+impl Passing {
+    /// What is left to tell of a change once the other change of the same passage is known; nothing if it tells nothing new.
+    fn pass(&mut self, key: &str, passed: Option<Passed>, old: Option<Found>, new: Option<Found>) -> Option<Images> {
+        match passed {
+            Some(Passed::Carried) => {
+                self.restored.remove(key);
+                if let Some(old) = old.filter(|_| self.carried.len() < PASSING_MAX) {
+                    self.carried.insert(key.to_owned(), old);
+                }
+                None
+            }
+            Some(Passed::Restored) => {
+                if self.restored.len() < PASSING_MAX {
+                    self.restored.insert(key.to_owned());
+                }
+                Some((old, new))
+            }
+            Some(Passed::Changed) => Some((old, new)),
+            Some(Passed::Gone) => {
+                self.restored.remove(key);
+                Some((old, new))
+            }
+            None if self.carried.is_empty() && self.restored.is_empty() => Some((old, new)),
+            None => {
+                let (carried, restored) = (self.carried.remove(key), self.restored.remove(key));
+                let is_removal = old.is_some() && new.is_none();
+                (!(is_removal && restored)).then(|| (old.or(carried), new))
+            }
+        }
+    }
+}
+
+/// What the read shows of an item before and after a change.
+type Images = (Option<Found>, Option<Found>);
+
 impl Followed {
-    pub(super) fn new(topic: Arc<Topic>) -> Self {
-        Self { topic, subscribers: Vec::new(), expiry: Expiry::default() }
+    pub(super) fn new(topic: Arc<Topic>, home: Option<Arc<Hub>>) -> Self {
+        Self { topic, subscribers: Vec::new(), expiry: Expiry::default(), home }
     }
 
-    pub(super) fn change(&mut self, change: &Change) -> Option<LiveChange> {
+    pub(super) fn changes(&mut self, table: &str, change: &Change) -> Result<Vec<LiveChange>, RunError> {
         let record = &change.record;
-        let change = self.topic.change(change, |key| self.expiry.gone.contains(key));
+        let mut passing = self.topic.passing.lock();
+        let changes = self.topic.changes(table, change, &mut passing, |key| self.expiry.gone.contains(key))?;
+        drop(passing);
         if record.new.is_none() && !self.expiry.gone.is_empty() {
             self.expiry.gone.remove(&key_text(&record.keys));
         }
-        if let Some(change) = &change {
+        // In the other table an item has the time that it has there.
+        let is_home = self.is_home();
+        for change in changes.iter().filter(|_| is_home) {
             self.expiry.note(&change.key, change.expires.filter(|_| change.found.is_some()), change.entity);
         }
-        change
+        Ok(changes)
+    }
+
+    /// Ends it for everybody: an item cannot be shown, as it cannot be read.
+    pub(super) fn fail(&self, error: &RunError) {
+        for subscriber in &self.subscribers {
+            subscriber.end(Ended::Run(error.clone()));
+        }
+    }
+
+    /// Whether tokens are to be made of this hub's position.
+    pub(super) fn is_home(&self) -> bool {
+        self.home.is_none()
     }
 
     /// Remembers when an item of a page leaves.
@@ -154,7 +266,8 @@ impl Followed {
     }
 
     pub(super) fn deliver(&mut self, changes: Vec<LiveChange>, position: &Arc<Position>) {
-        let delivery = Arc::new(self.topic.delivery(changes, position.clone()));
+        let position = self.home.as_ref().map_or_else(|| position.clone(), |home| home.position());
+        let delivery = Arc::new(self.topic.delivery(changes, position));
         for subscriber in &self.subscribers {
             subscriber.deliver(&delivery);
         }

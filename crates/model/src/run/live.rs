@@ -4,6 +4,9 @@
 //! condition, and pass the filters. So a change becomes an insert, a change or a removal of the answer by asking for the item before and after.
 //!
 //! Expiry is kept apart: [`LiveRead::expires`] says when an item leaves the answer by itself.
+//!
+//! While an evolution is open, items of the old form are part of the answer in the new one: [`LiveRead::seen`] says what a change is in the
+//! new form, wherever the old items are.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -15,6 +18,7 @@ use keyform_core::{AttributeValue, Attributes, Execute, Item, Operation};
 use crate::Checked;
 use crate::bind::{self, BoundRead};
 use crate::document::ast::Number;
+use crate::evolve::{Class, Form};
 use crate::plan::{Filter, ReadOutcome, ReadPlan};
 use crate::schema::{EntityId, ExprKind, Read, ReadId, Result as ReadResult};
 
@@ -48,7 +52,47 @@ pub struct LiveRead {
     backwards: bool,
     expiry: Option<String>,
     bound: BoundRead,
+    /// The open evolutions of what it returns.
+    forms: Arc<[Form]>,
     runner: Runner,
+}
+
+/// A change as it is in the new form.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// The item before.
+    pub old: Option<Item>,
+    /// The item after.
+    pub new: Option<Item>,
+    /// What happened in the old place of an item that moves; nothing if the change was elsewhere.
+    pub passed: Option<Passed>,
+}
+
+/// What happened in the old place of an item that moves. Where it goes from one place to the other, another change tells of the new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passed {
+    /// The old item speaks no longer: the new one does.
+    Carried,
+    /// The old item speaks, and did not before.
+    Restored,
+    /// The old item has changed, and speaks as before.
+    Changed,
+    /// The old item is gone.
+    Gone,
+}
+
+/// What an image of an item is to the evolutions.
+enum Image {
+    /// There is none, or none that anybody sees.
+    None,
+    /// As it is.
+    Plain(Item),
+    /// Of the old form in the same place, and this is the new one.
+    Here(Item),
+    /// Of the old form in another place, and this is the new one.
+    Old(Item),
+    /// Of the old form, and spoken for.
+    Marked,
 }
 
 /// Which items can be part of an answer.
@@ -132,13 +176,19 @@ impl Runner {
         model.tables.iter().enumerate().map(|(number, table)| (self.table_name(table), of(number))).collect()
     }
 
-    /// An item of one of these entities; nothing if it is of none of them.
+    /// Which of these entities an item is of; none if it is something else: beside its entities a table holds sentinels of unique fields.
     #[must_use]
-    pub fn recognise(&self, entities: &[EntityId], item: &Item) -> Option<Found> {
-        // Beside its entities a table holds sentinels of unique fields.
-        let entity = found::entity_among(&self.checked.model, entities, item)?;
-        // An encrypted field that does not open is told by whoever reads the item.
-        self.found_of(entity, item).ok()
+    pub fn recognise(&self, entities: &[EntityId], item: &Item) -> Option<EntityId> {
+        found::entity_among(&self.checked.model, entities, item)
+    }
+
+    /// An item that was recognised, with its encrypted fields opened.
+    ///
+    /// # Errors
+    ///
+    /// An encrypted field does not open.
+    pub fn opened(&self, entity: EntityId, item: &Item) -> Result<Found, RunError> {
+        self.found_of(entity, item)
     }
 
     /// Refuses a caller who may not call a read, or calls it wrongly.
@@ -169,6 +219,17 @@ impl Runner {
         lasting.filters.retain(|filter| !matches!(filter, Filter::NotExpired(_)));
         let matched = bind::read(&self.checked.model, read, &lasting, &inputs)?;
         Ok(self.followed(id, read, plan, bound, matched))
+    }
+
+    /// The open evolutions of what a read returns, for [`LiveRead::evolving`].
+    ///
+    /// # Errors
+    ///
+    /// The read is unknown, or the store failed.
+    pub async fn live_forms(&self, name: &str) -> Result<Arc<[Form]>, RunError> {
+        let (id, _) = self.find_read(name)?;
+        let ReadOutcome::Planned(plan) = &self.checked.plans.reads[id.0] else { return Ok(Arc::default()) };
+        Ok(self.open_forms(&plan.returns).await?.into_iter().cloned().collect())
     }
 
     fn followed(&self, id: ReadId, read: &Read, plan: &ReadPlan, bound: BoundRead, matched: BoundRead) -> LiveRead {
@@ -202,6 +263,7 @@ impl Runner {
             backwards: plan.backwards,
             expiry,
             bound: whole(bound, index.is_none_or(|index| index.local)),
+            forms: Arc::default(),
             runner: self.clone(),
         }
     }
@@ -213,6 +275,9 @@ impl Runner {
     /// The store failed.
     pub async fn live_page(&self, live: &LiveRead, call: &Call) -> Result<LivePage, RunError> {
         let read = self.checked.model.read(live.read);
+        if !live.forms.is_empty() {
+            return self.live_page_of_both(read, live, call).await;
+        }
         let items = match live.bound.operation.clone() {
             None => Vec::new(),
             Some(Operation::GetItem(get)) => match self.send(Operation::GetItem(get)).await? {
@@ -222,8 +287,23 @@ impl Runner {
             Some(Operation::BatchGetItem(batch)) => self.batch_items(batch.tables).await?,
             Some(_) => return self.live_pages(read, live, call).await,
         };
-        let items = items.into_iter().filter_map(|item| self.shown(live, item)).collect();
-        Ok(LivePage { items, cursor: None })
+        Ok(LivePage { items: self.all_shown(live, items)?, cursor: None })
+    }
+
+    /// The same while there are items of two forms.
+    async fn live_page_of_both(&self, read: &Read, live: &LiveRead, call: &Call) -> Result<LivePage, RunError> {
+        let ReadOutcome::Planned(plan) = &self.checked.plans.reads[live.read.0] else {
+            return Err(RunError::NotChecked);
+        };
+        let forms: Vec<&Form> = live.forms.iter().collect();
+        let (items, last) = self.items_of_both(read, plan, live.bound.clone(), &forms).await?;
+        let seal =
+            |last: Attributes| cursor::seal(&self.settings.cursor_key, &self.binding(read, call), &Item::from(&last));
+        Ok(LivePage { items: self.all_shown(live, items)?, cursor: last.map(seal) })
+    }
+
+    fn all_shown(&self, live: &LiveRead, items: Vec<Item>) -> Result<Vec<(Item, Found)>, RunError> {
+        items.into_iter().filter_map(|item| self.shown(live, item).transpose()).collect()
     }
 
     async fn batch_items(&self, tables: Vec<(String, BatchGetRequest)>) -> Result<Vec<Item>, RunError> {
@@ -247,7 +327,7 @@ impl Runner {
         loop {
             pages.limit(wanted.map(|wanted| wanted - items.len()));
             let Some(page) = pages.next(self).await? else { break };
-            items.extend(page.into_iter().filter_map(|item| self.shown(live, item)));
+            items.extend(self.all_shown(live, page)?);
             if wanted.map_or(!whole, |wanted| items.len() >= wanted) {
                 break;
             }
@@ -257,11 +337,12 @@ impl Runner {
     }
 
     /// An item that the store answered, unless its time is over.
-    fn shown(&self, live: &LiveRead, item: Item) -> Option<(Item, Found)> {
+    fn shown(&self, live: &LiveRead, item: Item) -> Result<Option<(Item, Found)>, RunError> {
         let now_secs = self.surroundings.now_millis().div_euclid(1000);
-        live.expires(&item).is_none_or(|last| last >= now_secs).then_some(())?;
-        let found = live.found(&self.checked, &item)?;
-        Some((item, found))
+        if live.expires(&item).is_some_and(|last| last < now_secs) {
+            return Ok(None);
+        }
+        Ok(live.found(&self.checked, &item)?.map(|found| (item, found)))
     }
 }
 
@@ -343,30 +424,107 @@ fn looks_at_the_clock(filter: &crate::schema::Expr) -> bool {
     found
 }
 
+impl Image {
+    fn item(self) -> Option<Item> {
+        match self {
+            Self::None | Self::Marked => None,
+            Self::Plain(item) | Self::Here(item) | Self::Old(item) => Some(item),
+        }
+    }
+}
+
 impl LiveRead {
-    /// What the read shows of an item as the table has it; nothing if the item is not part of the answer. Expiry is not looked at.
+    /// The same read while these evolutions are open.
     #[must_use]
-    pub fn found(&self, checked: &Checked, item: &Item) -> Option<Found> {
-        let seen = self.seen(item)?;
+    pub fn evolving(self, forms: Arc<[Form]>) -> Self {
+        Self { forms, ..self }
+    }
+
+    /// The open evolutions of what it returns.
+    #[must_use]
+    pub fn forms(&self) -> &Arc<[Form]> {
+        &self.forms
+    }
+
+    /// The other tables that have items of the answer, in their old form.
+    #[must_use]
+    pub fn old_tables(&self) -> Vec<String> {
+        let mut tables: Vec<String> = self.forms.iter().map(|form| form.old.name.clone()).collect();
+        tables.sort();
+        tables.dedup();
+        tables.retain(|table| *table != self.table);
+        tables
+    }
+
+    /// What a change of a table is in the new form.
+    ///
+    /// # Errors
+    ///
+    /// An item that stays in its place cannot be brought into the new form.
+    pub fn seen(&self, table: &str, old: Option<&Item>, new: Option<&Item>) -> Result<Seen, RunError> {
+        let (old, new) = (self.image(table, old)?, self.image(table, new)?);
+        let passed = match (&old, &new) {
+            (Image::Old(_), Image::Marked) => Some(Passed::Carried),
+            (Image::Old(_), Image::Old(_)) => Some(Passed::Changed),
+            (Image::Old(_), _) => Some(Passed::Gone),
+            (_, Image::Old(_)) => Some(Passed::Restored),
+            _ => None,
+        };
+        Ok(Seen { old: old.item(), new: new.item(), passed })
+    }
+
+    fn image(&self, table: &str, item: Option<&Item>) -> Result<Image, RunError> {
+        let Some(item) = item else { return Ok(Image::None) };
+        if !self.forms.is_empty() {
+            let attributes = item.to_attributes();
+            for form in self.forms.iter().filter(|form| form.old.name == table) {
+                match form.class(&attributes) {
+                    Class::Old => return self.image_of_old(form, &attributes),
+                    Class::Moved(_) => return Ok(Image::Marked),
+                    Class::New => return Ok(Image::Plain(item.clone())),
+                    Class::Other => {}
+                }
+            }
+        }
+        Ok(if table == self.table { Image::Plain(item.clone()) } else { Image::None })
+    }
+
+    /// What cannot become a new item elsewhere is left out, as reads do: nobody can ask for it.
+    fn image_of_old(&self, form: &Form, old: &Attributes) -> Result<Image, RunError> {
+        match self.runner.converted(form, old) {
+            Ok(new) if form.in_place => Ok(Image::Here(Item::from(&new))),
+            Ok(new) => Ok(Image::Old(Item::from(&new))),
+            Err(error) if form.in_place => Err(error),
+            Err(_) => Ok(Image::None),
+        }
+    }
+
+    /// What the read shows of an item as the table has it; nothing if the item is not part of the answer. Expiry is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// An encrypted field does not open, as the read itself says.
+    pub fn found(&self, checked: &Checked, item: &Item) -> Result<Option<Found>, RunError> {
+        let Some(seen) = self.in_index(item) else { return Ok(None) };
         let holds =
             |condition: &Option<Condition>, item: &Item| condition.as_ref().is_none_or(|test| test.holds(Some(item)));
         if !self.reaches(&seen) || !holds(&self.range, &seen) || !holds(&self.filter, &seen) {
-            return None;
+            return Ok(None);
         }
         let shown = self.projection.as_ref().map_or_else(|| seen.clone(), |projection| projection.apply(&seen));
         if !holds(&self.after, &shown) {
-            return None;
+            return Ok(None);
         }
-        let ReadOutcome::Planned(plan) = &checked.plans.reads[self.read.0] else { return None };
-        let entity = found::entity_of(&checked.model, &plan.returns, &shown)?;
-        // The whole item opens what a projection shows of it; what does not open is told by the read itself.
-        let mut found = self.runner.found_of(entity, item).ok()?;
+        let ReadOutcome::Planned(plan) = &checked.plans.reads[self.read.0] else { return Ok(None) };
+        let Some(entity) = found::entity_of(&checked.model, &plan.returns, &shown) else { return Ok(None) };
+        // The whole item opens what a projection shows of it.
+        let mut found = self.runner.found_of(entity, item)?;
         found.fields.retain(|name, _| shown.get(name).is_some());
-        Some(found)
+        Ok(Some(found))
     }
 
     /// The item as the index has it; nothing if it is not in there.
-    fn seen(&self, item: &Item) -> Option<Item> {
+    fn in_index(&self, item: &Item) -> Option<Item> {
         let Some(index) = &self.index else { return Some(item.clone()) };
         if index.keys.iter().any(|name| item.get(name).is_none()) {
             return None;
@@ -421,8 +579,15 @@ impl LiveRead {
     #[must_use]
     pub fn identity(&self) -> String {
         format!(
-            "{:?} {:?} {:?} {:?} {:?} {:?} {:?}",
-            self.table, self.read, self.reach, self.range, self.filter, self.after, self.projection
+            "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {}",
+            self.table,
+            self.read,
+            self.reach,
+            self.range,
+            self.filter,
+            self.after,
+            self.projection,
+            self.forms.len()
         )
     }
 }

@@ -91,6 +91,34 @@ impl Runner {
         }
     }
 
+    /// The first items of such a read, whole and in the new form, and where they end if more may follow.
+    pub(super) async fn items_of_both(
+        &self,
+        read: &Read,
+        plan: &ReadPlan,
+        bound: BoundRead,
+        forms: &[&Form],
+    ) -> Result<(Vec<Item>, Option<Attributes>), RunError> {
+        let whole = Whole::of(bound);
+        let kept = |items: Vec<Item>| items.iter().filter_map(|item| whole.kept(item)).collect();
+        match whole.operation.clone() {
+            None => Ok((Vec::new(), None)),
+            Some(Operation::GetItem(get)) => Ok((kept(self.get_both(forms, get).await?.into_iter().collect()), None)),
+            Some(Operation::BatchGetItem(batch)) => {
+                let mut items = Vec::new();
+                for (table, request) in batch.tables {
+                    items.extend(self.batch_both(forms, &table, &request.keys).await?);
+                }
+                Ok((kept(items), None))
+            }
+            Some(operation) => {
+                let merge = Merge::new(self, plan, &whole, forms.to_vec(), operation);
+                let merged = merge.run(None, self.wanted(read, plan)).await?;
+                Ok((merged.items, merged.cursor))
+            }
+        }
+    }
+
     /// How many items are wanted; `None` for all.
     fn wanted(&self, read: &Read, plan: &ReadPlan) -> Option<usize> {
         let is_page =

@@ -48,7 +48,7 @@ use crate::seal::{Keyring, SealError};
 pub use error::RunError;
 pub use fits::fits;
 pub use found::{Answer, Found};
-pub use live::{LivePage, LiveRead, Reach};
+pub use live::{LivePage, LiveRead, Passed, Reach, Seen};
 pub use once::ANSWERS;
 pub use reseal::Resealed;
 pub use surroundings::{Surroundings, Waiting};

@@ -274,6 +274,11 @@ impl Session {
             LiveEvent::Page(page) => message::page(model, id, page),
             LiveEvent::Resumed { token } => message::resumed(id, token),
             LiveEvent::Changes(delivery) => message::changes(model, id, delivery, reading.counts),
+            // The reason may name what is not for callers: it is said as the read says it.
+            LiveEvent::Ended(Ended::Run(error)) => {
+                let problem = Problem::of(error.clone(), model);
+                message::ended_as(id, problem.kind(), problem.detail())
+            }
             LiveEvent::Ended(why) => message::ended(id, why),
         };
         if matches!(event, LiveEvent::Ended(_)) {
