@@ -1,0 +1,153 @@
+//! The hot paths through the models: in process, and over HTTP.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use keyform::{Database, Money};
+use keyform_driver::http::Connection;
+use keyform_helpmaton::model::ReserveCreditsInput;
+use keyform_t3nets::model::ChannelOwnerChannelType;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use crate::path::{Caller, HotPath, Way};
+use crate::world::{CHANNEL, PLENTY, Till, World};
+
+const CENT: Money = Money::of_cents(1);
+
+/// The typed code on a database of this process.
+pub struct InProcess {
+    world: World,
+    runtime: Arc<Runtime>,
+}
+
+impl InProcess {
+    pub fn new(folder: &Path, callers: usize, runtime: &Arc<Runtime>) -> Self {
+        let database = Database::open(folder).unwrap_or_else(|error| panic!("no database: {error}"));
+        let world = runtime.block_on(World::make(Arc::new(database), callers));
+        Self { world: world.unwrap_or_else(|error| panic!("in process: {error}")), runtime: runtime.clone() }
+    }
+}
+
+impl Way for InProcess {
+    fn name(&self) -> String {
+        "model, in process".to_owned()
+    }
+
+    fn caller(&self, number: usize) -> Caller<'_> {
+        let till = &self.world.tills[number];
+        Box::new(move |path| self.runtime.block_on(call(&self.world, till, path)).map_err(|error| error.to_string()))
+    }
+}
+
+async fn call(world: &World, till: &Till, path: HotPath) -> Result<(), Box<dyn std::error::Error>> {
+    match path {
+        HotPath::PostMessage => drop(world.discord.post_message(&world.channel, "hello").await?),
+        HotPath::LoadAggregate => drop(world.workspaces.workspace(&world.workspace).await?),
+        HotPath::ReserveAndSettle => {
+            let input = ReserveCreditsInput::new(till.workspace.clone(), till.agent.clone(), CENT, PLENTY, PLENTY);
+            let reserved = world.helpmaton.reserve_credits(input).await?.ok_or("reserved already")?;
+            world.helpmaton.settle_reservation(&reserved.reservation_id, CENT).await?;
+        }
+        HotPath::CheckPermission => {
+            world.helpmaton.workspace_permission(&till.workspace, &till.owner).await?.ok_or("no permission")?;
+        }
+        HotPath::ResolveChannel => {
+            let found = world.t3nets.tenant_of_channel(ChannelOwnerChannelType::Slack, CHANNEL).await?;
+            found.ok_or("no such channel")?;
+        }
+        HotPath::CheckMembership => {
+            world.agencies.membership(&world.agency, &world.person).await?.ok_or("no member")?;
+        }
+    }
+    Ok(())
+}
+
+/// The model API of a server, each caller with a connection of its own.
+pub struct OverHttp {
+    address: SocketAddr,
+    world: World,
+}
+
+impl OverHttp {
+    pub fn new(address: SocketAddr, world: World) -> Self {
+        Self { address, world }
+    }
+}
+
+impl Way for OverHttp {
+    fn name(&self) -> String {
+        "model, over HTTP".to_owned()
+    }
+
+    fn caller(&self, number: usize) -> Caller<'_> {
+        let mut client = Client { connection: Connection::to(self.address), host: self.address.to_string() };
+        let (world, till) = (&self.world, &self.world.tills[number]);
+        Box::new(move |path| client.run(world, till, path).map(drop))
+    }
+}
+
+/// A client of the model API, as whom the development header says.
+struct Client {
+    connection: Connection,
+    host: String,
+}
+
+impl Client {
+    fn run(&mut self, world: &World, till: &Till, path: HotPath) -> Result<Value, String> {
+        let author = json!({ "userId": world.author });
+        let owner = json!({ "userId": till.owner, "email": till.email });
+        match path {
+            HotPath::PostMessage => {
+                self.post("discord/postMessage", &author, &json!({ "channelId": world.channel, "content": "hello" }))
+            }
+            HotPath::LoadAggregate => {
+                let path = format!("workspaces/workspace?workspaceId={}", world.workspace);
+                self.get(&path, &json!({ "userId": world.member }))
+            }
+            HotPath::ReserveAndSettle => {
+                let wanted = json!({ "workspaceId": till.workspace, "agentId": till.agent, "amount": CENT });
+                let reserved = self.post("helpmaton/reserve", &owner, &wanted)?;
+                let cost = json!({ "reservationId": reserved["reservationId"], "actualCost": CENT });
+                self.post("helpmaton/settle", &owner, &cost)
+            }
+            HotPath::CheckPermission => {
+                let path = format!("helpmaton/workspacePermission?workspaceId={}&userId={}", till.workspace, till.owner);
+                self.get(&path, &owner)
+            }
+            HotPath::ResolveChannel => {
+                let caller = json!({ "tenant_id": "acme", "user_id": "ada" });
+                self.post("t3nets/resolveChannel", &caller, &json!({ "channel_type": "slack", "channel_id": CHANNEL }))
+            }
+            HotPath::CheckMembership => {
+                let path = format!("agencies/membership?agencyId={}&idpid={}", world.agency, world.person);
+                self.get(&path, &json!({ "idpid": world.person, "admin": false }))
+            }
+        }
+    }
+
+    fn get(&mut self, path: &str, caller: &Value) -> Result<Value, String> {
+        let head = format!("GET /v1/{path} HTTP/1.1\r\nhost: {}\r\nx-keyform-caller: {caller}\r\n\r\n", self.host);
+        self.send(head.into_bytes())
+    }
+
+    fn post(&mut self, path: &str, caller: &Value, body: &Value) -> Result<Value, String> {
+        let body = body.to_string();
+        let request = format!(
+            "POST /v1/{path} HTTP/1.1\r\nhost: {}\r\nx-keyform-caller: {caller}\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\n\r\n{body}",
+            self.host,
+            body.len()
+        );
+        self.send(request.into_bytes())
+    }
+
+    fn send(&mut self, request: Vec<u8>) -> Result<Value, String> {
+        let answer = self.connection.exchange(&request).map_err(|error| error.to_string())?;
+        if answer.status >= 300 {
+            return Err(format!("{}: {}", answer.status, String::from_utf8_lossy(&answer.body)));
+        }
+        serde_json::from_slice(&answer.body).map_err(|error| error.to_string())
+    }
+}

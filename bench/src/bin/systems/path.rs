@@ -1,0 +1,56 @@
+//! The hot paths, and the ways to call them.
+
+use std::fmt;
+
+/// The hot path of a system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HotPath {
+    /// discord: a member posts a message.
+    PostMessage,
+    /// workspaces: everything of a workspace in one query.
+    LoadAggregate,
+    /// helpmaton: credits are reserved, then settled.
+    ReserveAndSettle,
+    /// helpmaton: what may this user do here?
+    CheckPermission,
+    /// t3nets: whose channel is this?
+    ResolveChannel,
+    /// agencies: is this person a member?
+    CheckMembership,
+}
+
+impl HotPath {
+    pub const ALL: [Self; 6] = [
+        Self::PostMessage,
+        Self::LoadAggregate,
+        Self::ReserveAndSettle,
+        Self::CheckPermission,
+        Self::ResolveChannel,
+        Self::CheckMembership,
+    ];
+}
+
+impl fmt::Display for HotPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::PostMessage => "discord: post a message",
+            Self::LoadAggregate => "workspaces: load a workspace of 100 items",
+            Self::ReserveAndSettle => "helpmaton: reserve and settle credits",
+            Self::CheckPermission => "helpmaton: check a permission",
+            Self::ResolveChannel => "t3nets: resolve a channel",
+            Self::CheckMembership => "agencies: check a membership",
+        })
+    }
+}
+
+/// Calls a path once; an error says why it failed.
+pub type Caller<'a> = Box<dyn FnMut(HotPath) -> Result<(), String> + 'a>;
+
+/// A way to call the paths.
+pub trait Way: Sync {
+    /// What it is called in the table.
+    fn name(&self) -> String;
+
+    /// One of many callers at once.
+    fn caller(&self, number: usize) -> Caller<'_>;
+}
