@@ -31,9 +31,7 @@ pub(super) async fn run(
     let api = server.get(&format!("/v1/{model}/openapi.json")).await?;
     let described = Described::find(&api, &model, pattern)?;
     let given = pairs(arguments, "arguments")?;
-    if let Some((name, _)) = given.iter().find(|(name, _)| described.schema(name).is_none()) {
-        return Err(unknown_argument(pattern, name, &described.names()));
-    }
+    described.check(pattern, &given)?;
     let mut cursor = arguments.get_one::<String>("cursor").cloned();
     loop {
         let answered = match described.is_read {
@@ -51,7 +49,7 @@ pub(super) async fn run(
 }
 
 /// The name under which a server has the model: that of the file, if it is one.
-fn model_name(given: &str) -> Result<String, Failure> {
+pub(super) fn model_name(given: &str) -> Result<String, Failure> {
     if given == "-" || std::path::Path::new(given).is_file() {
         return Ok(Checked::read(&source::read(given)?).model.name);
     }
@@ -59,14 +57,14 @@ fn model_name(given: &str) -> Result<String, Failure> {
 }
 
 /// A pattern as OpenAPI describes it.
-struct Described<'a> {
+pub(super) struct Described<'a> {
     path: String,
-    is_read: bool,
+    pub(super) is_read: bool,
     arguments: Vec<(&'a str, &'a Value)>,
 }
 
 impl<'a> Described<'a> {
-    fn find(api: &'a Value, model: &str, pattern: &str) -> Result<Self, Failure> {
+    pub(super) fn find(api: &'a Value, model: &str, pattern: &str) -> Result<Self, Failure> {
         let path = format!("/v1/{model}/{pattern}");
         let paths = api["paths"].as_object().ok_or_else(|| Failure::new("the server's description has no paths"))?;
         let prefix = format!("/v1/{model}/");
@@ -97,8 +95,16 @@ impl<'a> Described<'a> {
         self.arguments.iter().find(|(argument, _)| *argument == name).map(|(_, schema)| *schema)
     }
 
-    /// The arguments of a write: texts as they are, everything else as JSON.
-    fn body(&self, given: &[(String, String)]) -> Result<Value, Failure> {
+    /// Refuses an argument that the pattern does not have.
+    pub(super) fn check(&self, pattern: &str, given: &[(String, String)]) -> Result<(), Failure> {
+        match given.iter().find(|(name, _)| self.schema(name).is_none()) {
+            Some((name, _)) => Err(unknown_argument(pattern, name, &self.names())),
+            None => Ok(()),
+        }
+    }
+
+    /// Arguments as JSON: texts as they are, everything else as it is written.
+    pub(super) fn body(&self, given: &[(String, String)]) -> Result<Value, Failure> {
         let mut body = Map::new();
         for (name, text) in given {
             let is_text = self.schema(name).is_none_or(|schema| has_type(schema, "string"));
@@ -126,13 +132,13 @@ fn resolved<'a>(api: &'a Value, schema: &'a Value) -> &'a Value {
 }
 
 /// The server, and who calls it.
-struct Server {
-    url: String,
-    headers: Vec<(&'static str, String)>,
+pub(super) struct Server {
+    pub(super) url: String,
+    pub(super) headers: Vec<(&'static str, String)>,
 }
 
 impl Server {
-    fn new(url: &str, arguments: &ArgMatches) -> Result<Self, Failure> {
+    pub(super) fn new(url: &str, arguments: &ArgMatches) -> Result<Self, Failure> {
         if !url.starts_with("http://") && !url.starts_with("https://") {
             return Err(Failure::new(format!("{url} is no address of a server: it begins with http:// or https://")));
         }
@@ -161,7 +167,7 @@ impl Server {
         answered(self.send("POST", path, Some(body.to_string())).await?)
     }
 
-    async fn get(&self, path: &str) -> Result<Value, Failure> {
+    pub(super) async fn get(&self, path: &str) -> Result<Value, Failure> {
         match answered(self.send("GET", path, None).await?)? {
             Answered::Value(value) => Ok(value),
             Answered::Refused(outcome) => Err(Failure::new(outcome)),

@@ -17,6 +17,7 @@ mod migrate;
 mod printed;
 mod run;
 mod source;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -33,6 +34,7 @@ pub(crate) fn commands() -> Vec<Command> {
         doc::command(),
         cost::command(),
         run::command(),
+        watch::command(),
         migrate::command(),
         deploy::command(),
         field_keys::command(),
@@ -57,6 +59,7 @@ pub(crate) fn run(name: &str, arguments: &ArgMatches) -> Option<Result<ExitCode,
         "import" => import::run(arguments),
         "run" => run::run(arguments),
         "migrate" => migrate::run(arguments),
+        "watch" => watch::run(arguments),
         _ => return None,
     })
 }
