@@ -50,6 +50,11 @@ pub mod typed;
 #[doc = include_str!("../../../docs/rust.md")]
 struct TypedRust;
 
+/// The example of the page on applications compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/applications.md")]
+struct Applications;
+
 /// The README's example compiles.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
