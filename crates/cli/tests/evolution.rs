@@ -1,4 +1,4 @@
-//! The page on evolution is true: its models are written, its commands run, and what they print is what it says.
+//! The pages on evolution and on workspaces are true: their models are written, their commands run, and what they print is what they say.
 //!
 //! A block of `kf NAME` is a file. In a block of `console` each line with `$` is a command, and the lines after it are what it prints on
 //! standard output; `…` stands for any text, and a line of it for any lines. Without such lines the command only has to succeed.
@@ -66,9 +66,8 @@ fn run(home: &Path, line: &str, expected: &str) {
     }
 }
 
-#[test]
-fn the_page_on_evolution_is_true() {
-    let page = include_str!("../../../docs/evolution.md");
+/// Runs the commands of a page; how many blocks of them it has.
+fn run_page(page: &str) -> usize {
     let home = TempDir::new().unwrap();
     let mut blocks = 0;
     for block in page.split("```").skip(1).step_by(2) {
@@ -84,7 +83,17 @@ fn the_page_on_evolution_is_true() {
             }
         }
     }
-    assert!(blocks >= 8, "the page has its examples");
+    blocks
+}
+
+#[test]
+fn the_page_on_evolution_is_true() {
+    assert!(run_page(include_str!("../../../docs/evolution.md")) >= 8, "the page has its examples");
+}
+
+#[test]
+fn the_page_on_workspaces_is_true() {
+    assert!(run_page(include_str!("../../../docs/systems/workspaces.md")) >= 5, "the page has its examples");
 }
 
 /// A run that is killed again and again comes to its end, and everything is there.

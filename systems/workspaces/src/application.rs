@@ -6,9 +6,8 @@ use keyform::{CallError, Uuid};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::invitation::{self, Terms};
-use crate::model::{Caller, InviteCode, WorkspaceId, Workspaces};
-use crate::{mine, old_link, sample};
+use crate::model::{Caller, InviteCode, Workspaces};
+use crate::{invitation, mine, old_link, sample};
 
 /// The application on a host.
 ///
@@ -19,7 +18,6 @@ pub fn application(host: &Host) -> Result<Application, CallError> {
     let sampled = workspaces.clone();
     Ok(Application::new(host, workspaces.calls())
         .flow(my_workspaces(&workspaces))
-        .flow(invite(&workspaces, host))
         .flow(about_invite(&workspaces))
         .flow(join(&workspaces))
         .flow(item_by_old_id(&workspaces))
@@ -29,10 +27,9 @@ pub fn application(host: &Host) -> Result<Application, CallError> {
         }))
 }
 
-/// The handle of whoever calls, under the key that the caller gave for this call, if one was given.
+/// The handle of whoever calls. The flows need no more than that to be sent again: most only read, and who has joined is a member already.
 fn called<T>(workspaces: &Workspaces, call: &FlowCall<T>) -> Result<Workspaces, FlowError> {
-    let workspaces = workspaces.as_caller(claims::<Caller>(&call.caller)?);
-    Ok(call.token.as_ref().map_or_else(|| workspaces.clone(), |token| workspaces.with_token(token)))
+    Ok(workspaces.as_caller(claims::<Caller>(&call.caller)?))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -52,30 +49,6 @@ fn my_workspaces(workspaces: &Workspaces) -> Flow {
             Ok(mine::my_workspaces(&workspaces, &caller.user_id, call.arguments.cursor).await?)
         }
     })
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct Inviting {
-    /// The workspace, of which the caller is the owner.
-    #[schemars(with = "String")]
-    workspace_id: WorkspaceId,
-    #[serde(flatten)]
-    terms: Terms,
-}
-
-fn invite(workspaces: &Workspaces, host: &Host) -> Flow {
-    let (workspaces, clock) = (workspaces.clone(), host.surroundings());
-    let about = "Makes an invite code that lasts so many days and lets so many people in.";
-    let flow = Flow::new("invite", about, move |call: FlowCall<Inviting>| {
-        let (workspaces, clock) = (workspaces.clone(), clock.clone());
-        async move {
-            let workspaces = called(&workspaces, &call)?;
-            let Inviting { workspace_id, terms } = call.arguments;
-            Ok(invitation::invite(&workspaces, &*clock, &workspace_id, terms, call.token.as_deref()).await?)
-        }
-    });
-    flow.outcomes(&["BadExpiry", "UnknownWorkspace"])
 }
 
 #[derive(Deserialize, JsonSchema)]

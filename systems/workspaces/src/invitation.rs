@@ -16,8 +16,7 @@ const TRIES: usize = 3;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How long an invite lasts, and for how many people.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
     /// For so many days, 30 at most; a week if it is not said.
     pub days: Option<u32>,
@@ -55,27 +54,7 @@ pub struct Joined {
     pub is_new: bool,
 }
 
-/// A new invite, as an owner is shown it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Invited {
-    /// What is passed on.
-    #[schemars(with = "String")]
-    pub code: InviteCode,
-    /// When it ends, in seconds since 1970.
-    #[schemars(with = "i64")]
-    pub expires_at: Epoch,
-    /// How many people it lets in; nothing if that is not limited.
-    pub max_uses: Option<i64>,
-}
-
-impl From<Invite> for Invited {
-    fn from(invite: Invite) -> Self {
-        Self { code: invite.code, expires_at: invite.expires_at, max_uses: invite.max_uses }
-    }
-}
-
-/// Makes an invite. `workspaces` is the handle of the owner, under `token` if the call may be sent again; each further try has a token of its own.
+/// Makes an invite. `workspaces` is the handle of the owner.
 ///
 /// # Errors
 /// [`CreateInviteError::BadExpiry`] for no days or more than 30, and what else the write is refused for.
@@ -84,22 +63,17 @@ pub async fn invite(
     clock: &dyn Surroundings,
     workspace_id: &WorkspaceId,
     terms: Terms,
-    token: Option<&str>,
-) -> Result<Invited, CreateInviteError> {
+) -> Result<Invite, CreateInviteError> {
     let now = Timestamp::of_millis(clock.now_millis());
     let expires_at = terms.days.map(|days| Epoch::from(now + DAY * days));
     let input = CreateInviteInput { workspace_id: workspace_id.clone(), expires_at, max_uses: terms.max_uses };
-    let mut handle = workspaces.clone();
-    for number in 1..TRIES {
-        match handle.create_invite(input.clone()).await {
+    for _ in 1..TRIES {
+        match workspaces.create_invite(input.clone()).await {
             Err(CreateInviteError::CodeTaken) => {}
-            made => return made.map(Invited::from),
-        }
-        if let Some(token) = token {
-            handle = workspaces.with_token(&format!("{token} {number}"));
+            made => return made,
         }
     }
-    handle.create_invite(input).await.map(Invited::from)
+    workspaces.create_invite(input).await
 }
 
 /// What an invite is for. Nothing if there is none, if it has ended or is used up, or if its workspace is gone.

@@ -77,6 +77,6 @@ fn lines(home: &WorkspaceId) -> Vec<String> {
         format!("the workspace \"{NAME}\" belongs to Ada ({ADA}); Bob ({BOB}) is a member"),
         call(ADA, &format!("'{base}/workspace?workspaceId={home}'")),
         call(BOB, &format!("{json} -d '{{}}' {base}/myWorkspaces")),
-        call(ADA, &format!("{json} -d '{{\"workspaceId\":\"{home}\",\"days\":1,\"maxUses\":2}}' {base}/invite")),
+        call(ADA, &format!("{json} -d '{{\"workspaceId\":\"{home}\",\"maxUses\":2}}' {base}/createInvite")),
     ]
 }
