@@ -22,6 +22,11 @@ pub trait Execute: Send + Sync {
     fn watch(&self) -> Option<&dyn Watch> {
         None
     }
+
+    /// Whether a Query of a global index finds what was written before it. DynamoDB promises that only of the table's own key.
+    fn indexes_keep_up(&self) -> bool {
+        false
+    }
 }
 
 /// A store that several share runs what each of them asks for.
@@ -32,6 +37,10 @@ impl<E: Execute + ?Sized> Execute for Arc<E> {
 
     fn watch(&self) -> Option<&dyn Watch> {
         self.as_ref().watch()
+    }
+
+    fn indexes_keep_up(&self) -> bool {
+        (**self).indexes_keep_up()
     }
 }
 

@@ -286,6 +286,10 @@ impl Execute for Database {
     fn watch(&self) -> Option<&dyn Watch> {
         Some(self)
     }
+
+    fn indexes_keep_up(&self) -> bool {
+        true
+    }
 }
 
 impl Watch for Database {

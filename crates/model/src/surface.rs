@@ -5,7 +5,7 @@
 use crate::Checked;
 use crate::bind::taken_name;
 use crate::document::ast::{Number, Verb};
-use crate::plan::{Role, WritePlan};
+use crate::plan::{Role, WritePlan, remaining_name};
 use crate::schema::{
     Action, ChangeKind, Expr, ExprKind, FieldId, LetSource, Model, Origin, Parameter, Permission, Place, Read,
     Result as ReadResult, Step, Test, Type, Write,
@@ -158,7 +158,8 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// The names by which it is refused, each once: those that the author gave, and those of unique values that are taken.
+    /// The names by which it is refused, each once: those that the author gave, those of unique values that are taken, and
+    /// those of items that a deleted one must not have.
     #[must_use]
     pub fn outcomes(self, checked: &Checked) -> Vec<String> {
         let Self::Write(write) = self else { return Vec::new() };
@@ -170,6 +171,7 @@ impl<'a> Pattern<'a> {
             names.extend(action.outcome.iter().chain(conditions).map(|outcome| outcome.name.clone()));
         }
         names.extend(taken(checked, write));
+        names.extend(remaining(checked, write));
         let mut seen = Vec::new();
         for name in names {
             if name != "keep" && !seen.contains(&name) {
@@ -223,6 +225,14 @@ fn stands_on(model: &Model, action: &Action, number: usize) -> bool {
         change.written && set && change.path().is_empty() && change.field.is_some_and(must)
     };
     action.changes.iter().any(writes) || !makes && action.keys.iter().any(|(_, expr)| is_it(expr))
+}
+
+/// The names of refusals because something still refers to what is deleted.
+fn remaining(checked: &Checked, write: &Write) -> Vec<String> {
+    let deletes = write.actions().into_iter().filter(|action| action.verb == Verb::Delete);
+    let parents = deletes.filter_map(|action| action.entity);
+    let refusing = parents.flat_map(|parent| checked.plans.dependents.all_refusing(parent));
+    refusing.map(|entity| remaining_name(&checked.model.entity(entity).name)).collect()
 }
 
 /// The names of refusals because a unique value is taken, where the author has given none.

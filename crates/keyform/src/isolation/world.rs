@@ -62,6 +62,10 @@ impl Execute for Watched {
             output
         })
     }
+
+    fn indexes_keep_up(&self) -> bool {
+        self.database.indexes_keep_up()
+    }
 }
 
 /// How much of the other world a store has.

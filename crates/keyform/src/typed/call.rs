@@ -53,6 +53,15 @@ impl Calls {
         Ok(self.runner.create_tables().await?)
     }
 
+    /// Takes up the cascades that somebody has left half-way, and looks again where an index may have lagged behind: see
+    /// [`Runner::resume_cascades`].
+    ///
+    /// # Errors
+    /// The store fails; what is left is taken up by the next call.
+    pub async fn resume_cascades(&self) -> Result<run::Resumed, CallError> {
+        Ok(self.runner.resume_cascades().await?)
+    }
+
     /// The same, called by someone whose claims these are.
     #[must_use]
     pub fn as_caller(&self, claims: &impl ToAttribute) -> Self {

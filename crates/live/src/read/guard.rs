@@ -47,4 +47,8 @@ impl Execute for Recorder {
     fn watch(&self) -> Option<&dyn Watch> {
         self.store.watch()
     }
+
+    fn indexes_keep_up(&self) -> bool {
+        self.store.indexes_keep_up()
+    }
 }

@@ -31,6 +31,13 @@ pub fn item(table: &Table, entity: &Entity, values: &Attributes) -> Result<Attri
     whole(table, entity, fields)
 }
 
+/// The key of an item in its table, made of its fields.
+pub(crate) fn key_of_fields(table: &Table, entity: &Entity, values: &Attributes) -> Result<Attributes, BindError> {
+    let known =
+        |(number, field): (usize, &crate::schema::Field)| Some((FieldId(number), values.get(&field.name)?.clone()));
+    key(table, entity, &entity.fields.iter().enumerate().filter_map(known).collect())
+}
+
 /// The values that a new item gets, each made once.
 pub(super) fn new_fields(scope: &mut Scope<'_>, entity: &Entity, action: &Action) -> Result<Fields, BindError> {
     let mut fields = Fields::new();

@@ -3,7 +3,8 @@
 //! 1. [`Inputs`] is everything a call knows: arguments, the caller, what was read before, the time, and a source of fresh ids.
 //! 2. `value` writes values in their types and renders keys; `evaluate` computes expressions; `condition` makes conditions of them.
 //! 3. [`read()`] binds a read, [`write()`] a write; `item` makes items, `update` changes, `sentinel` what keeps unique fields unique, `sealed`
-//!    seals the encrypted fields of both, `expiry` takes items whose time is over as if they were not there.
+//!    seals the encrypted fields of both, `intent` keeps what a delete brings with it from being forgotten, `removal` is what it brings,
+//!    `expiry` takes items whose time is over as if they were not there.
 //!
 //! Nothing here runs a request, and nothing here decides how a pattern runs: that is the plan's business.
 
@@ -11,9 +12,11 @@ mod condition;
 mod evaluate;
 pub(crate) mod evolve;
 mod expiry;
+mod intent;
 mod item;
 mod permit;
 mod read;
+mod removal;
 mod request;
 mod sealed;
 mod sentinel;
@@ -32,9 +35,14 @@ use crate::schema::Table;
 use crate::seal::Sealing;
 
 pub use evaluate::uuid_of;
+pub use intent::{CASCADES, LEASE_MILLIS, Parent};
+pub(crate) use intent::{DUE, KEY as INTENT_KEY, SORT as INTENT_SORT, partition as intent_partition};
 pub use item::item;
+pub(crate) use item::key_of_fields;
 pub use permit::{arguments, guard, holds, value as evaluate};
 pub use read::{BoundRead, read};
+pub use removal::removal;
+pub(crate) use request::single;
 pub use table::{create_table, table_request, time_to_live};
 pub(crate) use write::taken_name;
 pub use write::{BoundAction, BoundWrite, Refusal, Refusals, read_first, write};

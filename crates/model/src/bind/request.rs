@@ -28,7 +28,8 @@ pub(super) fn of(
     }
 }
 
-fn single(write: &Write, action: TransactAction) -> Operation {
+/// One action as a request of its own.
+pub(crate) fn single(write: &Write, action: TransactAction) -> Operation {
     let returns_item = write.result.is_some();
     match action {
         TransactAction::Put { table, item, condition, return_item_on_failure } => {

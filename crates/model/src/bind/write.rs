@@ -5,12 +5,13 @@ use keyform_core::operation::{DeleteItem, GetItem, TransactAction};
 use keyform_core::{AttributeValue, Attributes, Operation};
 
 use crate::document::ast::{Presence, Verb};
-use crate::plan::WritePlan;
+use crate::plan::{WriteKind, WritePlan};
 use crate::schema::{Action, Entity, FieldId, Model, Step, Table, Write};
 
 use super::condition::{Logic, and};
 use super::evaluate::Scope;
 use super::expiry::Expiry;
+use super::intent::{LEASE_MILLIS, Parent};
 use super::item::{self, Fields};
 use super::sealed::Sealer;
 use super::update::Changing;
@@ -25,12 +26,14 @@ pub struct BoundWrite {
     pub actions: Vec<BoundAction>,
     /// Why it is refused before anything is sent.
     pub refused: Option<Refusal>,
+    /// The items it deletes and others refer to.
+    pub parents: Vec<Parent>,
 }
 
 /// An action of a write's request.
 #[derive(Clone, Debug)]
 pub struct BoundAction {
-    /// Which of the write's steps it comes from: a path of numbers through `for`s.
+    /// Which of the write's steps it comes from: a path of numbers through `for`s. Empty for an intent, which is no author's.
     pub step: Vec<usize>,
     /// The conditions in the order in which they are looked at, each with its outcome.
     pub refusals: Refusals,
@@ -54,27 +57,32 @@ pub struct Refusal {
 ///
 /// If an argument or something that should have been read is missing, or a value is not of its type.
 pub fn write(model: &Model, write: &Write, plan: &WritePlan, inputs: &Inputs<'_>) -> Result<BoundWrite, BindError> {
-    let mut pass = Pass::new(model, write, inputs)?;
+    let mut pass = Pass { plan: Some(plan), ..Pass::new(model, write, inputs)? };
     if let Some(refused) = pass.required()? {
-        return Ok(BoundWrite { operation: None, actions: Vec::new(), refused: Some(refused) });
+        return Ok(BoundWrite { operation: None, actions: Vec::new(), refused: Some(refused), parents: Vec::new() });
     }
     pass.steps(&write.steps, &mut Vec::new())?;
+    pass.intend();
     let refused = pass.refused.take();
-    let (bound, actions) = (pass.bound, pass.actions);
+    let (bound, actions, parents) = (pass.bound, pass.actions, pass.parents);
     let operation = if refused.is_some() { None } else { request::of(write, plan, inputs.token.as_ref(), bound) };
-    Ok(BoundWrite { operation, actions, refused })
+    Ok(BoundWrite { operation, actions, refused, parents })
 }
 
-/// The items that must be read, consistently, before the write is bound: those whose unique values it changes or removes.
+/// The items that must be read, consistently, before the write is bound: those whose unique values it changes or removes, and those it deletes
+/// and others refer to by what the key does not tell.
 ///
 /// # Errors
 ///
 /// As [`write()`].
 pub fn read_first(model: &Model, write: &Write, inputs: &Inputs<'_>) -> Result<Vec<GetItem>, BindError> {
-    let has_unique = |action: &Action| {
-        action.entity.is_some_and(|entity| crate::plan::guarded_fields(model.entity(entity)).next().is_some())
+    let is_looked_at = |action: &Action| {
+        action.entity.is_some_and(|entity| {
+            crate::plan::guarded_fields(model.entity(entity)).next().is_some()
+                || action.verb == Verb::Delete && !crate::plan::referred_fields(model, entity).is_empty()
+        })
     };
-    if !write.any_action(&mut |action| has_unique(action)) {
+    if !write.any_action(&mut |action| is_looked_at(action)) {
         return Ok(Vec::new());
     }
     let mut pass = Pass::new(model, write, inputs)?;
@@ -90,12 +98,15 @@ pub fn read_first(model: &Model, write: &Write, inputs: &Inputs<'_>) -> Result<V
 struct Pass<'a> {
     model: &'a Model,
     write: &'a Write,
+    /// Nothing if it only says what must be read first.
+    plan: Option<&'a WritePlan>,
     inputs: &'a Inputs<'a>,
     scope: Scope<'a>,
     /// The actions as those of a transaction.
     bound: Vec<TransactAction>,
     actions: Vec<BoundAction>,
     refused: Option<Refusal>,
+    parents: Vec<Parent>,
     /// Only says what must be read first.
     looks_only: bool,
     first: Vec<GetItem>,
@@ -147,11 +158,13 @@ impl<'a> Pass<'a> {
         Ok(Self {
             model,
             write,
+            plan: None,
             inputs,
             scope,
             bound: Vec::new(),
             actions: Vec::new(),
             refused: None,
+            parents: Vec::new(),
             looks_only: false,
             first: Vec::new(),
         })
@@ -363,16 +376,20 @@ impl<'a> Pass<'a> {
         let keys = item::key_fields(&self.scope, entity, action)?;
         let key = item::key(table, entity, &keys)?;
         let guarded: Vec<FieldId> = crate::plan::guarded_fields(entity).collect();
+        let referred = action.entity.map(|id| crate::plan::referred_fields(self.model, id)).unwrap_or_default();
+        let watched: Vec<FieldId> =
+            guarded.iter().chain(referred.iter().filter(|field| !guarded.contains(field))).copied().collect();
         if self.looks_only {
-            if !guarded.is_empty() {
+            if !watched.is_empty() {
                 self.look(name, key);
             }
             return Ok(());
         }
         let expiry = Expiry::of(table, entity, self.inputs.now_millis);
         let current = self.living(&name, &key, expiry);
-        let before = values_before(entity, &guarded, None, current.as_ref(), &keys);
-        let (condition, refusals) = self.demands(action, table, entity, unchanged(entity, &guarded, &before))?;
+        let before = values_before(entity, &watched, None, current.as_ref(), &keys);
+        self.leaves_behind(action, path, (&name, &key), &keys, &before);
+        let (condition, refusals) = self.demands(action, table, entity, unchanged(entity, &watched, &before))?;
         let delete = TransactAction::Delete { table: name.clone(), key, condition, return_item_on_failure: false };
         self.push(delete, path, refusals);
         for field in guarded {
@@ -381,6 +398,42 @@ impl<'a> Pass<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Remembers a deleted item that others refer to.
+    fn leaves_behind(
+        &mut self,
+        action: &Action,
+        path: &[usize],
+        (table, key): (&str, &Attributes),
+        keys: &Fields,
+        before: &Fields,
+    ) {
+        let Some((plan, id)) = self.plan.zip(action.entity) else { return };
+        if plan.parents.iter().any(|step| step == path) {
+            let entity = self.model.entity(id);
+            let known =
+                before.iter().chain(keys).map(|(field, value)| (entity.field(*field).name.clone(), value.clone()));
+            self.parents.push(Parent {
+                entity: id,
+                table: table.to_owned(),
+                key: key.clone(),
+                values: known.collect(),
+                cascades: plan.intends(path),
+            });
+        }
+    }
+
+    /// The intents of the deletes that cascade; those of a batch are put before it. A request under a token is the same whenever it is sent, so its intents have no time.
+    fn intend(&mut self) {
+        if self.plan.is_some_and(|plan| plan.request == WriteKind::Batch) {
+            return;
+        }
+        let due = self.inputs.token.is_none().then_some(self.inputs.now_millis + LEASE_MILLIS);
+        for parent in self.parents.iter().filter(|parent| parent.cascades) {
+            self.bound.push(parent.intend(self.model, due));
+            self.actions.push(BoundAction { step: Vec::new(), refusals: Vec::new(), clearing: None });
+        }
     }
 
     fn check(
@@ -483,7 +536,7 @@ impl<'a> Pass<'a> {
 }
 
 /// The primary key of a whole item.
-fn key_of(table: &Table, item: &Attributes) -> Attributes {
+pub(super) fn key_of(table: &Table, item: &Attributes) -> Attributes {
     table.key_names().filter_map(|name| Some((name.to_owned(), item.get(name)?.clone()))).collect()
 }
 
@@ -514,7 +567,7 @@ fn guarded<'a>(entity: &'a Entity, action: &'a Action) -> impl Iterator<Item = F
 }
 
 /// The values that unique fields, those they are unique within, and the end of the item have now.
-fn values_before(
+pub(super) fn values_before(
     entity: &Entity,
     guarded: &[FieldId],
     expiry: Option<Expiry<'_>>,
@@ -550,7 +603,7 @@ fn counts(action: &Action, field: FieldId) -> bool {
 }
 
 /// The conditions that the values which were read are still there, so that the sentinels released are the right ones.
-fn unchanged(entity: &Entity, guarded: &[FieldId], before: &Fields) -> Vec<Condition> {
+pub(super) fn unchanged(entity: &Entity, guarded: &[FieldId], before: &Fields) -> Vec<Condition> {
     let test = |field: &FieldId| {
         let path = Path::attribute(entity.field(*field).name.clone());
         match before.get(field) {

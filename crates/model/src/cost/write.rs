@@ -13,6 +13,8 @@ use super::size;
 const WRITE_STEP_BYTES: u64 = 1024;
 /// A sentinel holds its key and little else.
 const SENTINEL_UNITS: f64 = 1.0;
+/// An intent holds the key of the item that is deleted.
+const INTENT_UNITS: f64 = 1.0;
 
 /// What one call of a write costs.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -74,6 +76,10 @@ fn add(model: &Model, planned: &PlannedAction, action: &Action, times: u64, fact
     let entity = model.entity(planned.entity);
     let count = times as f64;
     cost.actions += times;
+    if planned.role == Role::Intend {
+        cost.units += count * INTENT_UNITS * factor;
+        return 0.0;
+    }
     if matches!(planned.role, Role::Claim(_) | Role::Release(_)) {
         cost.units += count * SENTINEL_UNITS * factor;
         cost.sentinel_units += count * SENTINEL_UNITS * factor;
@@ -106,7 +112,7 @@ fn add_indexes(model: &Model, entity: &Entity, role: Role, action: &Action, coun
 pub fn entries(entity: &Entity, key: &EntityKey, index: &Index, role: Role, action: &Action) -> u64 {
     match role {
         Role::Put | Role::Delete => 1,
-        Role::Check | Role::Claim(_) | Role::Release(_) => 0,
+        Role::Check | Role::Claim(_) | Role::Release(_) | Role::Intend => 0,
         Role::Update => {
             let changed: Vec<FieldId> = action.changes.iter().filter_map(|change| change.field).collect();
             let key_fields: Vec<FieldId> = key.fields().collect();

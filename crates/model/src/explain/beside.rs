@@ -42,6 +42,17 @@ pub fn first(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
         )
     };
     let mut lines: Vec<String> = steps.iter().map(|planned| line(planned)).collect();
+    let referred = plan.actions.iter().filter(|planned| planned.role == Role::Delete).filter(|planned| {
+        !crate::plan::referred_fields(model, planned.entity).is_empty()
+            && steps.iter().all(|other| other.step != planned.step)
+    });
+    let referred: Vec<&PlannedAction> = referred.collect();
+    let entity = |planned: &&PlannedAction| &model.entity(planned.entity).name;
+    let told = referred
+        .iter()
+        .map(|planned| format!("first reads the {} for what others refer to: GetItem, consistent", entity(planned)));
+    lines.extend(told);
+    steps.extend(referred);
     if let Some(deleted) = deleted(write, plan).filter(|deleted| steps.iter().all(|other| other.step != deleted.step)) {
         let entity = &model.entity(deleted.entity).name;
         lines.push(format!("first reads the {entity}, to return it: GetItem, consistent"));

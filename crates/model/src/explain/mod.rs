@@ -4,10 +4,12 @@
 //! 2. [`bind`] makes the request of them, as it does when the model runs.
 //! 3. [`request`] prints it as the service's JSON, [`command`] as a line for the AWS command line, [`words`] says the plan.
 //! 4. [`beside`] says what else is sent: guards, what a write reads first, what it reads again to return it.
-//! 5. [`text`] puts them together.
+//! 5. [`dependents`] says what deletes send for the items that refer to what they delete.
+//! 6. [`text`] puts them together.
 
 pub mod beside;
 pub mod command;
+pub mod dependents;
 pub mod request;
 pub mod sample;
 pub mod text;
@@ -36,7 +38,7 @@ pub struct Explanation {
     /// The plan, a sentence a line.
     pub plan: Vec<String>,
     /// How many requests a call sends at most: its own, and those beside it; without the pages that follow, and without repetitions. `None` if
-    /// there is no plan, one for each element of a list, or an evolution of an entity.
+    /// there is no plan, one for each element of a list, an evolution of an entity, or a delete that removes what refers to its item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<usize>,
     /// The service's name of the request; `None` if the pattern has no plan.
@@ -112,9 +114,12 @@ fn of_write(model: &Model, plans: &Plans, number: usize, write: &Write, checked:
     let (first, after) = (beside::first(model, write, plan), beside::after(model, write, plan));
     let evolution = beside::evolution(model, &plan.entities());
     let is_bounded = evolution.is_none() && !plan.actions.iter().any(|planned| planned.repeated);
+    let dependents = dependents::sent(model, &plans.dependents, write, plan);
     let sum = 1 + asked.len() + plan.lets.len() + first.len() + usize::from(after.is_some());
-    explanation.requests = is_bounded.then_some(sum);
-    explanation.plan = [asked, first, words::of_write(model, write, plan)].concat();
+    explanation.requests = dependents.requests.filter(|_| is_bounded).map(|more| sum + more);
+    let lets = words::lets(model, write, plan);
+    explanation.plan = [asked, first, lets, dependents.first, words::of_write(model, write, plan)].concat();
+    explanation.plan.extend(dependents.after);
     explanation.plan.extend(after.into_iter().chain(evolution));
     let sample = Sample::new(model);
     match sample.of_write(write).and_then(|inputs| bind::write(model, write, plan, &inputs)) {

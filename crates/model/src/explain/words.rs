@@ -97,9 +97,9 @@ fn company(model: &Model, plan: &ReadPlan) -> Option<String> {
     (!names.is_empty()).then(|| format!("also reads items of {}", names.join(", ")))
 }
 
-/// How a write runs.
+/// What a write reads first by its `let`s.
 #[must_use]
-pub fn of_write(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
+pub fn lets(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
     let mut lines = Vec::new();
     for number in &plan.lets {
         if let Some(binding) = write.lets.get(*number)
@@ -113,8 +113,25 @@ pub fn of_write(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
             ));
         }
     }
-    lines.push(sent(write, plan));
-    lines.extend(plan.actions.iter().map(|planned| format!("- {}", action(model, write, planned))));
+    lines
+}
+
+/// The request of a write.
+#[must_use]
+pub fn of_write(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
+    let mut lines = vec![sent(write, plan)];
+    let apart = |planned: &&PlannedAction| planned.role == Role::Intend && plan.request == WriteKind::Batch;
+    let own = plan.actions.iter().filter(|planned| !apart(planned));
+    lines.extend(own.map(|planned| format!("- {}", action(model, write, planned))));
+    if let Some(before) = plan.actions.iter().find(apart) {
+        lines.insert(
+            0,
+            format!(
+                "first puts the intent to remove what refers to each {}: PutItem",
+                model.entity(before.entity).name
+            ),
+        );
+    }
     lines
 }
 
@@ -151,6 +168,7 @@ fn action(model: &Model, write: &Write, planned: &PlannedAction) -> String {
         Role::Check => format!("Check {}", entity.name),
         Role::Claim(field) => format!("Put the sentinel of {}.{}", entity.name, entity.field(field).name),
         Role::Release(field) => format!("Delete the sentinel of the old {}.{}", entity.name, entity.field(field).name),
+        Role::Intend => format!("Put the intent to remove what refers to the {}", entity.name),
     };
     let presence = match planned.presence {
         Some(Presence::Exists) => ", which must be there",
@@ -170,7 +188,7 @@ fn action(model: &Model, write: &Write, planned: &PlannedAction) -> String {
 /// What is said if the item, or the sentinel, is not as it must be.
 fn outcome(model: &Model, planned: &PlannedAction, step: &Action) -> String {
     match planned.role {
-        Role::Release(_) => String::new(),
+        Role::Release(_) | Role::Intend => String::new(),
         Role::Claim(field) if step.verb != Verb::Create || step.outcome.is_none() => {
             format!(", else {}", taken_name(&model.entity(planned.entity).field(field).name))
         }

@@ -7,10 +7,12 @@
 //! 2. `range` turns a range of a field into a range of the key that holds exactly the same items.
 //! 3. `read` plans one read through one key; `collection` joins the entities of a read that returns several.
 //! 4. `overlap` says which entities a key condition can meet, `unique` whether it can meet more than one item, `order` in which order.
-//! 5. `write` counts the actions of a write, the sentinels of unique fields among them.
+//! 5. `dependent` finds, for each entity, the items that a delete of one of it removes, or that refuse it.
+//! 6. `write` counts the actions of a write, the sentinels of unique fields among them.
 
 mod bound;
 mod collection;
+mod dependent;
 mod order;
 mod overlap;
 mod range;
@@ -23,6 +25,7 @@ use crate::document::ast::Presence;
 use crate::schema::{EntityId, FieldId, Format, IndexId, Model, TableId};
 use crate::span::Span;
 
+pub use dependent::{Dependent, Dependents, Finder, Found, OnDelete, is_reusable, referred_fields, remaining_name};
 pub use order::{Order, order};
 pub use unique::fixed_fields;
 pub(crate) use write::{guarded_fields, moved_fields};
@@ -30,9 +33,11 @@ pub(crate) use write::{guarded_fields, moved_fields};
 /// Plans every read and write of a model.
 #[must_use]
 pub fn plan(model: &Model) -> Plans {
+    let dependents = Dependents::of_model(model);
     Plans {
         reads: model.reads.iter().map(|read| read::plan(model, read)).collect(),
-        writes: model.writes.iter().map(|write| write::plan(model, write)).collect(),
+        writes: model.writes.iter().map(|write| write::plan(model, &dependents, write)).collect(),
+        dependents,
     }
 }
 
@@ -49,6 +54,8 @@ pub struct Plans {
     pub reads: Vec<ReadOutcome>,
     /// One for each write.
     pub writes: Vec<Option<WritePlan>>,
+    /// What deletes mean for the items that refer to what is deleted.
+    pub dependents: Dependents,
 }
 
 /// A read's plan, or why there is none.
@@ -288,10 +295,14 @@ pub struct WritePlan {
     pub lets: Vec<usize>,
     /// The request.
     pub request: WriteKind,
-    /// What it does, in order: the author's actions, and the sentinels of unique fields.
+    /// What it does, in order: the author's actions, the sentinels of unique fields, and the intents of deletes that cascade.
     pub actions: Vec<PlannedAction>,
     /// How many actions there are at most, with every `for` at its maximum; `None` if one has no maximum.
     pub actions_max: Option<u64>,
+    /// It is sent under a token.
+    pub has_token: bool,
+    /// The steps that delete items which others refer to: those go with them, or may refuse.
+    pub parents: Vec<Vec<usize>>,
 }
 
 /// The request of a write.
@@ -340,6 +351,8 @@ pub enum Role {
     Claim(FieldId),
     /// Delete of the sentinel of this unique field's old value.
     Release(FieldId),
+    /// Put of the intent to remove what refers to a deleted item of the entity.
+    Intend,
 }
 
 impl Plans {

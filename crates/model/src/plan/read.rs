@@ -27,6 +27,14 @@ pub(super) fn plan(model: &Model, read: &Read) -> ReadOutcome {
     }
 }
 
+/// The plan of a read that finds children, through an index or the table's key.
+pub(super) fn of_children(model: &Model, read: &Read, index: Option<IndexId>) -> Option<ReadPlan> {
+    if is_broken(model, read, index) {
+        return None;
+    }
+    through(model, read, index).ok()
+}
+
 /// The index a read names; `None` if there is no such index.
 #[expect(clippy::option_option, reason = "no index and an unknown index are two things")]
 fn chosen_index(read: &Read) -> Option<Option<IndexId>> {

@@ -27,7 +27,7 @@ fn identifies(entity: &Entity, fixed: &[FieldId]) -> bool {
 }
 
 /// Whether the field is an id that no two items are given.
-fn is_fresh(entity: &Entity, field: FieldId) -> bool {
+pub(super) fn is_fresh(entity: &Entity, field: FieldId) -> bool {
     let field = entity.field(field);
     field.is_generated() && matches!(field.kind.resolved(), Type::Ulid | Type::Uuid)
 }

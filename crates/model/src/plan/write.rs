@@ -3,14 +3,24 @@
 use crate::document::ast::{Presence, Verb};
 use crate::schema::{Action, Entity, EntityId, FieldId, Model, Step, Table, Write};
 
-use super::{PlannedAction, Role, WriteKind, WritePlan};
+use super::{Dependents, PlannedAction, Role, WriteKind, WritePlan};
 
 /// Plans a write; `None` if an entity of it is unknown.
-pub(super) fn plan(model: &Model, write: &Write) -> Option<WritePlan> {
-    let mut plan = WritePlan { lets: lets(write), actions_max: Some(0), ..WritePlan::default() };
-    add_steps(model, &write.steps, &mut Vec::new(), Some(1), &mut plan)?;
+pub(super) fn plan(model: &Model, dependents: &Dependents, write: &Write) -> Option<WritePlan> {
+    let has_token = write.idempotent.is_some();
+    let mut plan = WritePlan { lets: lets(write), actions_max: Some(0), has_token, ..WritePlan::default() };
+    let of = Of { model, dependents, is_batch: write.batch.is_some() };
+    add_steps(of, &write.steps, &mut Vec::new(), Some(1), &mut plan)?;
     plan.request = request(write, &plan);
     Some(plan)
+}
+
+/// What a write is planned by. The intents of a batch are put before it, and do not count.
+#[derive(Clone, Copy)]
+struct Of<'a> {
+    model: &'a Model,
+    dependents: &'a Dependents,
+    is_batch: bool,
 }
 
 /// The reads among the lets.
@@ -21,7 +31,7 @@ fn lets(write: &Write) -> Vec<usize> {
 
 /// Adds the actions of steps that are done up to `times` times.
 fn add_steps(
-    model: &Model,
+    of: Of<'_>,
     steps: &[Step],
     path: &mut Vec<usize>,
     times: Option<u64>,
@@ -30,10 +40,10 @@ fn add_steps(
     for (number, step) in steps.iter().enumerate() {
         path.push(number);
         match step {
-            Step::Action(action) => add_action(model, action, path, times, plan)?,
+            Step::Action(action) => add_action(of, action, path, times, plan)?,
             Step::For(each) => {
                 let times = times.zip(each.max).map(|(outer, inner)| outer.saturating_mul(inner));
-                add_steps(model, &each.steps, path, times, plan)?;
+                add_steps(of, &each.steps, path, times, plan)?;
             }
         }
         path.pop();
@@ -41,14 +51,28 @@ fn add_steps(
     Some(())
 }
 
-fn add_action(model: &Model, action: &Action, path: &[usize], times: Option<u64>, plan: &mut WritePlan) -> Option<()> {
+fn add_action(
+    Of { model, dependents, is_batch }: Of<'_>,
+    action: &Action,
+    path: &[usize],
+    times: Option<u64>,
+    plan: &mut WritePlan,
+) -> Option<()> {
     let id = action.entity?;
     let planned =
         |role, presence| PlannedAction { entity: id, role, step: path.to_vec(), presence, repeated: path.len() > 1 };
     let before = plan.actions.len();
     plan.actions.push(planned(role(action.verb), presence(action)));
     plan.actions.extend(sentinels(model, model.entity(id), action).map(|(role, presence)| planned(role, presence)));
-    let added = (plan.actions.len() - before) as u64;
+    let cascades = action.verb == Verb::Delete && dependents.cascading(id).next().is_some();
+    if cascades {
+        plan.actions.push(planned(Role::Intend, None));
+    }
+    if action.verb == Verb::Delete && (cascades || dependents.may_refuse(id, id)) {
+        plan.parents.push(path.to_vec());
+    }
+    let apart = usize::from(cascades && is_batch);
+    let added = (plan.actions.len() - before - apart) as u64;
     plan.actions_max = plan.actions_max.zip(times).map(|(sum, times)| sum.saturating_add(added.saturating_mul(times)));
     Some(())
 }
@@ -143,13 +167,34 @@ fn request(write: &Write, plan: &WritePlan) -> WriteKind {
             Role::Put => WriteKind::Put,
             Role::Update => WriteKind::Update,
             Role::Delete => WriteKind::Delete,
-            Role::Check | Role::Claim(_) | Role::Release(_) => WriteKind::Transaction,
+            Role::Check | Role::Claim(_) | Role::Release(_) | Role::Intend => WriteKind::Transaction,
         },
         _ => WriteKind::Transaction,
     }
 }
 
 impl WritePlan {
+    /// Whether a delete of it cascades.
+    #[must_use]
+    pub fn cascades(&self) -> bool {
+        self.actions.iter().any(|planned| planned.role == Role::Intend)
+    }
+
+    /// Whether the step's delete cascades.
+    #[must_use]
+    pub fn intends(&self, step: &[usize]) -> bool {
+        self.actions.iter().any(|planned| planned.role == Role::Intend && planned.step == step)
+    }
+
+    /// Whether it needs a transaction. A delete of one item that cascades does without if it must: its intent is then put before.
+    #[must_use]
+    pub fn needs_transaction(&self) -> bool {
+        let mut own = self.actions.iter().filter(|planned| planned.role != Role::Intend);
+        let is_one_delete = own.next().is_some_and(|first| first.role == Role::Delete && !first.repeated);
+        let does_without = self.cascades() && !self.has_token && is_one_delete && own.next().is_none();
+        self.request == WriteKind::Transaction && !does_without
+    }
+
     /// The action that a step of the write becomes; its sentinels come after it.
     #[must_use]
     pub fn at(&self, step: &[usize]) -> Option<&PlannedAction> {

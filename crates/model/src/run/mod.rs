@@ -7,7 +7,8 @@
 //! 3. `read` binds the arguments, sends the one request, follows pages until the page is full, and signs a [`cursor`].
 //! 4. `write` reads what its `let`s say, binds, sends the one atomic request, and tries again under the same token when others were in the way;
 //!    `outcome` turns what the store refused into the name the author gave it.
-//!    `once` is what makes a write apply once under a caller's key.
+//!    `once` is what makes a write apply once under a caller's key; `restrict` refuses a delete of what something refers to, `cascade` removes what
+//!    refers to it.
 //! 5. `found` gives items back as entities: fields without keys and tags, encrypted ones opened.
 //!
 //! While an evolution is open, `evolving` and `merged` read the new form and then the old one, and `settle` carries over what a write is about.
@@ -15,6 +16,7 @@
 //! come from [`Surroundings`], so that tests own them.
 
 mod arguments;
+mod cascade;
 pub mod cursor;
 mod error;
 mod evolving;
@@ -28,6 +30,7 @@ mod outcome;
 mod permit;
 mod read;
 mod reseal;
+mod restrict;
 mod settle;
 mod surroundings;
 mod tables;
@@ -41,10 +44,12 @@ use keyform_core::{Attributes, Error, Execute, Item, Operation, Output};
 
 use crate::Checked;
 use crate::bind::{self, Inputs};
-use crate::plan::{WriteKind, WritePlan};
+use crate::plan::{Role, WritePlan};
 use crate::schema::{EntityId, Model, Read, ReadId, Table, TableId, Write, WriteId};
 use crate::seal::{Keyring, SealError};
 
+pub use crate::bind::CASCADES;
+pub use cascade::Resumed;
 pub use error::RunError;
 pub use fits::fits;
 pub use found::{Answer, Found};
@@ -185,8 +190,26 @@ impl Runner {
 
     /// Why this store cannot run a write, if it cannot.
     fn obstacle(&self, write: &Write, plan: &WritePlan) -> Option<String> {
-        let needs_transaction = plan.request == WriteKind::Transaction && self.settings.without_transactions;
-        needs_transaction.then(|| format!("`{}` is a transaction, and this store has none", write.name))
+        if !self.settings.without_transactions {
+            return None;
+        }
+        if plan.needs_transaction() {
+            return Some(format!("`{}` is a transaction, and this store has none", write.name));
+        }
+        let guarded = self.guarded_below(plan)?;
+        Some(format!(
+            "`{}` removes items of {guarded} too, whose unique values are kept by transactions, and this store has none",
+            write.name
+        ))
+    }
+
+    /// An entity with unique values whose items a write's deletes bring with them.
+    fn guarded_below(&self, plan: &WritePlan) -> Option<&str> {
+        let model = &self.checked.model;
+        let parents = plan.actions.iter().filter(|planned| planned.role == Role::Intend).map(|planned| planned.entity);
+        let mut below = parents.flat_map(|parent| self.checked.plans.dependents.reach(parent));
+        let guarded = below.find(|id| crate::plan::guarded_fields(model.entity(*id)).next().is_some());
+        guarded.map(|id| model.entity(id).name.as_str())
     }
 
     /// An item of a table as an entity of it; `None` if it is of none. The table is named as in the model or as in the store.

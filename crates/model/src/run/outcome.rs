@@ -64,6 +64,20 @@ pub(super) fn clearing(bound: &BoundWrite, error: &Error) -> Option<DeleteItem> 
     (!lives.holds(item)).then(|| clearing.clone())
 }
 
+/// The numbers of the actions of a cancelled transaction whose conditions failed: none if others were in the way. `None` if the store failed
+/// otherwise.
+pub(super) fn failed_conditions(error: &Error) -> Option<Vec<usize>> {
+    let reasons = match (error.code(), error.detail()) {
+        (ErrorCode::TransactionCanceled, Detail::Cancellation(reasons)) => reasons,
+        (ErrorCode::TransactionConflict | ErrorCode::TransactionInProgress, _) => return Some(Vec::new()),
+        _ => return None,
+    };
+    let causes = || reasons.iter().map(|reason| reason.cause.as_ref().map_or("", |cause| cause.code));
+    let failed: Vec<usize> =
+        causes().enumerate().filter(|(_, code)| *code == "ConditionalCheckFailed").map(|(number, _)| number).collect();
+    (!failed.is_empty() || causes().any(is_contention)).then_some(failed)
+}
+
 fn is_contention(code: &str) -> bool {
     matches!(code, "TransactionConflict" | "ProvisionedThroughputExceeded" | "ThrottlingError")
 }
@@ -79,7 +93,7 @@ pub(super) struct Called<'a> {
 
 impl Called<'_> {
     /// The outcome of the action with that number; `item` is what it met.
-    fn refused_by(&self, number: usize, item: Option<&Item>) -> Result<Option<Found>, RunError> {
+    pub(super) fn refused_by(&self, number: usize, item: Option<&Item>) -> Result<Option<Found>, RunError> {
         let action: Option<&BoundAction> = self.bound.actions.get(number);
         let name = action.and_then(|action| action.refusals.iter().find(|(condition, _)| !condition.holds(item)));
         let planned = action.and_then(|action| self.plan.at(&action.step));

@@ -44,7 +44,7 @@ impl Runner {
         Binding { model: &self.checked.model.name, pattern: &read.name, arguments: &call.arguments }
     }
 
-    fn start(&self, read: &Read, call: &Call) -> Result<Option<Attributes>, RunError> {
+    pub(super) fn start(&self, read: &Read, call: &Call) -> Result<Option<Attributes>, RunError> {
         let Some(cursor) = &call.cursor else { return Ok(None) };
         cursor::open(&self.settings.cursor_key, &self.binding(read, call), cursor).map(Some).ok_or(RunError::Cursor)
     }

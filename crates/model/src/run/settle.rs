@@ -42,7 +42,7 @@ impl Runner {
         Ok(())
     }
 
-    async fn settle_item(&self, form: &Form, key: Attributes) -> Result<(), RunError> {
+    pub(super) async fn settle_item(&self, form: &Form, key: Attributes) -> Result<(), RunError> {
         let mut tries = 0;
         while let Some(old) = self.unsettled(form, &key).await? {
             if !form.in_place && self.settings.without_transactions {
@@ -92,7 +92,7 @@ impl Runner {
 }
 
 /// The items a request is about: of a put the whole item, else the key.
-fn targets(operation: &Operation) -> Vec<(String, Attributes)> {
+pub(super) fn targets(operation: &Operation) -> Vec<(String, Attributes)> {
     match operation {
         Operation::PutItem(put) => vec![(put.table.clone(), put.item.clone())],
         Operation::UpdateItem(update) => vec![(update.table.clone(), update.key.clone())],

@@ -6,7 +6,7 @@ use keyform_core::operation::{CreateTable, GlobalIndexChange, UpdateTable};
 use keyform_core::table::{GlobalIndex, Status, TableDescription};
 use keyform_core::{ErrorCode, Operation, Output};
 
-use crate::bind;
+use crate::bind::{self, CASCADES};
 
 use super::{Call, RunError, Runner};
 
@@ -15,8 +15,8 @@ const LOOKS_MAX: u32 = 600;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 
 impl Runner {
-    /// Makes the tables that are not there yet, with their indexes, streams and TTL; returns the names of those it made. What is there
-    /// is left as it is.
+    /// Makes the tables that are not there yet, with their indexes, streams and TTL, and that of intents if the model cascades; returns the
+    /// names of those it made. What is there is left as it is.
     ///
     /// # Errors
     ///
@@ -41,6 +41,9 @@ impl Runner {
             }
             made.push(inputs.table_name(table));
         }
+        if self.cascades() && self.create_cascade_table().await? {
+            made.push(CASCADES.to_owned());
+        }
         Ok(made)
     }
 
@@ -55,6 +58,9 @@ impl Runner {
             if self.describe(&wanted.table).await?.is_none() {
                 missing.push(wanted.table);
             }
+        }
+        if self.cascades() && self.describe(CASCADES).await?.is_none() {
+            missing.push(CASCADES.to_owned());
         }
         Ok(missing)
     }

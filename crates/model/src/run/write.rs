@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use keyform_core::error::Detail;
-use keyform_core::operation::{BatchWriteItem, DeleteItem, GetItem, ReturnValues, TransactAction};
-use keyform_core::{AttributeValue, Attributes, ErrorCode, Item, Operation, Output};
+use keyform_core::operation::{BatchWriteItem, DeleteItem, GetItem, PutItem, ReturnValues, TransactAction};
+use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Item, Operation, Output};
 
-use crate::bind::{self, BoundAction, BoundWrite, Inputs};
+use crate::bind::{self, BoundAction, BoundWrite, CASCADES, Inputs, LEASE_MILLIS, Parent};
 use crate::plan::WritePlan;
 use crate::schema::{LetSource, Write, WriteId};
 use crate::seal::Sealing;
@@ -135,7 +135,78 @@ impl Runner {
             return outcome::refused(&refused.outcome, None).map(|_| Written::Kept);
         }
         let current = std::mem::take(&mut inputs.current);
-        self.apply(write, plan, call, bound, once, current).await
+        if bound.parents.is_empty() {
+            return self.apply(write, plan, call, bound, once, current).await;
+        }
+        Box::pin(self.apply_with_dependents(write, plan, call, bound, once, current)).await
+    }
+
+    /// A write that deletes items which others refer to.
+    async fn apply_with_dependents(
+        &self,
+        write: &Write,
+        plan: &WritePlan,
+        call: &Call,
+        mut bound: BoundWrite,
+        once: Option<&Once>,
+        current: Current,
+    ) -> Result<Written, RunError> {
+        let called = outcome::Called { runner: self, write, plan, bound: &bound, caller: &call.caller };
+        self.refuse_restricted(&called).await?;
+        let parents = std::mem::take(&mut bound.parents);
+        let apart = self.put_intents_apart(write, &mut bound, &parents).await?;
+        let written = self.apply(write, plan, call, bound, once, current).await;
+        match &written {
+            Ok(Written::Applied(_)) => self.remove_dependents(&parents).await,
+            // Whether the parent is gone is not known: whoever takes the intent up will see.
+            Err(RunError::Unknown(_)) => {}
+            _ if apart => self.withdraw(&parents).await,
+            _ => {}
+        }
+        written
+    }
+
+    /// Where the intents of a request cannot be part of it, puts them before; says whether it did.
+    async fn put_intents_apart(
+        &self,
+        write: &Write,
+        bound: &mut BoundWrite,
+        parents: &[Parent],
+    ) -> Result<bool, RunError> {
+        let intents: Vec<Attributes> = match &mut bound.operation {
+            Some(Operation::BatchWriteItem(_)) => {
+                let due = Some(self.surroundings.now_millis() + LEASE_MILLIS);
+                let cascading = parents.iter().filter(|parent| parent.cascades);
+                cascading.map(|parent| parent.intent(&self.checked.model, due, false)).collect()
+            }
+            Some(Operation::TransactWriteItems(transaction)) if self.settings.without_transactions => {
+                let is_intent = |action: &mut TransactAction| action.table() == CASCADES;
+                let intents: Vec<TransactAction> = transaction.actions.extract_if(.., is_intent).collect();
+                let only = transaction.actions.pop();
+                bound.operation = only.map(|only| bind::single(write, only));
+                let item = |action| match action {
+                    TransactAction::Put { item, .. } => Some(item),
+                    _ => None,
+                };
+                intents.into_iter().filter_map(item).collect()
+            }
+            _ => return Ok(false),
+        };
+        for item in intents {
+            let put = PutItem { table: CASCADES.to_owned(), item, ..PutItem::default() };
+            self.send(Operation::PutItem(put)).await.map_err(without_intents)?;
+        }
+        Ok(true)
+    }
+
+    /// Deletes the intents of a write that was not applied.
+    async fn withdraw(&self, parents: &[Parent]) {
+        for parent in parents.iter().filter(|parent| parent.cascades) {
+            let (table, key) = (CASCADES.to_owned(), parent.intent_key(&self.checked.model));
+            let delete = DeleteItem { table, key, ..DeleteItem::default() };
+            // One that stays is dropped by whoever takes it up: its parent is still there.
+            drop(self.send(Operation::DeleteItem(delete)).await);
+        }
     }
 
     async fn read_lets(&self, write: &Write, call: &Call, inputs: &mut Inputs<'_>) -> Result<(), RunError> {
@@ -206,6 +277,7 @@ impl Runner {
             Err(error) if error.code() == ErrorCode::TransactionInProgress && !has_token => {
                 Err(RunError::Unknown(error.message().to_owned()))
             }
+            Err(error) if error.code() == ErrorCode::ResourceNotFound && plan.cascades() => Err(without_intents(error)),
             Err(error) if let Some(clearing) = outcome::clearing(&bound, &error) => {
                 self.clear(clearing).await?;
                 Err(RunError::Busy)
@@ -327,7 +399,7 @@ impl Runner {
     }
 
     /// A batch, in pieces the service takes, and again for what it did not get to.
-    async fn apply_batch(&self, batch: BatchWriteItem) -> Result<(), RunError> {
+    pub(super) async fn apply_batch(&self, batch: BatchWriteItem) -> Result<(), RunError> {
         let requests = batch
             .tables
             .into_iter()
@@ -360,6 +432,16 @@ impl Runner {
             }
         }
         Ok(())
+    }
+}
+
+/// A store that lacks a table, of which it is to be thought that it is the one for intents.
+fn without_intents(error: Error) -> RunError {
+    match error.code() {
+        ErrorCode::ResourceNotFound => RunError::NotRunnable(format!(
+            "the table {CASCADES}, which keeps what deletes have still to remove, or a table of the model is not there: `keyform deploy apply` or --create-tables makes them"
+        )),
+        _ => error.into(),
     }
 }
 

@@ -16,6 +16,7 @@
 mod answer;
 mod arguments;
 mod caller;
+pub(crate) mod cascades;
 mod difference;
 mod flow;
 pub(crate) mod live;

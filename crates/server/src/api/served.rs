@@ -1,7 +1,7 @@
 //! One model that is served: its runner, and its tables made before the first call.
 
 use keyform_model::Checked;
-use keyform_model::run::{RunError, Runner};
+use keyform_model::run::{Resumed, RunError, Runner};
 use keyform_model::schema::Model;
 use keyform_model::surface::Pattern;
 use tokio::sync::OnceCell;
@@ -86,6 +86,11 @@ impl Served {
             self.answers.get_or_try_init(async || self.runner.create_answer_table().await.map(drop)).await?;
         }
         self.runner().await
+    }
+
+    /// Takes up the cascades that somebody has left half-way.
+    pub(super) async fn resume_cascades(&self) -> Result<Resumed, RunError> {
+        self.runner.resume_cascades().await
     }
 
     async fn make_tables(&self) -> Result<(), RunError> {

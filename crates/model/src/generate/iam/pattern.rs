@@ -4,7 +4,7 @@ use crate::Checked;
 use crate::document::ast::{KeyType, Verb};
 use crate::evolve::state::STATE_TABLE;
 use crate::plan::{BoundPart, ReadPlan, RequestKind, Role, WriteKind};
-use crate::run::ANSWERS;
+use crate::run::{ANSWERS, CASCADES};
 use crate::schema::{
     Action, Entity, EntityId, Expr, ExprKind, FieldId, GuardId, IndexId, LetSource, Model, Origin, Parameter, Part,
     Permission, Read, ReadId, Step, TableId, Write, WriteId,
@@ -14,6 +14,10 @@ use super::super::Settings;
 use super::super::variable::{pieces, written};
 use super::grant::{Grant, Limits};
 use super::known::{Arguments, Known, known, literal, proved};
+
+/// What is done with intents.
+const INTENTS: [&str; 5] =
+    ["dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
 
 /// What is done with items of an older form.
 const OLDER_FORM: [&str; 7] = [
@@ -189,7 +193,10 @@ impl<'a> Collector<'a> {
             }
             match planned.role {
                 Role::Put => self.item(verb("dynamodb:PutItem"), planned.entity, leading),
-                Role::Delete => self.item(verb("dynamodb:DeleteItem"), planned.entity, leading),
+                Role::Delete => {
+                    self.restriction(planned.entity);
+                    self.item(verb("dynamodb:DeleteItem"), planned.entity, leading);
+                }
                 Role::Check => self.item("dynamodb:ConditionCheckItem", planned.entity, leading),
                 Role::Update => {
                     // What is over is cleared away before it is made anew.
@@ -203,6 +210,39 @@ impl<'a> Collector<'a> {
                     self.item("dynamodb:GetItem", planned.entity, leading);
                     self.sentinel("dynamodb:DeleteItem", planned.entity, field);
                 }
+                Role::Intend => self.cascade(planned.entity),
+            }
+        }
+    }
+
+    /// What the removal of everything needs that goes with a deleted item.
+    fn cascade(&mut self, root: EntityId) {
+        let dependents = &self.checked.plans.dependents;
+        let resource = self.arn_of(CASCADES);
+        let on = |action| Grant { action, resource: resource.clone(), limits: Limits::default() };
+        self.grants.extend(INTENTS.map(on));
+        for parent in [root].into_iter().chain(dependents.reach(root)) {
+            for (dependent, finder) in dependents.cascading(parent) {
+                self.grant("dynamodb:Query", finder.plan.table, finder.plan.index, Limits::default());
+                for action in ["dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:DeleteItem"] {
+                    self.item(action, dependent.entity, None);
+                }
+            }
+        }
+        self.item("dynamodb:ConditionCheckItem", root, None);
+    }
+
+    /// What the look at those that may refuse a delete needs.
+    fn restriction(&mut self, root: EntityId) {
+        let dependents = &self.checked.plans.dependents;
+        if !dependents.may_refuse(root, root) {
+            return;
+        }
+        for parent in [root].into_iter().chain(dependents.reach(root)) {
+            let looked = dependents.refusing(root, parent).chain(dependents.cascading(parent));
+            let plans: Vec<_> = looked.map(|(_, finder)| (finder.plan.table, finder.plan.index)).collect();
+            for (table, index) in plans {
+                self.grant("dynamodb:Query", table, index, Limits::default());
             }
         }
     }

@@ -10,7 +10,8 @@ use super::types::{Place, Types};
 use super::{Items, docs, entity, layout, read, write};
 
 /// The methods that every handle has.
-const METHODS: [&str; 8] = ["as_caller", "calls", "change", "create_tables", "on", "open", "open_with", "with_token"];
+const METHODS: [&str; 9] =
+    ["as_caller", "calls", "change", "create_tables", "on", "open", "open_with", "resume_cascades", "with_token"];
 
 /// The methods of all patterns, and the items that belong to them.
 pub(super) struct Patterns {
@@ -132,6 +133,11 @@ const OPEN: &str = "    /// The model on an embedded database. Tables that are n
     /// Makes the tables that are not there yet; their names.
     pub async fn create_tables(&self) -> Result<Vec<String>, keyform::CallError> {
         self.calls.create_tables().await
+    }
+
+    /// Takes up the cascades that somebody has left half-way. To be called at the start and now and then.
+    pub async fn resume_cascades(&self) -> Result<keyform::model::run::Resumed, keyform::CallError> {
+        self.calls.resume_cascades().await
     }
 
     /// The same, with each write under a token of the store: a request that is sent again under it applies once. A call that

@@ -1,4 +1,4 @@
-//! Write patterns: W01 to W18.
+//! Write patterns: W01 to W19.
 
 mod w01;
 mod w02;
@@ -18,6 +18,7 @@ mod w15;
 mod w16;
 mod w17;
 mod w18;
+mod w19;
 
 use crate::check::{Context, Rule};
 use crate::schema::{Action, Entity, FieldId, Write};
@@ -42,6 +43,7 @@ pub(super) const RULES: &[&Rule] = &[
     &w16::RULE,
     &w17::RULE,
     &w18::RULE,
+    &w19::RULE,
 ];
 
 /// Every action of every write whose entity and its key are known.

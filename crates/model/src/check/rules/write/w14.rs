@@ -2,7 +2,6 @@
 
 use crate::check::{Context, Rule, Target};
 use crate::diagnostic::{Code, Diagnostic, Severity};
-use crate::plan::WriteKind;
 use crate::schema::{Index, Table, Write};
 
 pub(super) static RULE: Rule = Rule {
@@ -18,7 +17,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         return;
     }
     for (write, plan) in context.model.writes.iter().zip(&context.plans.writes) {
-        if plan.as_ref().is_some_and(|plan| plan.request == WriteKind::Transaction) {
+        if plan.as_ref().is_some_and(|plan| plan.needs_transaction()) {
             findings.push(transaction(write));
         }
     }

@@ -1,0 +1,155 @@
+//! What a delete sends for the items that refer to what it deletes: a look before, for those that refuse it, and the removal after, of those
+//! that go with it.
+
+use std::collections::BTreeSet;
+
+use crate::plan::words::key_condition;
+use crate::plan::{Dependent, Dependents, Filter, Finder, WritePlan, guarded_fields, is_reusable, remaining_name};
+use crate::schema::{EntityId, Model, Step, Write};
+
+/// What is sent beside a write because others refer to what it deletes.
+#[derive(Clone, Debug, Default)]
+pub struct Sent {
+    /// What is looked for first.
+    pub first: Vec<String>,
+    /// What is removed then.
+    pub after: Vec<String>,
+    /// How many requests that is at most; `None` if it depends on what is there.
+    pub requests: Option<usize>,
+}
+
+/// What is sent for the dependents of a write's deletes.
+#[must_use]
+pub fn sent(model: &Model, dependents: &Dependents, write: &Write, plan: &WritePlan) -> Sent {
+    let mut sent = Sent { requests: Some(0), ..Sent::default() };
+    for step in &plan.parents {
+        let Some(planned) = plan.at(step) else { continue };
+        let telling = Telling { model, dependents, root: planned.entity };
+        let looks = telling.looks();
+        let direct = dependents.refusing(planned.entity, planned.entity).count();
+        if looks.len() > direct || planned.repeated {
+            sent.requests = None;
+        }
+        sent.requests = sent.requests.map(|sum| sum + direct);
+        sent.first.extend(looks);
+        sent.after.extend(telling.removals());
+    }
+    if !sent.first.is_empty() {
+        let conditions = conditions(&write.steps);
+        sent.requests = sent.requests.map(|sum| sum + conditions);
+        if conditions > 0 {
+            sent.first.push(
+                "if something does, first reads the items that conditions are about: their outcomes come before"
+                    .to_owned(),
+            );
+        }
+    }
+    if plan.cascades() {
+        sent.requests = None;
+        sent.after.push("then deletes the intent; a cascade that was stopped is taken up again by it".to_owned());
+    }
+    sent
+}
+
+/// The actions that have something to refuse by.
+fn conditions(steps: &[Step]) -> usize {
+    let of = |step: &Step| match step {
+        Step::Action(action) => {
+            let always = matches!(action.verb, crate::document::ast::Verb::Create | crate::document::ast::Verb::Update);
+            usize::from(always || action.presence.is_some() || !action.conditions.is_empty())
+        }
+        Step::For(each) => conditions(&each.steps),
+    };
+    steps.iter().map(of).sum()
+}
+
+struct Telling<'a> {
+    model: &'a Model,
+    dependents: &'a Dependents,
+    root: EntityId,
+}
+
+impl Telling<'_> {
+    fn name(&self, entity: EntityId) -> &str {
+        &self.model.entity(entity).name
+    }
+
+    /// The name with its article: `a Message`, `an Invite`.
+    fn one(&self, entity: EntityId) -> String {
+        let name = self.name(entity);
+        let article = if name.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']) { "an" } else { "a" };
+        format!("{article} {name}")
+    }
+
+    /// What is looked for before the delete.
+    fn looks(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for parent in [self.root].into_iter().chain(self.dependents.reach(self.root)) {
+            let those = match parent == self.root {
+                true => format!("the {}", self.name(parent)),
+                false => {
+                    format!("{} that goes with the {}, for each of them", self.one(parent), self.name(self.root))
+                }
+            };
+            for (dependent, finder) in self.dependents.refusing(self.root, parent) {
+                let child = self.name(dependent.entity);
+                lines.push(format!(
+                    "first looks whether {} refers to {those}: {}, else {}",
+                    self.one(dependent.entity),
+                    query(finder),
+                    remaining_name(child)
+                ));
+            }
+        }
+        lines
+    }
+
+    /// What is removed after it, a line for each entity and parent.
+    fn removals(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        self.removals_of(self.root, &mut BTreeSet::new(), &mut lines);
+        lines
+    }
+
+    fn removals_of(&self, parent: EntityId, told: &mut BTreeSet<EntityId>, lines: &mut Vec<String>) {
+        if !told.insert(parent) {
+            return;
+        }
+        let whose = if parent == self.root {
+            format!("the {}", self.name(parent))
+        } else {
+            format!("such {}", self.one(parent))
+        };
+        for (dependent, finder) in self.dependents.cascading(parent) {
+            let child = self.name(dependent.entity);
+            let request = self.request(dependent, finder);
+            let again = if finder.lags { "; once more some seconds later, since an index may lag behind" } else { "" };
+            lines.push(format!(
+                "then removes each {child} of {whose}: {}, page by page, {request}{again}",
+                query(finder)
+            ));
+            self.removals_of(dependent.entity, told, lines);
+        }
+    }
+
+    fn request(&self, dependent: &Dependent, finder: &Finder) -> &'static str {
+        let entity = self.model.entity(dependent.entity);
+        let keys = entity.key_fields();
+        let fields = finder.read.parameters.iter().filter_map(|parameter| parameter.field);
+        let may_move = fields.into_iter().any(|(_, field)| !keys.contains(&field));
+        let has_sentinels = guarded_fields(entity).next().is_some();
+        match may_move || has_sentinels || is_reusable(self.model, self.root) {
+            true => "by TransactWriteItems on the condition that it is as it was",
+            false => "by BatchWriteItem",
+        }
+    }
+}
+
+/// The Query of a finder: `Query gsi1pk = "SERVER#{serverId}" via gsi1, filtered`.
+fn query(finder: &Finder) -> String {
+    let via = finder.read.via.as_ref().map(|(name, _, _)| format!(" via {name}")).unwrap_or_default();
+    let filtered = finder.plan.filters.iter().any(|filter| matches!(filter, Filter::Where | Filter::Parameter(_)));
+    let filtered = if filtered { ", filtered" } else { "" };
+    let consistent = if finder.plan.strong { ", consistent" } else { "" };
+    format!("Query {}{via}{filtered}{consistent}", key_condition(&finder.read, &finder.plan))
+}

@@ -1,0 +1,71 @@
+//! Cascades that somebody has left half-way: looked for at the start and every few seconds, and taken up for the models that are served.
+//!
+//! Every copy of a server does so. Each intent is one copy's for a while, and doing it twice does no harm.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use keyform_core::expression::{Path, Projection};
+use keyform_core::operation::Scan;
+use keyform_core::{AttributeValue, Error, ErrorCode, Operation, Output};
+use keyform_model::run::CASCADES;
+use tokio::sync::watch;
+
+use crate::shared::Shared;
+
+/// The time between two looks.
+const BETWEEN: Duration = Duration::from_secs(10);
+/// Intents that one look sees; those of the same models come with them.
+const SEEN_MAX: usize = 1000;
+
+/// Takes up what is left, again and again, until the server stops.
+pub(crate) async fn resume(shared: Arc<Shared>, mut stopping: watch::Receiver<bool>) {
+    loop {
+        tokio::select! {
+            () = look(&shared) => {}
+            _ = stopping.changed() => return,
+        }
+        tokio::select! {
+            () = tokio::time::sleep(BETWEEN) => {}
+            _ = stopping.changed() => return,
+        }
+    }
+}
+
+async fn look(shared: &Shared) {
+    if shared.models.is_empty() {
+        return;
+    }
+    let names = match left_over(shared).await {
+        Ok(names) => names,
+        Err(error) => return tracing::warn!(%error, "the intents of cascades cannot be read"),
+    };
+    for name in names {
+        let Some(served) = shared.models.get(&name) else { continue };
+        match served.resume_cascades().await {
+            Ok(resumed) if resumed.removed > 0 => {
+                tracing::info!(model = name, removed = resumed.removed, "took up cascades that were left");
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!(model = name, %error, "a cascade cannot go on: it is tried again"),
+        }
+    }
+}
+
+/// The models that intents are of. Where there is no table for them, there are none.
+async fn left_over(shared: &Shared) -> Result<BTreeSet<String>, Error> {
+    let projection = Some(Projection { paths: vec![Path::attribute("pk")] });
+    let scan = Scan { projection, limit: Some(SEEN_MAX), ..Scan::of(CASCADES) };
+    let page = match shared.execute.execute(Operation::Scan(scan)).await {
+        Ok(Output::Page(page)) => page,
+        Ok(_) => return Ok(BTreeSet::new()),
+        Err(error) if error.code() == ErrorCode::ResourceNotFound => return Ok(BTreeSet::new()),
+        Err(error) => return Err(error),
+    };
+    let name = |item: &keyform_core::Item| match item.to_attributes().get("pk") {
+        Some(AttributeValue::S(partition)) => partition.split_once('#').map(|(model, _)| model.to_owned()),
+        _ => None,
+    };
+    Ok(page.items.unwrap_or_default().iter().filter_map(name).collect())
+}
