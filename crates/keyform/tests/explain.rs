@@ -8,6 +8,7 @@ use keyform::model::Checked;
 use keyform::model::bind;
 use keyform::model::explain::request;
 use keyform::model::explain::sample::Sample;
+use keyform::model::run::cascade_table;
 use keyform::{Database, ErrorCode, Operation};
 use keyform_wire::Decoded;
 
@@ -71,6 +72,7 @@ fn a_database_with_the_models_tables_accepts_every_request() {
             let create = bind::create_table(table, &sample.no_call());
             database.execute_blocking(Operation::CreateTable(create)).expect("the model's tables can be made");
         }
+        database.execute_blocking(Operation::CreateTable(cascade_table())).expect("the table of intents can be made");
         for (pattern, operation) in requests(&checked) {
             if let Err(error) = database.execute_blocking(operation) {
                 let refused = [ErrorCode::ConditionalCheckFailed, ErrorCode::TransactionCanceled];

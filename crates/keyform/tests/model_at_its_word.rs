@@ -20,8 +20,9 @@ use std::time::Duration;
 use keyform::env::ManualEnv;
 use keyform::model::Checked;
 use keyform::model::bind::Fresh;
+use keyform::model::plan;
 use keyform::model::run::{Answer, Call, Caller, Found, RunError, Runner, Settings, Surroundings, Waiting};
-use keyform::model::schema::{Model, Read, Write};
+use keyform::model::schema::{EntityId, FieldId, Model, Read, Write};
 use keyform::model::seal::{FieldKey, Keyring};
 use keyform::operation::Scan;
 use keyform::store::Store;
@@ -92,6 +93,8 @@ struct World {
     clock: Arc<Clock>,
     state: State,
     dice: Dice,
+    /// The refs whose items go with those of another entity.
+    indirect: Vec<(EntityId, FieldId)>,
     /// How often each pattern was called, and how often it was not refused.
     calls: BTreeMap<String, (usize, usize)>,
     /// The last writes, for whoever looks for the one that went wrong.
@@ -114,10 +117,11 @@ impl World {
             field_keys: Some(Arc::new(Keyring::of(FieldKey::new([7; 32])))),
             ..Settings::default()
         };
+        let indirect = indirect(&checked);
         let runner = Runner::new(Arc::new(checked), database.clone(), clock.clone(), settings).unwrap();
         runner.create_tables().await.unwrap();
         let (state, dice) = (State::default(), Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15)));
-        Self { runner, database, clock, state, dice, calls: BTreeMap::new(), last: Vec::new() }
+        Self { runner, database, clock, state, dice, indirect, calls: BTreeMap::new(), last: Vec::new() }
     }
 
     /// Time goes by: mostly a moment, seldom so long that things expire.
@@ -137,7 +141,8 @@ impl World {
         let told = self.runner.write(&write.name, &called(&arguments, caller.as_ref(), None)).await;
         let clock = self.clock.clone();
         let model = &self.runner.checked().model;
-        let expected = naive::write::run(&self.state, &meant(model, &clock, &arguments, caller.as_ref()), write);
+        let expected =
+            naive::write::run(&self.state, &meant((model, &self.indirect), &clock, &arguments, caller.as_ref()), write);
         let context = format!("{}({arguments:?}) by {caller:?}", write.name);
         let told = told.map(|found| found.map(stored)).map_err(refusal);
         let (returned, state) = match expected {
@@ -162,7 +167,8 @@ impl World {
         let told = self.answer(read, &arguments, caller.as_ref()).await;
         let clock = self.clock.clone();
         let model = &self.runner.checked().model;
-        let expected = naive::read::run(&self.state, &meant(model, &clock, &arguments, caller.as_ref()), read);
+        let expected =
+            naive::read::run(&self.state, &meant((model, &self.indirect), &clock, &arguments, caller.as_ref()), read);
         let context = format!("{}({arguments:?}) by {caller:?}", read.name);
         let is_part = read.select.is_some() || is_partial(model, read);
         match (&told, &expected) {
@@ -233,6 +239,13 @@ impl World {
     }
 }
 
+/// The refs that no key finds, whose items go with those of an entity in between.
+fn indirect(checked: &Checked) -> Vec<(EntityId, FieldId)> {
+    let dependents = checked.model.entity_ids().flat_map(|id| checked.plans.dependents.of(id));
+    let indirect = dependents.filter(|dependent| matches!(dependent.found, plan::Found::Through(_)));
+    indirect.map(|dependent| (dependent.entity, dependent.field)).collect()
+}
+
 /// Says only what differs.
 fn assert_same(got: &[Stored], wanted: &[Stored], context: &str) {
     let more: Vec<&Stored> = got.iter().filter(|stored| !wanted.contains(stored)).collect();
@@ -252,12 +265,12 @@ fn called(arguments: &Attributes, caller: Option<&Attributes>, cursor: Option<St
 }
 
 fn meant<'a>(
-    model: &'a Model,
+    (model, indirect): (&'a Model, &'a [(EntityId, FieldId)]),
     clock: &'a Clock,
     arguments: &'a Attributes,
     caller: Option<&'a Attributes>,
 ) -> naive::Call<'a> {
-    naive::Call { model, arguments, caller, now_millis: clock.now_millis(), fresh: clock }
+    naive::Call { model, arguments, caller, now_millis: clock.now_millis(), indirect, fresh: clock }
 }
 
 fn stored(found: Found) -> Stored {
@@ -368,6 +381,11 @@ fn a_library() {
 #[test]
 fn guests_and_their_notes() {
     check(include_str!("naive/guests.kf"), &[]);
+}
+
+#[test]
+fn a_planner_whose_items_refer_to_each_other() {
+    check(include_str!("cascades.kf"), &[]);
 }
 
 #[test]

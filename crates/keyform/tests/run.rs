@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use keyform::model::Checked;
-use keyform::model::run::{Answer, Call, Caller, Found, RunError, Runner, Settings};
+use keyform::model::run::{Answer, CASCADES, Call, Caller, Found, RunError, Runner, Settings};
 use keyform::server::{self, Running, Server};
 use keyform::{AttributeValue, Attributes, Database, Execute};
 use keyform_aws::{Credentials, Options, Remote};
@@ -71,7 +71,10 @@ impl Chat {
         };
         let counted = Counted::ticking(1_773_480_413_000, stage.clone());
         let runner = Runner::new(Arc::new(Checked::read(source)), store, Arc::new(counted), settings).unwrap();
-        assert_eq!(runner.create_tables().await.unwrap(), [format!("discord-clone-{stage}-DiscordTable")]);
+        let mut made = runner.create_tables().await.unwrap();
+        // Where stores are shared, another test may have made this one.
+        made.retain(|table| table != CASCADES);
+        assert_eq!(made, [format!("discord-clone-{stage}-DiscordTable")]);
         assert!(runner.create_tables().await.unwrap().is_empty(), "what is there stays");
         Self { runner, server }
     }

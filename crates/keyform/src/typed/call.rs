@@ -11,7 +11,7 @@ use keyform_model::run::{self, Answer, Caller, Found, Runner, Settings};
 use keyform_model::schema::{EntityId, resolve};
 
 use super::change::{self, FromChange};
-use super::{CallError, FromAttributes, ModelOptions, Outcome, Page, Pages, ToAttribute, refused};
+use super::{CallError, FromAttributes, ModelOptions, Outcome, Page, Pages, Resumed, ToAttribute, refused};
 
 /// A model on a store, called by someone: what a model's handle holds.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ impl Calls {
     ///
     /// # Errors
     /// The store fails; what is left is taken up by the next call.
-    pub async fn resume_cascades(&self) -> Result<run::Resumed, CallError> {
+    pub async fn resume_cascades(&self) -> Result<Resumed, CallError> {
         Ok(self.runner.resume_cascades().await?)
     }
 

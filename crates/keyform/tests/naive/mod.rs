@@ -2,11 +2,13 @@
 //!
 //! 1. [`State`] is the list. It knows nothing of keys, plans, indexes, sentinels or requests: an entity is found by the fields that name it.
 //! 2. `write` runs the steps of a write, `change` does to an item what a step says, `value` computes expressions and conditions.
+//!    `dependents` are what goes with a deleted entity, or refuses.
 //! 3. `read` finds entities by comparing fields.
 //! 4. `draw` makes random values, and `compare` compares them.
 
 pub mod change;
 pub mod compare;
+pub mod dependents;
 pub mod draw;
 pub mod read;
 pub mod value;
@@ -50,6 +52,8 @@ pub struct Call<'a> {
     /// `None` is code.
     pub caller: Option<&'a Attributes>,
     pub now_millis: i64,
+    /// The refs whose items go with those of another entity in between, because no key finds them by the ref.
+    pub indirect: &'a [(EntityId, FieldId)],
     /// What `ulid()` and its kind give during this call.
     pub fresh: &'a dyn keyform::model::bind::Fresh,
 }

@@ -7,7 +7,7 @@ use keyform::model::schema::{
 use keyform::{AttributeValue, Attributes};
 
 use super::value::Scope;
-use super::{Call, Refusal, State, Stored, change, is_over, key_names, read};
+use super::{Call, Refusal, State, Stored, change, dependents, is_over, key_names, read};
 
 /// The state after a write, and what the write returns.
 pub type Written = (State, Option<Stored>);
@@ -27,7 +27,15 @@ pub fn run(state: &State, call: &Call<'_>, write: &Write) -> Result<Written, Ref
         scope.lets.push(value);
     }
     read::permit(&scope, write.allow.as_ref())?;
-    let mut pass = Pass { scope, write, state: state.clone(), touched: Vec::new(), before: None, after: None };
+    let mut pass = Pass {
+        scope,
+        write,
+        state: state.clone(),
+        touched: Vec::new(),
+        deleted: Vec::new(),
+        before: None,
+        after: None,
+    };
     match pass.all() {
         Ok(()) if write.batch.is_some() => Ok((pass.state, None)),
         Ok(()) => Ok((pass.state, pass.after.or(pass.before.flatten()))),
@@ -58,6 +66,8 @@ struct Pass<'a> {
     state: State,
     /// The entities it was about so far.
     touched: Vec<(EntityId, Attributes)>,
+    /// The entities it deletes, or what is known of them.
+    deleted: Vec<Stored>,
     /// What the write returns: the first of its entity that is made or changed, else the first that is deleted, if it was there.
     before: Option<Option<Stored>>,
     after: Option<Stored>,
@@ -74,7 +84,8 @@ impl Pass<'_> {
             demand(self.scope.holds_of(&require.condition, None), require.outcome.as_ref())?;
         }
         self.steps(&self.write.steps, &mut Self::touch)?;
-        self.steps(&self.write.steps, &mut Self::action)
+        self.steps(&self.write.steps, &mut Self::action)?;
+        dependents::follow(&mut self.state, self.scope.call, &self.deleted)
     }
 
     fn steps(
@@ -139,6 +150,11 @@ impl Pass<'_> {
         };
         if let Some(place) = self.state.at(call.model, id, &made) {
             self.state.items.remove(place);
+        }
+        if action.verb == Verb::Delete {
+            let mut fields = before.clone().unwrap_or_default();
+            fields.extend(made.clone());
+            self.deleted.push(Stored { entity: id, fields });
         }
         let is_returned = self.write.result.is_some_and(|(result, _)| result == Some(id));
         match after.map(|fields| Stored { entity: id, fields }) {

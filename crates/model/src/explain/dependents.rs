@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 
 use crate::plan::words::key_condition;
-use crate::plan::{Dependent, Dependents, Filter, Finder, WritePlan, guarded_fields, is_reusable, remaining_name};
+use crate::plan::{
+    Dependent, Dependents, Filter, Finder, Found, WritePlan, guarded_fields, is_reusable, remaining_name,
+};
 use crate::schema::{EntityId, Model, Step, Write};
 
 /// What is sent beside a write because others refer to what it deletes.
@@ -130,13 +132,18 @@ impl Telling<'_> {
             ));
             self.removals_of(dependent.entity, told, lines);
         }
+        for dependent in self.dependents.of(parent) {
+            if let Found::Through(between) = dependent.found {
+                let (child, between) = (self.name(dependent.entity), self.name(between));
+                lines.push(format!("each {child} of {whose} goes with its {between}"));
+            }
+        }
     }
 
     fn request(&self, dependent: &Dependent, finder: &Finder) -> &'static str {
         let entity = self.model.entity(dependent.entity);
         let keys = entity.key_fields();
-        let fields = finder.read.parameters.iter().filter_map(|parameter| parameter.field);
-        let may_move = fields.into_iter().any(|(_, field)| !keys.contains(&field));
+        let may_move = finder.shared.iter().any(|(field, _)| !keys.contains(field));
         let has_sentinels = guarded_fields(entity).next().is_some();
         match may_move || has_sentinels || is_reusable(self.model, self.root) {
             true => "by TransactWriteItems on the condition that it is as it was",

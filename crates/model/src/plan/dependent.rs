@@ -9,7 +9,8 @@
 //! Presence index "SERVER#{serverId}", "ONLINE#…"           channelId: ref Channel   → Query SERVER#…, filtered by channelId
 //! ```
 //!
-//! A field of the child repeats one of the parent's key if it is a `copy` of it or a `ref` to it, or has its name and type. Of several reads
+//! A field of the child repeats one of the parent's key if it is a `copy` of it or a `ref` to it, or has its name and type; an item belongs to
+//! the parent with which it shares all of them. Of several reads
 //! that find the children the best is taken: one that reads nothing else before one that filters, the table's key before an index, because
 //! an index may lag behind. What only a Scan would find is not found: a rule says so.
 
@@ -71,6 +72,8 @@ pub struct Finder {
     pub plan: ReadPlan,
     /// For each parameter, the field of the parent that gives its value.
     pub given: Vec<FieldId>,
+    /// What an item has in common with its parent, be it read by it or not: fields of the child, each with the one of the parent.
+    pub shared: Vec<(FieldId, FieldId)>,
     /// It goes through a global index, which may lag behind.
     pub lags: bool,
 }
@@ -348,7 +351,8 @@ impl Refers<'_> {
             let by_key: Vec<Pair> = by_key.into_iter().map(|(_, pair)| pair).collect();
             let must = |(_, (_, of)): &(usize, Pair)| *of == self.target || needed.contains(of);
             let filtered: Vec<Pair> = others.into_iter().filter(must).map(|(_, pair)| pair).collect();
-            let finder = self.finder(index, &by_key, &filtered)?;
+            let shared = [own].into_iter().chain(companions.iter().copied()).collect();
+            let finder = self.finder(index, &by_key, &filtered, shared)?;
             Some(((!filtered.is_empty(), self.distance(index), by_key.len()), finder))
         })
     }
@@ -377,11 +381,11 @@ impl Refers<'_> {
         index.zip(table).is_some_and(|(index, table)| !table.index_at(index).local)
     }
 
-    fn finder(&self, index: Option<IndexId>, by_key: &[Pair], filtered: &[Pair]) -> Option<Finder> {
+    fn finder(&self, index: Option<IndexId>, by_key: &[Pair], filtered: &[Pair], shared: Vec<Pair>) -> Option<Finder> {
         let read = self.read(index, by_key, filtered);
         let plan = read::of_children(self.model, &read, index)?;
         let given = by_key.iter().chain(filtered).map(|(_, of)| *of).collect();
-        Some(Finder { read, plan, given, lags: self.lags(index) })
+        Some(Finder { read, plan, given, shared, lags: self.lags(index) })
     }
 
     fn read(&self, index: Option<IndexId>, by_key: &[Pair], filtered: &[Pair]) -> Read {

@@ -31,7 +31,7 @@ use keyform_core::{AttributeValue, Attributes, ErrorCode, Item, Operation, Outpu
 use crate::bind::{self, CASCADES, DUE, INTENT_KEY, INTENT_SORT, LEASE_MILLIS, Parent};
 use crate::evolve::{Class, Form};
 use crate::plan::{self, Dependent, Finder};
-use crate::schema::{EntityId, FieldId};
+use crate::schema::{EntityId, FieldId, Model};
 
 use super::found::{self, Answer};
 use super::outcome::failed_conditions;
@@ -329,7 +329,7 @@ impl Runner {
         let mut pages = Pages::new(&bound);
         while let Some(page) = pages.next(self).await? {
             let kept: Vec<Item> = page.into_iter().filter(|item| bound.keeps(item)).collect();
-            let children = self.children(dependent, finder, &call, &forms, kept).await?;
+            let children = self.children(dependent, finder, parent, &forms, kept).await?;
             if children.items.is_empty() {
                 continue;
             }
@@ -420,16 +420,13 @@ impl Runner {
         &self,
         dependent: &Dependent,
         finder: &Finder,
-        call: &Call,
+        parent: &Parent,
         forms: &[&Form],
         items: Vec<Item>,
     ) -> Result<Children, RunError> {
         let model = &self.checked.model;
-        let mut children = Children { entity: dependent.entity, refers: Vec::new(), items: Vec::new() };
-        for parameter in &finder.read.parameters {
-            let value = call.arguments.get(&parameter.field_name).cloned();
-            children.refers.extend(parameter.field.map(|(_, field)| field).zip(value));
-        }
+        let shared = shared(model, parent, finder);
+        let mut children = Children { entity: dependent.entity, refers: shared, items: Vec::new() };
         let is_its = |item: &Item| found::entity_among(model, &[dependent.entity], item).is_some();
         let found: Vec<Item> = items.into_iter().filter(is_its).collect();
         let found =
@@ -437,14 +434,16 @@ impl Runner {
         let is_old = |item: &Attributes| {
             forms.iter().any(|form| !form.in_place && matches!(form.class(item), Class::Old | Class::Moved(_)))
         };
-        let items =
-            found.iter().map(Item::to_attributes).filter(|item| refers(model, finder, call, item) && !is_old(item));
+        let items = found
+            .iter()
+            .map(Item::to_attributes)
+            .filter(|item| refers(model, dependent.entity, &children.refers, item) && !is_old(item));
         children.items = items.collect();
         Ok(children)
     }
 
     /// Whether a finder brings whole items, as of now as far as that matters.
-    fn is_whole(&self, entity: EntityId, finder: &Finder) -> bool {
+    pub(super) fn is_whole(&self, entity: EntityId, finder: &Finder) -> bool {
         let table = self.checked.model.table(finder.plan.table);
         let copies_all = finder.plan.index.is_none_or(|index| table.index_at(index).projection.is_none());
         let is_plain = crate::plan::guarded_fields(self.checked.model.entity(entity)).next().is_none()
@@ -548,7 +547,6 @@ impl Runner {
         failed: &[usize],
     ) -> Result<Vec<Vec<TransactAction>>, RunError> {
         let model = &self.checked.model;
-        let entity = model.entity(children.entity);
         let (mut kept, mut first) = (Vec::new(), 0);
         for removal in removals {
             let mine = first..first + removal.len();
@@ -560,9 +558,7 @@ impl Runner {
             let Some(TransactAction::Delete { table, key, .. }) = removal.into_iter().next() else { continue };
             let Some(item) = self.current(table, key).await? else { continue };
             let item = item.to_attributes();
-            let refers =
-                |(field, value): &(FieldId, AttributeValue)| item.get(&entity.field(*field).name) == Some(value);
-            if children.refers.iter().all(refers) {
+            if refers(model, children.entity, &children.refers, &item) {
                 let now = self.surroundings.now_millis();
                 kept.push(bind::removal(model, children.entity, &item, &children.refers, now)?);
             }
@@ -594,7 +590,7 @@ impl Runner {
 }
 
 /// The call of the read that finds what refers to a parent; `None` if what it needs is not known.
-pub(super) fn finder_call(model: &crate::schema::Model, parent: &Parent, finder: &Finder) -> Option<Call> {
+pub(super) fn finder_call(model: &Model, parent: &Parent, finder: &Finder) -> Option<Call> {
     let entity = model.entity(parent.entity);
     let mut arguments = Attributes::new();
     for (parameter, given) in finder.read.parameters.iter().zip(&finder.given) {
@@ -604,12 +600,17 @@ pub(super) fn finder_call(model: &crate::schema::Model, parent: &Parent, finder:
     Some(Call { arguments, ..Call::default() })
 }
 
-/// Whether an item refers to the parent that a finder was called for.
-pub(super) fn refers(model: &crate::schema::Model, finder: &Finder, call: &Call, item: &Attributes) -> bool {
-    finder.read.parameters.iter().all(|parameter| {
-        let name = parameter.field.map(|(entity, field)| &model.entity(entity).field(field).name);
-        name.and_then(|name| item.get(name)) == call.arguments.get(&parameter.field_name)
-    })
+/// What an item that refers to a parent has in its fields.
+pub(super) fn shared(model: &Model, parent: &Parent, finder: &Finder) -> Vec<(FieldId, AttributeValue)> {
+    let entity = model.entity(parent.entity);
+    let value = |(field, of): &(FieldId, FieldId)| Some((*field, parent.values.get(&entity.field(*of).name)?.clone()));
+    finder.shared.iter().filter_map(value).collect()
+}
+
+/// Whether an item has these values.
+pub(super) fn refers(model: &Model, id: EntityId, wanted: &[(FieldId, AttributeValue)], item: &Attributes) -> bool {
+    let entity = model.entity(id);
+    wanted.iter().all(|(field, value)| item.get(&entity.field(*field).name) == Some(value))
 }
 
 fn batch_of(removals: Vec<Vec<TransactAction>>) -> BatchWriteItem {
@@ -625,7 +626,8 @@ fn batch_of(removals: Vec<Vec<TransactAction>>) -> BatchWriteItem {
 }
 
 /// The request that makes the table of intents.
-pub(crate) fn cascade_table() -> CreateTable {
+#[must_use]
+pub fn cascade_table() -> CreateTable {
     CreateTable {
         attributes: [(INTENT_KEY.to_owned(), ScalarType::S), (INTENT_SORT.to_owned(), ScalarType::S)].into(),
         key: KeySchema { partition: vec![INTENT_KEY.to_owned()], sort: vec![INTENT_SORT.to_owned()] },

@@ -49,7 +49,7 @@ use crate::schema::{EntityId, Model, Read, ReadId, Table, TableId, Write, WriteI
 use crate::seal::{Keyring, SealError};
 
 pub use crate::bind::CASCADES;
-pub use cascade::Resumed;
+pub use cascade::{Resumed, cascade_table};
 pub use error::RunError;
 pub use fits::fits;
 pub use found::{Answer, Found};

@@ -15,7 +15,7 @@ use crate::bind::{self, Parent};
 use crate::plan::{Dependent, Finder, remaining_name};
 use crate::schema::EntityId;
 
-use super::cascade::{finder_call, refers};
+use super::cascade::{finder_call, refers, shared};
 use super::found::{self, Answer};
 use super::outcome::Called;
 use super::read::Pages;
@@ -108,6 +108,7 @@ impl Runner {
         if one && finder.plan.filters.is_empty() {
             pages.limit(Some(going.len() + 1));
         }
+        let wanted = shared(model, parent, finder);
         let mut referring = Vec::new();
         while let Some(page) = pages.next(self).await? {
             let stays = |item: &Item| {
@@ -124,8 +125,12 @@ impl Runner {
             };
             let found: Vec<Item> = page.into_iter().filter(stays).collect();
             // An index may still have what is gone.
-            let found = if finder.lags { self.whole(dependent.entity, found).await? } else { found };
-            let refers = |item: &Attributes| refers(model, finder, &call, item);
+            let found = if !self.is_whole(dependent.entity, finder) || finder.lags {
+                self.whole(dependent.entity, found).await?
+            } else {
+                found
+            };
+            let refers = |item: &Attributes| refers(model, dependent.entity, &wanted, item);
             referring.extend(found.iter().map(Item::to_attributes).filter(refers));
             if one && !referring.is_empty() {
                 break;

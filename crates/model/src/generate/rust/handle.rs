@@ -136,7 +136,7 @@ const OPEN: &str = "    /// The model on an embedded database. Tables that are n
     }
 
     /// Takes up the cascades that somebody has left half-way. To be called at the start and now and then.
-    pub async fn resume_cascades(&self) -> Result<keyform::model::run::Resumed, keyform::CallError> {
+    pub async fn resume_cascades(&self) -> Result<keyform::typed::Resumed, keyform::CallError> {
         self.calls.resume_cascades().await
     }
 
