@@ -40,7 +40,7 @@ impl<E: Execute + ?Sized> Execute for Arc<E> {
     }
 
     fn indexes_keep_up(&self) -> bool {
-        (**self).indexes_keep_up()
+        self.as_ref().indexes_keep_up()
     }
 }
 
