@@ -140,6 +140,7 @@ async fn round(agencies: &Agencies, agency: &AgencyId) -> Result<Round, Dissolut
         Err(DissolveAgencyError::UnknownAgency) => Ok(Round::Done(0)),
         Err(
             DissolveAgencyError::TooManyMembers
+            | DissolveAgencyError::MemberRemains
             | DissolveAgencyError::Changed
             | DissolveAgencyError::Conflict(_)
             | DissolveAgencyError::Failed(CallError::Busy),
