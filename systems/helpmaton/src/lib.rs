@@ -9,14 +9,21 @@ pub mod model {
     keyform::model!("helpmaton.kf");
 }
 
+pub mod identity;
+pub mod invites;
 pub mod notify;
+pub mod open_workspace;
+pub mod permissions;
+pub mod request_limits;
+pub mod sample;
 pub mod secrets;
+pub mod subscriptions;
 mod system;
 
 use keyform::CallError;
 use keyform::application::{Application, Host};
 
-pub use system::{Helpmaton, RequestLimit, Settings, derived_id, timestamp};
+pub use system::{Helpmaton, RequestLimit, Settings, derived_id};
 
 /// The text of the model.
 pub const MODEL: &str = include_str!("../helpmaton.kf");
@@ -36,5 +43,11 @@ pub fn application(host: &Host) -> Result<Application, CallError> {
 pub fn application_with(host: &Host, settings: Settings) -> Result<Application, CallError> {
     let helpmaton = Helpmaton::on(host, settings)?;
     let application = Application::new(host, helpmaton.model.calls());
-    Ok(application)
+    let application = identity::flows(application, &helpmaton);
+    let application = permissions::flows(application, &helpmaton);
+    let application = open_workspace::flows(application, &helpmaton);
+    let application = subscriptions::flows(application, &helpmaton);
+    let application = request_limits::flows(application, &helpmaton);
+    let application = invites::flows(application, &helpmaton);
+    Ok(application.sample(move || sample::make(helpmaton.clone())))
 }

@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use keyform::application::{Host, claims};
 use keyform::model::run::{Caller, Surroundings};
-use keyform::server::FlowError;
+use keyform::server::{Flow, FlowCall, FlowError};
 use keyform::{CallError, Timestamp, Uuid};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use crate::model;
@@ -92,7 +95,7 @@ impl Helpmaton {
     /// The time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
-        timestamp(self.now_millis())
+        Timestamp::of_millis(self.now_millis())
     }
 
     /// An id that nobody has yet.
@@ -120,19 +123,28 @@ impl Helpmaton {
         Ok((caller.clone(), self.model.as_caller(caller)))
     }
 
+    /// A flow of the system: an async function of it and a call.
+    pub(crate) fn flow<Arguments, Answer, Working>(
+        &self,
+        name: &'static str,
+        about: &'static str,
+        run: impl Fn(Self, FlowCall<Arguments>) -> Working + Send + Sync + 'static,
+    ) -> Flow
+    where
+        Arguments: DeserializeOwned + JsonSchema,
+        Answer: Serialize + JsonSchema,
+        Working: Future<Output = Result<Answer, FlowError>> + Send + 'static,
+    {
+        let system = self.clone();
+        Flow::new(name, about, move |call| run(system.clone(), call))
+    }
+
     /// Tells somebody. What cannot be handed over is in the log: nothing fails because of it.
     pub async fn tell(&self, address: &str, notice: Notice) {
         if let Err(why) = self.settings.notifier.tell(address, notice).await {
             tracing::warn!(address, "a notice could not be handed over: {why}");
         }
     }
-}
-
-/// Milliseconds since 1970 as a time.
-#[must_use]
-pub fn timestamp(millis: i64) -> Timestamp {
-    let since = std::time::Duration::from_millis(u64::try_from(millis).unwrap_or(0));
-    Timestamp::from(std::time::SystemTime::UNIX_EPOCH + since)
 }
 
 /// An id that is the same for the same texts: a UUID of version 8 made of their SHA-256.

@@ -1,0 +1,142 @@
+//! API keys: made and shown once, recognised by their hash, deleted.
+
+use keyform::application::Application;
+use keyform::server::{FlowCall, FlowError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::sessions::ACCESS_SECS;
+use crate::Helpmaton;
+use crate::model::{AgentKeyId, CreateApiKeyError, CreateApiKeyInput, User, UserApiKey, UserId};
+use crate::secrets::{API_KEY_PREFIX, Minted, is_well_formed, lookup_hash};
+
+/// A key that was just made: this is the only time it is shown.
+#[derive(Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NewApiKey {
+    /// By which it is deleted.
+    pub key_id: String,
+    /// The key.
+    pub key: String,
+    /// What lists show of it.
+    pub key_prefix: String,
+    /// What it is for.
+    pub name: Option<String>,
+}
+
+impl std::fmt::Debug for NewApiKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NewApiKey").field("key_id", &self.key_id).finish_non_exhaustive()
+    }
+}
+
+impl Helpmaton {
+    /// Makes a key. `key` is that of a call that may be repeated: a key is shown once, so the repetition is refused.
+    ///
+    /// # Errors
+    /// Refused with `UnknownUser` or `KeyExists`, or the store fails.
+    pub async fn make_api_key(
+        &self,
+        user: &UserId,
+        name: Option<&str>,
+        key: Option<&str>,
+    ) -> Result<NewApiKey, FlowError> {
+        let secret = Minted::new(API_KEY_PREFIX, &*self.surroundings());
+        let kept = self.settings().hashing.keep(&secret, &*self.surroundings()).await?;
+        let key_id: AgentKeyId = self.id_for(key, "api key");
+        let input = CreateApiKeyInput {
+            key_id: Some(key_id.clone()),
+            name: name.map(str::to_owned),
+            ..CreateApiKeyInput::new(user.clone(), kept.hash, kept.salt, kept.lookup_hash, secret.shown())
+        };
+        match self.model.create_api_key(input).await {
+            Ok(_) => Ok(NewApiKey {
+                key_id: key_id.to_string(),
+                key: secret.reveal().to_owned(),
+                key_prefix: secret.shown(),
+                name: name.map(str::to_owned),
+            }),
+            Err(CreateApiKeyError::KeyExists) => Err(FlowError::refused(
+                "KeyExists",
+                "this call has made a key, and it is shown once: delete it, and make another",
+            )),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    /// Whose key it is. That it was used is noted every few minutes; that this fails is no reason to refuse it.
+    ///
+    /// # Errors
+    /// Refused with `InvalidKey`, or the store fails.
+    pub async fn user_of_api_key(&self, text: &str) -> Result<User, FlowError> {
+        let invalid = || FlowError::refused("InvalidKey", "no such key");
+        let key = self.find_api_key(text).await?.ok_or_else(invalid)?;
+        let user = self.model.user_by_id(&key.user_id).await?.ok_or_else(invalid)?;
+        if let Err(error) = self.model.touch_api_key(&key.user_id, &key.key_id).await {
+            tracing::debug!("the use of a key was not noted: {error}");
+        }
+        Ok(user)
+    }
+
+    /// The index says whose it may be, the item whether it is, and scrypt proves.
+    async fn find_api_key(&self, text: &str) -> Result<Option<UserApiKey>, FlowError> {
+        if !is_well_formed(text, API_KEY_PREFIX) {
+            return Ok(None);
+        }
+        let Some(found) = self.model.api_key_by_hash(&lookup_hash(text)).await? else { return Ok(None) };
+        let Some(key) = self.model.api_key(&found.user_id, &found.key_id).await? else { return Ok(None) };
+        let proved = self.settings().hashing.proves(text, key.key_hash.expose(), key.key_salt.expose()).await?;
+        Ok(proved.then_some(key))
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct MakeKey {
+    /// What it is for.
+    name: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct UseKey {
+    /// A key of the caller.
+    api_key: String,
+}
+
+/// An access token without a session: a key needs no refreshing.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Access {
+    /// For the header `Authorization: Bearer …`.
+    access_token: String,
+    /// The seconds for which it is good.
+    expires_in: u64,
+    /// Whose key it was.
+    user_id: String,
+}
+
+async fn make(system: Helpmaton, call: FlowCall<MakeKey>) -> Result<NewApiKey, FlowError> {
+    let (caller, _) = system.as_caller(&call.caller)?;
+    system.make_api_key(&caller.user_id, call.arguments.name.as_deref(), call.token.as_deref()).await
+}
+
+async fn exchange(system: Helpmaton, call: FlowCall<UseKey>) -> Result<Access, FlowError> {
+    let user = system.user_of_api_key(&call.arguments.api_key).await?;
+    Ok(Access { access_token: system.access_token(&user)?, expires_in: ACCESS_SECS, user_id: user.id.to_string() })
+}
+
+pub(super) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
+    application
+        .flow(
+            helpmaton
+                .flow("makeApiKey", "Makes an API key of the caller. It is shown this once.", make)
+                .outcomes(&["UnknownUser", "KeyExists"]),
+        )
+        .flow(
+            helpmaton
+                .flow("tokenForApiKey", "An access token for whom an API key belongs to.", exchange)
+                .public()
+                .outcomes(&["InvalidKey"]),
+        )
+}

@@ -1,0 +1,204 @@
+//! Sessions: an access token for an hour, and a refresh token that is good once.
+//!
+//! ```text
+//! sign-in ──▶ family, token 1 ──refresh──▶ token 2 ──refresh──▶ token 3
+//!                      └──── used again: the family ends, and tokens 2 and 3 with it
+//! ```
+//!
+//! The one exception is a call that is repeated under its idempotency key because its answer was lost: it goes on from the token that it made itself.
+
+use std::time::Duration;
+
+use keyform::Uuid;
+use keyform::application::Application;
+use keyform::model::run::RunError;
+use keyform::server::{FlowCall, FlowError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::Helpmaton;
+use crate::model::{
+    CreateRefreshTokenInput, RefreshToken, RefreshTokenId, RotateRefreshTokenError, RotateRefreshTokenInput, User,
+};
+use crate::secrets::{Minted, REFRESH_TOKEN_PREFIX, is_well_formed, lookup_hash};
+
+/// For how many seconds an access token is good.
+pub const ACCESS_SECS: u64 = 3600;
+/// Who issues access tokens.
+pub const ISSUER: &str = "helpmaton";
+/// For whom.
+pub const AUDIENCE: &str = "helpmaton-api";
+/// How often one call may be repeated under its key.
+const REPEATS_MAX: u32 = 8;
+
+/// What a client gets when somebody signs in or refreshes.
+#[derive(Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Session {
+    /// For the header `Authorization: Bearer …`.
+    pub access_token: String,
+    /// For `refresh`, once.
+    pub refresh_token: String,
+    /// The seconds for which the access token is good.
+    pub expires_in: u64,
+    /// Who signed in.
+    pub user_id: String,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("user_id", &self.user_id).finish_non_exhaustive()
+    }
+}
+
+impl Helpmaton {
+    /// Begins a session, and with it a family of refresh tokens.
+    ///
+    /// # Errors
+    /// The user is gone, the host issues no tokens, or the store fails.
+    pub async fn start_session(&self, user: &User) -> Result<Session, FlowError> {
+        let token = Minted::new(REFRESH_TOKEN_PREFIX, &*self.surroundings());
+        let kept = self.settings().hashing.keep(&token, &*self.surroundings()).await?;
+        let input = CreateRefreshTokenInput {
+            token_id: Some(self.fresh_id()),
+            ..CreateRefreshTokenInput::new(user.id.clone(), self.fresh_id(), kept.hash, kept.salt, kept.lookup_hash)
+        };
+        self.model.create_refresh_token(input).await?;
+        self.session(user, &token)
+    }
+
+    /// Another session for a refresh token, which is thereby used up. `key` is that of a call that may be repeated.
+    ///
+    /// # Errors
+    /// Refused with `UnknownToken`, `TokenExpired`, `FamilyRevoked`, or `TokenReused`, which ends the family; or the store fails.
+    pub async fn refresh(&self, token: &str, key: Option<&str>) -> Result<Session, FlowError> {
+        let mut used = self.find_refresh_token(token).await?.ok_or_else(unknown_token)?;
+        for repeat in 0..REPEATS_MAX {
+            let next: RefreshTokenId = self.id_for(key, &format!("refresh token {repeat}"));
+            if used.revoked_at.is_none() {
+                return self.rotate(&used, next).await;
+            }
+            if used.replaced_by != Some(Uuid::from(next.clone())) {
+                break;
+            }
+            // The same call made that token, and its answer was lost.
+            used = self.model.refresh_token(&used.user_id, &next).await?.ok_or_else(unknown_token)?;
+        }
+        Err(self.end_family(&used).await?)
+    }
+
+    async fn rotate(&self, used: &RefreshToken, next: RefreshTokenId) -> Result<Session, FlowError> {
+        let user = self.model.user_by_id(&used.user_id).await?.ok_or_else(unknown_token)?;
+        let token = Minted::new(REFRESH_TOKEN_PREFIX, &*self.surroundings());
+        let kept = self.settings().hashing.keep(&token, &*self.surroundings()).await?;
+        let input = RotateRefreshTokenInput {
+            user_id: used.user_id.clone(),
+            used_token_id: used.token_id.clone(),
+            token_id: next,
+            token_hash: kept.hash,
+            token_salt: kept.salt,
+            token_lookup_hash: kept.lookup_hash,
+        };
+        match self.model.rotate_refresh_token(input).await {
+            Ok(_) => self.session(&user, &token),
+            Err(RotateRefreshTokenError::TokenReused) => Err(self.end_family(used).await?),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    /// Ends the family of a token that was used twice; what to tell.
+    async fn end_family(&self, used: &RefreshToken) -> Result<FlowError, FlowError> {
+        self.model.revoke_family(&used.user_id, &used.family_id).await?;
+        Ok(FlowError::refused("TokenReused", "the token was used before: sign in again"))
+    }
+
+    /// Ends the session that a refresh token belongs to. One that is not known has none.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub async fn sign_out(&self, token: &str) -> Result<(), FlowError> {
+        if let Some(token) = self.find_refresh_token(token).await? {
+            self.model.revoke_family(&token.user_id, &token.family_id).await?;
+        }
+        Ok(())
+    }
+
+    /// The index finds it, the item decides, and scrypt proves.
+    async fn find_refresh_token(&self, text: &str) -> Result<Option<RefreshToken>, FlowError> {
+        if !is_well_formed(text, REFRESH_TOKEN_PREFIX) {
+            return Ok(None);
+        }
+        let Some(found) = self.model.refresh_token_by_hash(&lookup_hash(text)).await? else { return Ok(None) };
+        let Some(token) = self.model.refresh_token(&found.user_id, &found.token_id).await? else { return Ok(None) };
+        let proved = self.settings().hashing.proves(text, token.token_hash.expose(), token.token_salt.expose()).await?;
+        Ok(proved.then_some(token))
+    }
+
+    fn session(&self, user: &User, refresh_token: &Minted) -> Result<Session, FlowError> {
+        Ok(Session {
+            access_token: self.access_token(user)?,
+            refresh_token: refresh_token.reveal().to_owned(),
+            expires_in: ACCESS_SECS,
+            user_id: user.id.to_string(),
+        })
+    }
+
+    /// A token by which the server knows a user, for an hour.
+    ///
+    /// # Errors
+    /// The host has only public keys: somebody else issues tokens.
+    pub fn access_token(&self, user: &User) -> Result<String, FlowError> {
+        let claims: Map<String, Value> = [
+            ("iss".to_owned(), ISSUER.into()),
+            ("aud".to_owned(), AUDIENCE.into()),
+            ("sub".to_owned(), user.id.as_str().into()),
+            ("userId".to_owned(), user.id.as_str().into()),
+            ("email".to_owned(), user.email.as_str().into()),
+        ]
+        .into_iter()
+        .collect();
+        let issued = self.host().issue_token(claims, Duration::from_secs(ACCESS_SECS));
+        let why = || RunError::NotRunnable("the server has no secret to sign tokens with: give it one".to_owned());
+        issued.ok_or_else(|| FlowError::Failed(why()))
+    }
+}
+
+fn unknown_token() -> FlowError {
+    FlowError::refused("UnknownToken", "the refresh token is not known: sign in")
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Refresh {
+    /// The token of the last sign-in or refresh.
+    refresh_token: String,
+}
+
+/// That a session is over.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SignedOut {
+    /// Always true.
+    signed_out: bool,
+}
+
+async fn refresh(system: Helpmaton, call: FlowCall<Refresh>) -> Result<Session, FlowError> {
+    system.refresh(&call.arguments.refresh_token, call.token.as_deref()).await
+}
+
+async fn sign_out(system: Helpmaton, call: FlowCall<Refresh>) -> Result<SignedOut, FlowError> {
+    system.sign_out(&call.arguments.refresh_token).await?;
+    Ok(SignedOut { signed_out: true })
+}
+
+pub(super) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
+    application
+        .flow(
+            helpmaton
+                .flow("refresh", "Another session for a refresh token, which is thereby used up.", refresh)
+                .public()
+                .outcomes(&["UnknownToken", "TokenExpired", "TokenReused", "FamilyRevoked"]),
+        )
+        .flow(helpmaton.flow("signOut", "Ends the session that a refresh token belongs to.", sign_out).public())
+}

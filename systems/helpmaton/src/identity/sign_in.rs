@@ -1,0 +1,109 @@
+//! Signing in: by a token that was mailed, or by an account that a provider vouches for.
+
+use keyform::application::Application;
+use keyform::server::{FlowCall, FlowError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::sessions::Session;
+use crate::Helpmaton;
+use crate::model::{AccountProvider, User};
+use crate::notify::Notice;
+use crate::secrets::{Minted, lookup_hash};
+
+impl Helpmaton {
+    /// Mails a token to an address, good for a day and once. Whether somebody has signed up with the address is not told.
+    ///
+    /// # Errors
+    /// The address is none, or the store fails.
+    pub async fn request_sign_in(&self, email: &str) -> Result<(), FlowError> {
+        let token = Minted::new("", &*self.surroundings());
+        let issued = self.model.issue_verification(email, &lookup_hash(token.reveal())).await?;
+        self.tell(&issued.identifier, Notice::SignIn { token }).await;
+        Ok(())
+    }
+
+    /// Signs in with a mailed token, and up if need be: the address is proved.
+    ///
+    /// # Errors
+    /// Refused with `UnknownToken` or `TokenExpired`, or the store fails.
+    pub async fn sign_in(&self, email: &str, token: &str, name: Option<&str>) -> Result<Session, FlowError> {
+        self.model.use_verification(email, &lookup_hash(token)).await?;
+        let user = self.proven_user(email, name).await?;
+        self.start_session(&user).await
+    }
+
+    /// Signs in somebody for whose account and address a provider vouches: the program has verified both with it.
+    ///
+    /// # Errors
+    /// Refused with `AccountOfAnother`, or the store fails.
+    pub async fn sign_in_by_account(
+        &self,
+        provider: AccountProvider,
+        identifier: &str,
+        email: &str,
+    ) -> Result<Session, FlowError> {
+        let user = match self.model.account_by_identity(provider, identifier).await? {
+            Some(account) => self.user_named(account.user_id.as_str()).await?,
+            None => {
+                let user = self.proven_user(email, None).await?;
+                self.link(&user.id, provider, identifier).await?;
+                user
+            }
+        };
+        self.start_session(&user).await
+    }
+
+    /// The user of an address that was proved just now.
+    pub(crate) async fn proven_user(&self, email: &str, name: Option<&str>) -> Result<User, FlowError> {
+        let user = self.user_of_email(email, name).await?;
+        Ok(self.model.verify_email(&user.id).await?.unwrap_or(user))
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    /// Where the token is mailed to.
+    email: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SignIn {
+    /// The address the token was mailed to.
+    email: String,
+    /// The token.
+    token: String,
+    /// The name of one who has not signed up yet.
+    name: Option<String>,
+}
+
+/// What is known after a mail was asked for.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Mailed {
+    /// Where to look.
+    sent_to: String,
+}
+
+async fn request(system: Helpmaton, call: FlowCall<Request>) -> Result<Mailed, FlowError> {
+    system.request_sign_in(&call.arguments.email).await?;
+    Ok(Mailed { sent_to: call.arguments.email })
+}
+
+async fn sign_in(system: Helpmaton, call: FlowCall<SignIn>) -> Result<Session, FlowError> {
+    let SignIn { email, token, name } = call.arguments;
+    system.sign_in(&email, &token, name.as_deref()).await
+}
+
+pub(super) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
+    application
+        .flow(helpmaton.flow("requestSignIn", "Mails a token by which one signs in, or up.", request).public())
+        .flow(
+            helpmaton
+                .flow("signIn", "Signs in with a mailed token: an access token and a refresh token.", sign_in)
+                .public()
+                .outcomes(&["UnknownToken", "TokenExpired"]),
+        )
+}

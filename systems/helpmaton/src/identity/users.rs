@@ -1,0 +1,91 @@
+//! Users, found and signed up by their address.
+
+use std::time::Duration;
+
+use keyform::model::run::RunError;
+use keyform::server::FlowError;
+
+use crate::model::{
+    self, AccountProvider, LinkAccountError, LinkAccountInput, SignUpError, SignUpInput, SubscriptionId, User, UserId,
+};
+use crate::{Helpmaton, derived_id};
+
+/// How often an index is asked again for what is known to be there.
+const LOOKS_MAX: u32 = 6;
+const PAUSE_FIRST: Duration = Duration::from_millis(20);
+
+/// The claims of a user.
+#[must_use]
+pub fn caller_of(user: &User) -> model::Caller {
+    model::Caller { user_id: user.id.clone(), email: user.email.clone() }
+}
+
+/// The id of a user's own subscription: it can be read without an index.
+pub(crate) fn own_subscription_id(user: &UserId) -> SubscriptionId {
+    derived_id(user.as_str(), "subscription")
+}
+
+impl Helpmaton {
+    /// The user of an address, who is signed up if there is none. Of several at once one signs up, and all get the same user.
+    ///
+    /// # Errors
+    /// The address is none, or the store fails.
+    pub async fn user_of_email(&self, email: &str, name: Option<&str>) -> Result<User, FlowError> {
+        for look in 0..LOOKS_MAX {
+            if let Some(user) = self.model.user_by_email(email).await? {
+                return Ok(user);
+            }
+            match self.model.sign_up(self.newcomer(email, name)).await {
+                // Somebody else signed up; the index shows it a moment later.
+                Err(SignUpError::EmailTaken) => self.pause(look).await,
+                signed_up => return Ok(signed_up?),
+            }
+        }
+        Err(FlowError::Failed(RunError::Busy))
+    }
+
+    fn newcomer(&self, email: &str, name: Option<&str>) -> SignUpInput {
+        let id: UserId = self.fresh_id();
+        let subscription = own_subscription_id(&id);
+        SignUpInput { name: name.map(str::to_owned), ..SignUpInput::new(id, email, subscription) }
+    }
+
+    /// Waits until an index may have caught up.
+    pub(crate) async fn pause(&self, look: u32) {
+        self.surroundings().sleep(PAUSE_FIRST.saturating_mul(1 << look.min(6))).await;
+    }
+
+    /// The user whom somebody means by an address or an id.
+    ///
+    /// # Errors
+    /// Refused with `UnknownUser`, or the store fails.
+    pub async fn user_named(&self, text: &str) -> Result<User, FlowError> {
+        let found = if text.contains('@') {
+            self.model.user_by_email(text).await?
+        } else {
+            let id = UserId::new(text).map_err(|wrong| FlowError::Arguments(wrong.to_string()))?;
+            self.model.user_by_id(&id).await?
+        };
+        found.ok_or_else(|| FlowError::refused("UnknownUser", "nobody has signed up with this address or id"))
+    }
+
+    /// Makes an account at a provider one by which a user signs in.
+    ///
+    /// # Errors
+    /// Refused with `AccountOfAnother`, or the store fails.
+    pub async fn link(&self, user: &UserId, provider: AccountProvider, identifier: &str) -> Result<(), FlowError> {
+        let input = LinkAccountInput::new(user.clone(), provider, identifier);
+        match self.model.link_account(input).await {
+            Ok(_) => Ok(()),
+            Err(LinkAccountError::AlreadyLinked) => self.linked_already(user, provider, identifier).await,
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    async fn linked_already(&self, user: &UserId, at: AccountProvider, identifier: &str) -> Result<(), FlowError> {
+        match self.model.account(user, at, identifier).await? {
+            Some(_) => Ok(()),
+            None => Err(FlowError::refused("AccountOfAnother", "the account belongs to another user")),
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Somebody with the token of an invitation looks at it, and accepts.
+
+use keyform::application::Application;
+use keyform::model::run::RunError;
+use keyform::server::{FlowCall, FlowError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Helpmaton;
+use crate::identity::{Session, caller_of};
+use crate::model::{
+    AcceptInviteError, AcceptOwnerInviteError, Caller, GiveSeatError, SubscriptionId, UserId, WorkspaceInvite,
+};
+use crate::permissions::Level;
+use crate::secrets::{lookup_hash, same};
+
+const TRIES_MAX: u32 = 5;
+
+/// What somebody with the token may know before they accept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Invitation {
+    /// The workspace.
+    pub workspace_id: String,
+    /// Its name.
+    pub workspace: String,
+    /// The address that may accept.
+    pub email: String,
+    /// 1 reads, 2 writes, 3 owns.
+    pub level: i64,
+    /// Until when, in ISO 8601.
+    pub expires_at: String,
+}
+
+/// What came of accepting.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Accepted {
+    /// The workspace.
+    pub workspace_id: String,
+    /// The level the member has now.
+    pub level: i64,
+}
+
+impl Helpmaton {
+    /// The invitation of a token that can be accepted.
+    ///
+    /// # Errors
+    /// Refused with `UnknownInvite`, `AlreadyAccepted` or `InviteExpired`; or the store fails.
+    pub async fn invitation(&self, token: &str) -> Result<Invitation, FlowError> {
+        let invite = self.open_invite(token).await?;
+        let workspace = self.existing_workspace(&invite.workspace_id).await?;
+        Ok(Invitation {
+            workspace_id: invite.workspace_id.to_string(),
+            workspace: workspace.name,
+            email: invite.email,
+            level: invite.permission_level,
+            expires_at: invite.expires_at.to_string(),
+        })
+    }
+
+    /// Accepts as one who is signed in with the invited address. A member keeps a level that is higher.
+    ///
+    /// # Errors
+    /// Refused with `OtherAddress`, `UserLimitReached`, and as for [`Helpmaton::invitation`].
+    pub async fn accept_invitation(&self, by: &Caller, token: &str) -> Result<Accepted, FlowError> {
+        let invite = self.found_invite(token).await?;
+        if invite.email != by.email {
+            return Err(FlowError::refused("OtherAddress", "the invitation is for another address: sign in with that"));
+        }
+        if invite.accepted_by.as_ref() == Some(&by.user_id) {
+            return self.accepted(&invite, &by.user_id).await;
+        }
+        self.check_open(&invite)?;
+        let subscription = self.subscription_of_workspace(&invite.workspace_id).await?;
+        let accepted = self.accept_with_seat(by, &invite, &subscription).await;
+        if accepted.is_err() {
+            self.release_if_unused(&subscription, &by.user_id).await;
+        }
+        accepted?;
+        self.accepted(&invite, &by.user_id).await
+    }
+
+    /// Accepts without being signed in: who has the token reads the mail of that address. They are signed up if need be, and in.
+    ///
+    /// # Errors
+    /// As for [`Helpmaton::accept_invitation`].
+    pub async fn accept_invitation_as_guest(&self, token: &str, name: Option<&str>) -> Result<Session, FlowError> {
+        let invite = self.open_invite(token).await?;
+        let user = self.proven_user(&invite.email, name).await?;
+        self.accept_invitation(&caller_of(&user), token).await?;
+        self.start_session(&user).await
+    }
+
+    async fn accept_with_seat(
+        &self,
+        by: &Caller,
+        invite: &WorkspaceInvite,
+        subscription: &SubscriptionId,
+    ) -> Result<(), FlowError> {
+        for _ in 0..TRIES_MAX {
+            match self.model.give_seat(subscription, &by.user_id).await {
+                Err(GiveSeatError::UserLimitReached) => {
+                    self.tell_limit(subscription, "users").await;
+                    return Err(GiveSeatError::UserLimitReached.into());
+                }
+                given => given?,
+            }
+            match self.try_to_accept(by, invite).await {
+                // The seat was given back by somebody who saw it unused.
+                Err(FlowError::Refused { outcome, .. }) if outcome == "NoSeat" => {}
+                Err(FlowError::Refused { outcome, .. }) if outcome == "AlreadyMember" => {
+                    return self.answer_as_member(by, invite).await;
+                }
+                accepted => return accepted,
+            }
+        }
+        Err(FlowError::Failed(RunError::Busy))
+    }
+
+    async fn try_to_accept(&self, by: &Caller, invite: &WorkspaceInvite) -> Result<(), FlowError> {
+        let model = self.model.as_caller(by.clone());
+        if invite.permission_level == Level::Owner.number() {
+            let accepted = model.accept_owner_invite(&invite.workspace_id, &invite.invite_id).await;
+            accepted.map(drop).map_err(AcceptOwnerInviteError::into)
+        } else {
+            let accepted = model.accept_invite(&invite.workspace_id, &invite.invite_id).await;
+            accepted.map(drop).map_err(AcceptInviteError::into)
+        }
+    }
+
+    /// Somebody made them a member meanwhile: they are raised in the name of who invited them, if that is still an owner.
+    async fn answer_as_member(&self, by: &Caller, invite: &WorkspaceInvite) -> Result<(), FlowError> {
+        let inviter = Caller { user_id: invite.invited_by.clone(), email: String::new() };
+        let level = Level::of(invite.permission_level)?;
+        if self.level_of(&by.user_id, &invite.workspace_id).await? < Some(level) {
+            self.ensure_access(&inviter, &invite.workspace_id, &by.user_id, level).await?;
+        }
+        self.model.as_caller(by.clone()).answer_invite(&invite.workspace_id, &invite.invite_id).await?;
+        Ok(())
+    }
+
+    async fn accepted(&self, invite: &WorkspaceInvite, user: &UserId) -> Result<Accepted, FlowError> {
+        let level = self.level_of(user, &invite.workspace_id).await?;
+        Ok(Accepted { workspace_id: invite.workspace_id.to_string(), level: level.map_or(0, Level::number) })
+    }
+
+    async fn open_invite(&self, token: &str) -> Result<WorkspaceInvite, FlowError> {
+        let invite = self.found_invite(token).await?;
+        self.check_open(&invite)?;
+        Ok(invite)
+    }
+
+    fn check_open(&self, invite: &WorkspaceInvite) -> Result<(), FlowError> {
+        if invite.accepted_at.is_some() {
+            return Err(FlowError::refused("AlreadyAccepted", "the invitation was accepted"));
+        }
+        if invite.expires_at <= self.now() {
+            return Err(FlowError::refused("InviteExpired", "the invitation's time is over: ask for another"));
+        }
+        Ok(())
+    }
+
+    /// The index finds it, the item decides.
+    async fn found_invite(&self, token: &str) -> Result<WorkspaceInvite, FlowError> {
+        let unknown = || FlowError::refused("UnknownInvite", "there is no such invitation");
+        let hash = lookup_hash(token);
+        let found = self.model.invite_by_token_hash(&hash).await?.ok_or_else(unknown)?;
+        let invite = self.model.invite_for_answer(&found.workspace_id, &found.invite_id).await?;
+        invite.filter(|invite| same(&invite.token_hash, &hash)).ok_or_else(unknown)
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Token {
+    /// The token that was mailed.
+    token: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Guest {
+    /// The token that was mailed.
+    token: String,
+    /// The name of one who has not signed up yet.
+    name: Option<String>,
+}
+
+async fn look(system: Helpmaton, call: FlowCall<Token>) -> Result<Invitation, FlowError> {
+    system.invitation(&call.arguments.token).await
+}
+
+async fn accept(system: Helpmaton, call: FlowCall<Token>) -> Result<Accepted, FlowError> {
+    let (by, _) = system.as_caller(&call.caller)?;
+    system.accept_invitation(&by, &call.arguments.token).await
+}
+
+async fn accept_as_guest(system: Helpmaton, call: FlowCall<Guest>) -> Result<Session, FlowError> {
+    system.accept_invitation_as_guest(&call.arguments.token, call.arguments.name.as_deref()).await
+}
+
+const OPEN: &[&str] = &["UnknownInvite", "AlreadyAccepted", "InviteExpired", "UnknownWorkspace"];
+const ACCEPTED: &[&str] = &[
+    "UnknownInvite",
+    "AlreadyAccepted",
+    "InviteExpired",
+    "OtherAddress",
+    "UserLimitReached",
+    "UnknownWorkspace",
+    "WorkspaceGone",
+];
+
+pub(super) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
+    let guest = "Accepts an invitation with its token alone: signs up if need be, and in.";
+    application
+        .flow(helpmaton.flow("invitation", "What a mailed token invites to.", look).public().outcomes(OPEN))
+        .flow(
+            helpmaton
+                .flow("acceptInvitation", "Accepts an invitation that was sent to the caller's address.", accept)
+                .outcomes(ACCEPTED),
+        )
+        .flow(helpmaton.flow("acceptInvitationAsGuest", guest, accept_as_guest).public().outcomes(ACCEPTED))
+}

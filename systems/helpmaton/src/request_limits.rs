@@ -1,0 +1,162 @@
+//! How many model calls a subscription makes in 24 hours.
+//!
+//! Calls are counted by the hour; the plan's number holds for the hour that runs and the 23 before it.
+//!
+//! ```text
+//! … | 9 h: 12 | 10 h: 30 | 11 h: 7 | 12 h: 3 ◀ counted here if 12 + 30 + 7 + … + 3 < the plan's number
+//! ```
+//!
+//! Strictly, a call is counted before it is made, on the condition that there is room: the number is never exceeded. An hour in which something was counted
+//! ends the hour before, so the calls around a full hour are not counted twice over. Softly, it is counted after it was made, and those that run at the same
+//! time may exceed the number.
+
+use std::time::Duration;
+
+use keyform::Timestamp;
+use keyform::application::Application;
+use keyform::model::run::RunError;
+use keyform::server::{FlowCall, FlowError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::{LlmRequestBucket, SubscriptionId, TakeRequestError, TakeRequestInput};
+use crate::subscriptions::{Limits, effective_plan};
+use crate::{Helpmaton, RequestLimit};
+
+const HOUR_MILLIS: i64 = 3_600_000;
+const HOUR: Duration = Duration::from_secs(3600);
+/// The hours before the one that runs that count with it.
+const HOURS_BEFORE: u32 = 23;
+const TRIES_MAX: u32 = 6;
+
+impl Helpmaton {
+    /// Lets a model call through, or refuses it. With a strict limit it is counted now; with a soft one by [`Helpmaton::request_made`].
+    ///
+    /// # Errors
+    /// Refused with `RequestLimitReached` or `UnknownSubscription`, or the store fails.
+    pub async fn admit_request(&self, subscription: &SubscriptionId) -> Result<(), FlowError> {
+        let max = self.requests_per_day(subscription).await?;
+        let admitted = match self.settings().request_limit {
+            RequestLimit::Strict => self.take(subscription, max).await,
+            RequestLimit::Soft => self.look(subscription, max).await,
+        };
+        if matches!(&admitted, Err(FlowError::Refused { outcome, .. }) if outcome == LIMIT_REACHED) {
+            self.tell_limit(subscription, "requests").await;
+        }
+        admitted
+    }
+
+    /// Notes that a call that was let through was made.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub async fn request_made(&self, subscription: &SubscriptionId) -> Result<(), FlowError> {
+        if self.settings().request_limit == RequestLimit::Soft {
+            self.model.count_request(subscription, hour_of(self.now())).await?;
+        }
+        Ok(())
+    }
+
+    /// How many calls were counted in the hour that runs and the 23 before.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub async fn requests_of_day(&self, subscription: &SubscriptionId) -> Result<i64, FlowError> {
+        let hour = hour_of(self.now());
+        let buckets = self.model.buckets_for_subscription(subscription, hour - HOUR * HOURS_BEFORE, hour).await?;
+        Ok(total(&buckets))
+    }
+
+    /// The number of the plan that is in force.
+    async fn requests_per_day(&self, subscription: &SubscriptionId) -> Result<i64, FlowError> {
+        let subscription = self.existing_subscription(subscription).await?;
+        let plan = effective_plan(&subscription, self.now());
+        Ok(if plan == subscription.plan { subscription.requests_per_day } else { Limits::of(plan).requests_per_day })
+    }
+
+    async fn look(&self, subscription: &SubscriptionId, max: i64) -> Result<(), FlowError> {
+        if self.requests_of_day(subscription).await? < max { Ok(()) } else { Err(limit_reached()) }
+    }
+
+    async fn take(&self, subscription: &SubscriptionId, max: i64) -> Result<(), FlowError> {
+        let mut hour = hour_of(self.now());
+        for _ in 0..TRIES_MAX {
+            match self.model.take_request(self.room(subscription, hour, max).await?).await {
+                Err(TakeRequestError::RequestLimitReached) => return Err(limit_reached()),
+                Err(TakeRequestError::HourChanged) => {}
+                // The next hour has begun by the clock of somebody else.
+                Err(TakeRequestError::HourOver) => hour = hour + HOUR,
+                taken => return Ok(taken?),
+            }
+        }
+        Err(FlowError::Failed(RunError::Busy))
+    }
+
+    /// What is left for an hour. Hours long over come from the index; the one before is read itself, and is looked at again when the call is counted.
+    async fn room(
+        &self,
+        subscription: &SubscriptionId,
+        hour: Timestamp,
+        max: i64,
+    ) -> Result<TakeRequestInput, FlowError> {
+        let (before, after) = (hour - HOUR, hour + HOUR);
+        let old = self.model.buckets_for_subscription(subscription, hour - HOUR * HOURS_BEFORE, before - HOUR).await?;
+        let count_before = self.model.bucket(subscription, before).await?.map_or(0, |bucket| bucket.count);
+        Ok(TakeRequestInput {
+            subscription_id: subscription.clone(),
+            hour_timestamp: hour,
+            before,
+            after,
+            count_before,
+            remaining: max - total(&old) - count_before,
+        })
+    }
+}
+
+fn total(buckets: &[LlmRequestBucket]) -> i64 {
+    buckets.iter().map(|bucket| bucket.count).sum()
+}
+
+fn hour_of(time: Timestamp) -> Timestamp {
+    Timestamp::of_millis(time.millis() - time.millis().rem_euclid(HOUR_MILLIS))
+}
+
+const LIMIT_REACHED: &str = "RequestLimitReached";
+
+fn limit_reached() -> FlowError {
+    FlowError::refused(
+        LIMIT_REACHED,
+        "the plan's number of model calls in 24 hours is reached: try again in an hour, or take a larger plan",
+    )
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Requests {
+    #[schemars(with = "String")]
+    subscription_id: SubscriptionId,
+}
+
+/// The model calls of the last 24 hours.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Used {
+    /// Made or let through.
+    used: i64,
+    /// The number of the plan that is in force.
+    max: i64,
+}
+
+async fn requests(system: Helpmaton, call: FlowCall<Requests>) -> Result<Used, FlowError> {
+    let (_, model) = system.as_caller(&call.caller)?;
+    let id = call.arguments.subscription_id;
+    // Managers may know.
+    model.subscription_by_id(&id).await?;
+    Ok(Used { used: system.requests_of_day(&id).await?, max: system.requests_per_day(&id).await? })
+}
+
+/// Its flow.
+pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
+    let about = "How many model calls a subscription has made in 24 hours, and may make.";
+    application.flow(helpmaton.flow("requestsOfDay", about, requests).outcomes(&["UnknownSubscription"]))
+}

@@ -1,0 +1,67 @@
+//! Sample data for newcomers: Ada, who has a workspace on a paid plan, and Bob, who is in it.
+
+use keyform::server::FlowError;
+
+use crate::Helpmaton;
+use crate::identity::{caller_of, own_subscription_id};
+use crate::model::{
+    Caller, CreateWorkspaceError, CreateWorkspaceInput, SignUpError, SignUpInput, SubscriptionPlan, User, UserId,
+    WorkspaceId,
+};
+use crate::permissions::Level;
+
+/// The workspace of the sample.
+pub const WORKSPACE: &str = "ada00000-0000-4000-8000-000000000002";
+const ADA: &str = "ada00000-0000-4000-8000-000000000001";
+const BOB: &str = "b0b00000-0000-4000-8000-000000000001";
+
+/// Ada, who owns the workspace, as a caller.
+#[must_use]
+pub fn ada() -> Caller {
+    Caller { user_id: UserId::from(keyform::Uuid::trusted(ADA.to_owned())), email: "ada@example.com".to_owned() }
+}
+
+/// The id of the workspace.
+#[must_use]
+pub fn workspace_id() -> WorkspaceId {
+    WorkspaceId::from(keyform::Uuid::trusted(WORKSPACE.to_owned()))
+}
+
+/// Makes all of it, or finds it made; lines that tell what can be tried.
+pub(crate) async fn make(helpmaton: Helpmaton) -> Result<Vec<String>, FlowError> {
+    people(&helpmaton).await
+}
+
+/// Makes the people and their workspace, or finds them made; what can be tried.
+async fn people(helpmaton: &Helpmaton) -> Result<Vec<String>, FlowError> {
+    let ada = caller_of(&person(helpmaton, ADA, "ada@example.com", "Ada").await?);
+    let bob = caller_of(&person(helpmaton, BOB, "bob@example.com", "Bob").await?);
+    let subscription = own_subscription_id(&ada.user_id);
+    helpmaton.put_on_plan(&subscription, SubscriptionPlan::Pro).await?;
+    let workspace = CreateWorkspaceInput::new(workspace_id(), subscription, "Analytical Engines");
+    match helpmaton.model.as_caller(ada.clone()).create_workspace(workspace).await {
+        Ok(_) | Err(CreateWorkspaceError::WorkspaceExists | CreateWorkspaceError::AlreadyMember) => {}
+        Err(other) => return Err(other.into()),
+    }
+    helpmaton.ensure_access(&ada, &workspace_id(), &bob.user_id, Level::Write).await?;
+    Ok(told(&ada))
+}
+
+async fn person(helpmaton: &Helpmaton, id: &str, email: &str, name: &str) -> Result<User, FlowError> {
+    let id = UserId::from(keyform::Uuid::trusted(id.to_owned()));
+    let subscription = own_subscription_id(&id);
+    let input = SignUpInput { name: Some(name.to_owned()), ..SignUpInput::new(id, email, subscription) };
+    match helpmaton.model.sign_up(input).await {
+        Err(SignUpError::EmailTaken) => helpmaton.user_of_email(email, None).await,
+        signed_up => Ok(signed_up?),
+    }
+}
+
+fn told(ada: &Caller) -> Vec<String> {
+    let caller = format!("X-Keyform-Caller: userId={}; email={}", ada.user_id, ada.email);
+    vec![
+        "helpmaton: Ada's workspaces, and who is in one of them".to_owned(),
+        format!("  curl -s localhost:8000/v1/helpmaton/myWorkspaces -H '{caller}' -d '{{}}'"),
+        format!("  curl -s localhost:8000/v1/helpmaton/members -H '{caller}' -d '{{\"workspaceId\":\"{WORKSPACE}\"}}'"),
+    ]
+}

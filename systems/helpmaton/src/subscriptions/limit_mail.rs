@@ -1,0 +1,28 @@
+//! That a limit is reached is told to the owner, at most once in 24 hours.
+
+use keyform::server::FlowError;
+
+use super::plans::effective_plan;
+use crate::Helpmaton;
+use crate::model::{ClaimLimitEmailError, SubscriptionId};
+use crate::notify::Notice;
+
+impl Helpmaton {
+    /// Tells the owner of a subscription that a limit of the plan is reached, unless they were told within the last 24 hours. What fails is in the log: the
+    /// refusal that it is about does not wait for a mail.
+    pub async fn tell_limit(&self, subscription: &SubscriptionId, limit: &str) {
+        if let Err(error) = self.try_to_tell_limit(subscription, limit).await {
+            tracing::warn!(%subscription, limit, "the owner was not told of a limit: {error}");
+        }
+    }
+
+    async fn try_to_tell_limit(&self, subscription: &SubscriptionId, limit: &str) -> Result<(), FlowError> {
+        let claimed = match self.model.claim_limit_email(subscription).await {
+            Err(ClaimLimitEmailError::SentRecently) => return Ok(()),
+            claimed => claimed?,
+        };
+        let plan = effective_plan(&claimed, self.now()).to_string();
+        self.tell_owner(&claimed, Notice::LimitReached { plan, limit: limit.to_owned() }).await;
+        Ok(())
+    }
+}

@@ -1,0 +1,120 @@
+//! A user's subscription: their own, or the one they manage; a free one is made for who has none.
+
+use keyform::application::Application;
+use keyform::model::run::RunError;
+use keyform::server::{FlowCall, FlowError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::plans::effective_plan;
+use crate::Helpmaton;
+use crate::identity::own_subscription_id;
+use crate::model::{StartSubscriptionError, Subscription, SubscriptionId, UserId};
+
+const LOOKS_MAX: u32 = 6;
+
+impl Helpmaton {
+    /// The subscription that a user owns.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub async fn own_subscription(&self, user: &UserId) -> Result<Option<Subscription>, FlowError> {
+        let usual = self.model.subscription_by_id(&own_subscription_id(user)).await?;
+        match usual.filter(|subscription| subscription.user_id == *user) {
+            Some(subscription) => Ok(Some(subscription)),
+            // One that was made with another id.
+            None => Ok(self.model.subscription_of_user(user).await?),
+        }
+    }
+
+    /// A user's subscription: their own, else the one they manage, else a free one that is made now. Of several at once one makes it, and all get the same.
+    ///
+    /// # Errors
+    /// Refused with `UnknownUser`, or the store fails.
+    pub async fn subscription_of(&self, user: &UserId) -> Result<Subscription, FlowError> {
+        for look in 0..LOOKS_MAX {
+            if let Some(own) = self.own_subscription(user).await? {
+                return Ok(own);
+            }
+            if let Some(managed) = self.managed_subscription(user).await? {
+                return Ok(managed);
+            }
+            match self.model.start_subscription(&own_subscription_id(user), user).await {
+                Err(StartSubscriptionError::AlreadySubscribed) => self.pause(look).await,
+                started => return Ok(started?),
+            }
+        }
+        Err(FlowError::Failed(RunError::Busy))
+    }
+
+    async fn managed_subscription(&self, user: &UserId) -> Result<Option<Subscription>, FlowError> {
+        for permission in self.model.subscriptions_of_user(user).all().await? {
+            let found = self.model.subscription_by_id(&permission.subscription_id).await?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    pub(crate) async fn existing_subscription(&self, id: &SubscriptionId) -> Result<Subscription, FlowError> {
+        let found = self.model.subscription_by_id(id).await?;
+        found.ok_or_else(|| FlowError::refused("UnknownSubscription", "there is no such subscription"))
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Mine {}
+
+/// A subscription, and what is left of its plan.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MySubscription {
+    /// Its id.
+    pub subscription_id: String,
+    /// Who owns it.
+    pub owner_id: String,
+    /// The plan that was chosen.
+    pub plan: String,
+    /// The plan that is in force.
+    pub effective_plan: String,
+    /// What the shop says.
+    pub status: String,
+    /// Workspaces that may still be made.
+    pub workspaces_left: i64,
+    /// People who may still join.
+    pub users_left: i64,
+    /// Agents that may still be made.
+    pub agents_left: i64,
+    /// Documents that may still be added.
+    pub documents_left: i64,
+    /// Their bytes.
+    pub document_bytes_left: i64,
+    /// Model calls in 24 hours.
+    pub requests_per_day: i64,
+}
+
+async fn mine(system: Helpmaton, call: FlowCall<Mine>) -> Result<MySubscription, FlowError> {
+    let (by, _) = system.as_caller(&call.caller)?;
+    let mine = system.subscription_of(&by.user_id).await?;
+    let effective = effective_plan(&mine, system.now());
+    Ok(MySubscription {
+        subscription_id: mine.subscription_id.to_string(),
+        owner_id: mine.user_id.to_string(),
+        plan: mine.plan.to_string(),
+        effective_plan: effective.to_string(),
+        status: mine.status.to_string(),
+        workspaces_left: mine.workspaces_left,
+        users_left: mine.users_left,
+        agents_left: mine.agents_left,
+        documents_left: mine.documents_left,
+        document_bytes_left: mine.document_bytes_left,
+        requests_per_day: super::Limits::of(effective).requests_per_day,
+    })
+}
+
+pub(super) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
+    let about = "The caller's subscription and what is left of its plan; one is made if there is none.";
+    application.flow(helpmaton.flow("mySubscription", about, mine).outcomes(&["UnknownUser"]))
+}
