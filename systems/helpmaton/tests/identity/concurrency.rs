@@ -1,0 +1,282 @@
+//! What must hold when many come at once, others are in the way, answers are lost, and programs are killed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use keyform::Execute;
+use keyform_helpmaton::model::{Caller, SubscriptionId, WorkspaceId};
+use keyform_helpmaton::permissions::Level;
+use keyform_scenario::fault::{Contended, Lossy, Mortal};
+use keyform_scenario::on_every_store;
+use tokio::task::JoinSet;
+
+use super::support::{World, address, refusal};
+
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// The same system seen through stores of which every few requests meet others, or lose their answers.
+fn troubled(world: &World) -> [World; 3] {
+    let store = world.scene.host.store();
+    [
+        world.clone(),
+        world.through(Arc::new(Contended::new(store.clone(), 3))),
+        world.through(Arc::new(Lossy::new(store, 4))),
+    ]
+}
+
+/// Does something for each number at once; how many succeeded.
+async fn all_at_once<W>(numbers: usize, make: impl Fn(usize) -> W) -> usize
+where
+    W: Future<Output = bool> + Send + 'static,
+{
+    let tasks: JoinSet<bool> = (0..numbers).map(make).collect();
+    tasks.join_all().await.into_iter().filter(|done| *done).count()
+}
+
+async fn owners(world: &World, workspace: &WorkspaceId) -> (i64, i64) {
+    let members = world.system.model.members_of_workspace(workspace).all().await.unwrap();
+    let counted = members.iter().filter(|member| member.r#type == 3).count();
+    let says = world.system.model.workspace_by_id(workspace).await.unwrap().unwrap().owners;
+    (i64::try_from(counted).unwrap(), says)
+}
+
+/// The seats that are taken, those in use, and what is left.
+async fn seats(world: &World, subscription: &SubscriptionId) -> (i64, i64) {
+    let seats = world.system.model.seats(subscription).all().await.unwrap();
+    let left = world.system.model.subscription_by_id(subscription).await.unwrap().unwrap().users_left;
+    (i64::try_from(seats.len()).unwrap(), left)
+}
+
+async fn people(world: &World, number: usize) -> Vec<Caller> {
+    let mut people = Vec::new();
+    for _ in 0..number {
+        people.push(world.person("somebody").await);
+    }
+    people
+}
+
+#[test]
+fn the_last_owner_stays() {
+    on_every_store(async |scene| {
+        let world = World::on(scene).await;
+        let (ada, workspace) = world.pro("ada").await;
+        let mut all = people(&world, 3).await;
+        for person in &all {
+            world.system.give_access(&ada, &workspace, &person.user_id, Level::Owner).await.unwrap();
+        }
+        all.push(ada);
+        let worlds = troubled(&world);
+        // Everybody leaves, steps down, and throws the next one out.
+        all_at_once(all.len() * 3, |number| {
+            let (world, workspace) = (worlds[number % 3].clone(), workspace.clone());
+            let (me, next) = (all[number % all.len()].clone(), all[(number + 1) % all.len()].clone());
+            async move {
+                let done = match number / 4 {
+                    0 => world.system.remove_access(&me, &workspace, &me.user_id).await,
+                    1 => world.system.change_access(&me, &workspace, &me.user_id, Level::Read).await,
+                    _ => world.system.remove_access(&me, &workspace, &next.user_id).await,
+                };
+                done.is_ok()
+            }
+        })
+        .await;
+        let (counted, says) = owners(&world, &workspace).await;
+        assert!(counted >= 1, "somebody owns it");
+        assert_eq!(counted, says);
+    });
+}
+
+#[test]
+fn an_address_is_one_user_with_one_subscription() {
+    on_every_store(async |scene| {
+        let world = World::on(scene).await;
+        let worlds = troubled(&world);
+        let email = address("ada");
+        let tasks: JoinSet<_> = (0..8)
+            .map(|number| {
+                let (world, email) = (worlds[number % 2].clone(), email.clone());
+                async move {
+                    let user = world.system.user_of_email(&email, None).await.unwrap();
+                    let subscription = world.system.subscription_of(&user.id).await.unwrap();
+                    (user.id, subscription.subscription_id)
+                }
+            })
+            .collect();
+        let mut found = tasks.join_all().await;
+        found.dedup();
+        assert_eq!(found.len(), 1, "{found:?}");
+        let (user, first) = found.remove(0);
+
+        // Closed, and wanted again by many.
+        world.system.model.close_free_subscription(&first, &user).await.unwrap();
+        let tasks: JoinSet<_> = (0..8)
+            .map(|number| {
+                let (world, user) = (worlds[number % 3].clone(), user.clone());
+                async move { world.system.subscription_of(&user).await.unwrap().subscription_id }
+            })
+            .collect();
+        let mut found = tasks.join_all().await;
+        found.dedup();
+        assert_eq!(found.len(), 1, "{found:?}");
+        let managed = world.system.model.subscriptions_of_user(&user).all().await.unwrap();
+        assert_eq!(managed.len(), 1);
+    });
+}
+
+#[test]
+fn of_many_who_refresh_with_one_token_one_wins() {
+    on_every_store(async |scene| {
+        let world = World::on(scene).await;
+        let worlds = troubled(&world);
+        let user = world.system.user_of_email(&address("ada"), None).await.unwrap();
+        let session = world.system.start_session(&user).await.unwrap();
+        let won = all_at_once(9, |number| {
+            let (world, token) = (worlds[number % 3].clone(), session.refresh_token.clone());
+            async move {
+                match world.system.refresh(&token, None).await {
+                    Ok(_) => true,
+                    refused => {
+                        assert_eq!(refusal(refused), "TokenReused");
+                        false
+                    }
+                }
+            }
+        });
+        assert_eq!(won.await, 1);
+        let tokens = world.system.model.refresh_tokens_of_user(&user.id).all().await.unwrap();
+        assert_eq!(tokens.len(), 2, "the first, and the one that took its place");
+        let families = world.system.model.token_families(&user.id).all().await.unwrap();
+        assert!(families.iter().all(|family| family.revoked_at.is_some()), "the reuse ended the family");
+    });
+}
+
+#[test]
+fn accepted_invitations_never_exceed_the_seats() {
+    on_every_store(async |scene| {
+        let world = World::on(scene).await;
+        let (ada, workspace) = world.pro("ada").await;
+        let subscription = world.subscription(&ada).await.subscription_id;
+        let people = people(&world, 7).await;
+        for person in &people {
+            world.system.invite(&ada, &workspace, &person.email, Level::Read, None).await.unwrap();
+        }
+        let worlds = troubled(&world);
+        // Each accepts twice, at once.
+        let accepted = all_at_once(14, |number| {
+            let (world, person) = (worlds[number % 3].clone(), people[number / 2].clone());
+            async move { world.system.accept_invitation(&person, &world.mailed(&person.email)).await.is_ok() }
+        })
+        .await;
+        let members = world.system.model.members_of_workspace(&workspace).all().await.unwrap();
+        assert_eq!(members.len(), 5, "the owner and four more; {accepted} said yes");
+        assert_eq!(seats(&world, &subscription).await, (5, 0));
+    });
+}
+
+#[test]
+fn seats_never_exceed_the_plan() {
+    on_every_store(async |scene| {
+        let world = World::on(scene).await;
+        let (ada, workspace) = world.pro("ada").await;
+        let subscription = world.subscription(&ada).await.subscription_id;
+        let people = people(&world, 8).await;
+        let worlds = troubled(&world);
+        let given = all_at_once(8, |number| {
+            let (world, ada, workspace) = (worlds[number % 3].clone(), ada.clone(), workspace.clone());
+            let person = people[number].user_id.clone();
+            async move { world.system.give_access(&ada, &workspace, &person, Level::Write).await.is_ok() }
+        })
+        .await;
+        assert_eq!((given, seats(&world, &subscription).await), (4, (5, 0)));
+
+        // Some leave while others come: whoever is a member has a seat.
+        all_at_once(12, |number| {
+            let (world, ada, workspace) = (worlds[number % 3].clone(), ada.clone(), workspace.clone());
+            let person = people[number % 8].user_id.clone();
+            async move {
+                match number % 2 {
+                    0 => world.system.remove_access(&ada, &workspace, &person).await.is_ok(),
+                    _ => world.system.ensure_access(&ada, &workspace, &person, Level::Read).await.is_ok(),
+                }
+            }
+        })
+        .await;
+        let members = world.system.model.members_of_workspace(&workspace).all().await.unwrap();
+        let (taken, left) = seats(&world, &subscription).await;
+        assert_eq!(taken + left, 5, "nothing is lost");
+        assert!(i64::try_from(members.len()).unwrap() <= taken && left >= 0, "{} {taken} {left}", members.len());
+    });
+}
+
+#[test]
+fn a_strict_limit_is_never_exceeded_not_even_around_a_full_hour() {
+    on_every_store(async |scene| {
+        let world = World::on(scene).await;
+        let now = world.system.now_millis();
+        world.clock.set_millis(now - now.rem_euclid(3_600_000) + 3_600_000 - 1);
+        let subscription = world.subscription(&world.person("ada").await).await.subscription_id;
+        let worlds = troubled(&world);
+        let mut admitted = all_at_once(4, |number| {
+            let (world, subscription) = (worlds[number % 2].clone(), subscription.clone());
+            async move {
+                for turn in 0..15 {
+                    if number == 0 && turn == 5 {
+                        world.clock.advance(MINUTE);
+                    }
+                    world.system.admit_request(&subscription).await.map(drop).unwrap_or_default();
+                }
+                true
+            }
+        })
+        .await;
+        admitted -= 4;
+        assert_eq!(admitted, 0);
+        let counted = world.system.requests_of_day(&subscription).await.unwrap();
+        assert!(counted <= 50, "{counted}");
+        while world.system.admit_request(&subscription).await.is_ok() {}
+        assert_eq!(world.system.requests_of_day(&subscription).await.unwrap(), 50);
+    });
+}
+
+#[test]
+fn kills_leave_nothing_that_the_next_call_or_the_hourly_job_does_not_mend() {
+    on_every_store(async |scene| {
+        if scene.store == "extenddb" {
+            return;
+        }
+        let world = World::on(scene).await;
+        let (ada, workspace) = world.pro("ada").await;
+        let subscription = world.subscription(&ada).await.subscription_id;
+        for requests in 0..24 {
+            let store: Arc<dyn Execute> = world.scene.host.store();
+            let mortal = Arc::new(Mortal::new(store, requests));
+            let doomed = world.through(mortal.clone());
+            let person = address("somebody");
+            let invited = doomed.system.invite(&ada, &workspace, &person, Level::Owner, None).await.is_ok();
+            let token = if invited { Some(world.mailed(&person)) } else { None };
+            if let Some(token) = &token {
+                doomed.system.accept_invitation_as_guest(token, None).await.map(drop).unwrap_or_default();
+            }
+            // A living copy of the program takes over.
+            if let Some(token) = token {
+                match world.system.accept_invitation_as_guest(&token, None).await {
+                    Ok(_) => {}
+                    refused => assert_eq!(refusal(refused), "AlreadyAccepted"),
+                }
+                let user = world.system.user_named(&person).await.unwrap();
+                assert_eq!(world.system.level_of(&user.id, &workspace).await.unwrap(), Some(Level::Owner));
+                let doomed = world.through(Arc::new(Mortal::new(world.scene.host.store(), requests % 5)));
+                doomed.system.remove_access(&ada, &workspace, &user.id).await.map(drop).unwrap_or_default();
+                if world.system.level_of(&user.id, &workspace).await.unwrap().is_some() {
+                    world.system.remove_access(&ada, &workspace, &user.id).await.unwrap();
+                }
+            }
+            let (counted, says) = owners(&world, &workspace).await;
+            assert_eq!((counted, says), (1, 1), "after {requests} requests");
+            world.clock.advance(HOUR * 2);
+            world.system.keep_subscriptions().await.unwrap();
+            assert_eq!(seats(&world, &subscription).await, (1, 4), "after {requests} requests");
+        }
+    });
+}
