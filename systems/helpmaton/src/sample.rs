@@ -58,10 +58,14 @@ async fn person(helpmaton: &Helpmaton, id: &str, email: &str, name: &str) -> Res
 }
 
 fn told(ada: &Caller) -> Vec<String> {
-    let caller = format!("X-Keyform-Caller: userId={}; email={}", ada.user_id, ada.email);
+    let headers = format!(
+        "-H 'Content-Type: application/json' -H 'X-Keyform-Caller: userId={}; email={}'",
+        ada.user_id, ada.email
+    );
+    let curl = |flow: &str, body: &str| format!("  curl -s localhost:8000/v1/helpmaton/{flow} {headers} -d '{body}'");
     vec![
-        "helpmaton: Ada's workspaces, and who is in one of them".to_owned(),
-        format!("  curl -s localhost:8000/v1/helpmaton/myWorkspaces -H '{caller}' -d '{{}}'"),
-        format!("  curl -s localhost:8000/v1/helpmaton/members -H '{caller}' -d '{{\"workspaceId\":\"{WORKSPACE}\"}}'"),
+        "helpmaton: Ada's workspaces, and who is in hers".to_owned(),
+        curl("myWorkspaces", "{}"),
+        curl("members", &format!(r#"{{"workspaceId":"{WORKSPACE}"}}"#)),
     ]
 }

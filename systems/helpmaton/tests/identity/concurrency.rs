@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keyform::Execute;
-use keyform_helpmaton::model::{Caller, SubscriptionId, WorkspaceId};
+use keyform_helpmaton::model::{Caller, SubscriptionId, UserId, WorkspaceId};
 use keyform_helpmaton::permissions::Level;
 use keyform_scenario::fault::{Contended, Lossy, Mortal};
 use keyform_scenario::on_every_store;
@@ -25,13 +25,23 @@ fn troubled(world: &World) -> [World; 3] {
     ]
 }
 
-/// Does something for each number at once; how many succeeded.
-async fn all_at_once<W>(numbers: usize, make: impl Fn(usize) -> W) -> usize
+/// Does something for each number at once; what came of each.
+async fn all_at_once<T: Send + 'static, W>(numbers: usize, make: impl Fn(usize) -> W) -> Vec<T>
 where
-    W: Future<Output = bool> + Send + 'static,
+    W: Future<Output = T> + Send + 'static,
 {
-    let tasks: JoinSet<bool> = (0..numbers).map(make).collect();
-    tasks.join_all().await.into_iter().filter(|done| *done).count()
+    let tasks: JoinSet<T> = (0..numbers).map(make).collect();
+    tasks.join_all().await
+}
+
+/// The subscription of an address, tried again when an answer is lost, as clients do.
+async fn subscribed(world: World, email: String) -> (UserId, SubscriptionId) {
+    for _ in 0..9 {
+        let Ok(user) = world.system.user_of_email(&email, None).await else { continue };
+        let Ok(subscription) = world.system.subscription_of(&user.id).await else { continue };
+        return (user.id, subscription.subscription_id);
+    }
+    panic!("answers are lost again and again");
 }
 
 async fn owners(world: &World, workspace: &WorkspaceId) -> (i64, i64) {
@@ -93,30 +103,15 @@ fn an_address_is_one_user_with_one_subscription() {
         let world = World::on(scene).await;
         let worlds = troubled(&world);
         let email = address("ada");
-        let tasks: JoinSet<_> = (0..8)
-            .map(|number| {
-                let (world, email) = (worlds[number % 2].clone(), email.clone());
-                async move {
-                    let user = world.system.user_of_email(&email, None).await.unwrap();
-                    let subscription = world.system.subscription_of(&user.id).await.unwrap();
-                    (user.id, subscription.subscription_id)
-                }
-            })
-            .collect();
-        let mut found = tasks.join_all().await;
+        let wanted = |number: usize| subscribed(worlds[number % 3].clone(), email.clone());
+        let mut found = all_at_once(8, wanted).await;
         found.dedup();
         assert_eq!(found.len(), 1, "{found:?}");
         let (user, first) = found.remove(0);
 
         // Closed, and wanted again by many.
         world.system.model.close_free_subscription(&first, &user).await.unwrap();
-        let tasks: JoinSet<_> = (0..8)
-            .map(|number| {
-                let (world, user) = (worlds[number % 3].clone(), user.clone());
-                async move { world.system.subscription_of(&user).await.unwrap().subscription_id }
-            })
-            .collect();
-        let mut found = tasks.join_all().await;
+        let mut found = all_at_once(8, wanted).await;
         found.dedup();
         assert_eq!(found.len(), 1, "{found:?}");
         let managed = world.system.model.subscriptions_of_user(&user).all().await.unwrap();
@@ -131,19 +126,15 @@ fn of_many_who_refresh_with_one_token_one_wins() {
         let worlds = troubled(&world);
         let user = world.system.user_of_email(&address("ada"), None).await.unwrap();
         let session = world.system.start_session(&user).await.unwrap();
-        let won = all_at_once(9, |number| {
-            let (world, token) = (worlds[number % 3].clone(), session.refresh_token.clone());
-            async move {
-                match world.system.refresh(&token, None).await {
-                    Ok(_) => true,
-                    refused => {
-                        assert_eq!(refusal(refused), "TokenReused");
-                        false
-                    }
-                }
-            }
-        });
-        assert_eq!(won.await, 1);
+        let answers = all_at_once(8, |number| {
+            // Not where answers are lost: who repeats a call after the family has ended cannot win.
+            let (world, token) = (worlds[number % 2].clone(), session.refresh_token.clone());
+            async move { world.system.refresh(&token, None).await }
+        })
+        .await;
+        let (won, lost): (Vec<_>, Vec<_>) = answers.into_iter().partition(Result::is_ok);
+        assert_eq!(won.len(), 1);
+        assert!(lost.into_iter().all(|answer| refusal(answer) == "TokenReused"));
         let tokens = world.system.model.refresh_tokens_of_user(&user.id).all().await.unwrap();
         assert_eq!(tokens.len(), 2, "the first, and the one that took its place");
         let families = world.system.model.token_families(&user.id).all().await.unwrap();
@@ -162,15 +153,20 @@ fn accepted_invitations_never_exceed_the_seats() {
             world.system.invite(&ada, &workspace, &person.email, Level::Read, None).await.unwrap();
         }
         let worlds = troubled(&world);
-        // Each accepts twice, at once.
-        let accepted = all_at_once(14, |number| {
+        // Each accepts twice, at once; and then again in peace, where an answer that was lost has left a seat.
+        all_at_once(14, |number| {
             let (world, person) = (worlds[number % 3].clone(), people[number / 2].clone());
             async move { world.system.accept_invitation(&person, &world.mailed(&person.email)).await.is_ok() }
         })
         .await;
-        let members = world.system.model.members_of_workspace(&workspace).all().await.unwrap();
-        assert_eq!(members.len(), 5, "the owner and four more; {accepted} said yes");
-        assert_eq!(seats(&world, &subscription).await, (5, 0));
+        let members = async || world.system.model.members_of_workspace(&workspace).all().await.unwrap().len();
+        let (taken, left) = seats(&world, &subscription).await;
+        assert!(members().await <= 5 && left >= 0 && taken + left == 5, "{taken} {left}");
+        for person in &people {
+            let token = world.mailed(&person.email);
+            world.system.accept_invitation(person, &token).await.map(drop).unwrap_or_default();
+        }
+        assert_eq!((members().await, seats(&world, &subscription).await), (5, (5, 0)));
     });
 }
 
@@ -182,13 +178,20 @@ fn seats_never_exceed_the_plan() {
         let subscription = world.subscription(&ada).await.subscription_id;
         let people = people(&world, 8).await;
         let worlds = troubled(&world);
-        let given = all_at_once(8, |number| {
+        all_at_once(8, |number| {
             let (world, ada, workspace) = (worlds[number % 3].clone(), ada.clone(), workspace.clone());
             let person = people[number].user_id.clone();
             async move { world.system.give_access(&ada, &workspace, &person, Level::Write).await.is_ok() }
         })
         .await;
-        assert_eq!((given, seats(&world, &subscription).await), (4, (5, 0)));
+        let members = async || world.system.model.members_of_workspace(&workspace).all().await.unwrap().len();
+        let (taken, left) = seats(&world, &subscription).await;
+        assert!(members().await <= 5 && left >= 0 && taken + left == 5, "{taken} {left}");
+        for person in &people {
+            let given = world.system.ensure_access(&ada, &workspace, &person.user_id, Level::Write).await;
+            given.map(drop).unwrap_or_default();
+        }
+        assert_eq!((members().await, seats(&world, &subscription).await), (5, (5, 0)));
 
         // Some leave while others come: whoever is a member has a seat.
         all_at_once(12, |number| {
@@ -202,10 +205,9 @@ fn seats_never_exceed_the_plan() {
             }
         })
         .await;
-        let members = world.system.model.members_of_workspace(&workspace).all().await.unwrap();
         let (taken, left) = seats(&world, &subscription).await;
         assert_eq!(taken + left, 5, "nothing is lost");
-        assert!(i64::try_from(members.len()).unwrap() <= taken && left >= 0, "{} {taken} {left}", members.len());
+        assert!(i64::try_from(members().await).unwrap() <= taken && left >= 0, "{taken} {left}");
     });
 }
 
@@ -217,22 +219,22 @@ fn a_strict_limit_is_never_exceeded_not_even_around_a_full_hour() {
         world.clock.set_millis(now - now.rem_euclid(3_600_000) + 3_600_000 - 1);
         let subscription = world.subscription(&world.person("ada").await).await.subscription_id;
         let worlds = troubled(&world);
-        let mut admitted = all_at_once(4, |number| {
+        let admitted = all_at_once(4, |number| {
             let (world, subscription) = (worlds[number % 2].clone(), subscription.clone());
             async move {
+                let mut admitted = 0;
                 for turn in 0..15 {
                     if number == 0 && turn == 5 {
                         world.clock.advance(MINUTE);
                     }
-                    world.system.admit_request(&subscription).await.map(drop).unwrap_or_default();
+                    admitted += i64::from(world.system.admit_request(&subscription).await.is_ok());
                 }
-                true
+                admitted
             }
         })
         .await;
-        admitted -= 4;
-        assert_eq!(admitted, 0);
         let counted = world.system.requests_of_day(&subscription).await.unwrap();
+        assert_eq!(admitted.into_iter().sum::<i64>(), counted, "each that was let through is counted");
         assert!(counted <= 50, "{counted}");
         while world.system.admit_request(&subscription).await.is_ok() {}
         assert_eq!(world.system.requests_of_day(&subscription).await.unwrap(), 50);
@@ -248,7 +250,9 @@ fn kills_leave_nothing_that_the_next_call_or_the_hourly_job_does_not_mend() {
         let world = World::on(scene).await;
         let (ada, workspace) = world.pro("ada").await;
         let subscription = world.subscription(&ada).await.subscription_id;
-        for requests in 0..24 {
+        // After each request where that is quick, after a few of them elsewhere.
+        let step = if world.scene.store == "embedded" { 1 } else { 5 };
+        for requests in (0..24).step_by(step) {
             let store: Arc<dyn Execute> = world.scene.host.store();
             let mortal = Arc::new(Mortal::new(store, requests));
             let doomed = world.through(mortal.clone());

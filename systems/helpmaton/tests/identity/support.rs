@@ -74,11 +74,11 @@ impl World {
 
     /// The token that an address was mailed last.
     pub fn mailed(&self, email: &str) -> String {
-        let tokens = self.told.told(email).into_iter().filter_map(|notice| match notice {
+        let mut tokens = self.told.told(email).into_iter().filter_map(|notice| match notice {
             Notice::SignIn { token } | Notice::Invited { token, .. } => Some(token.reveal().to_owned()),
             _ => None,
         });
-        tokens.last().unwrap()
+        tokens.next_back().unwrap()
     }
 }
 
