@@ -53,8 +53,10 @@ fn person(idpid: &str) -> Caller {
 fn lines(host: &Host, agency: &Agency) -> Vec<String> {
     let who = caller_header(host, "ada");
     vec![
-        format!("curl -H '{who}' -H 'Content-Type: application/json' -d '{{}}' $KEYFORM_URL/v1/agencies/myAgencies"),
-        format!("curl -H '{who}' '$KEYFORM_URL/v1/agencies/membersOfAgency?agencyId={}'", agency.agency_id),
+        format!(
+            "curl -H '{who}' -H 'Content-Type: application/json' -d '{{}}' http://127.0.0.1:8000/v1/agencies/myAgencies"
+        ),
+        format!("curl -H '{who}' 'http://127.0.0.1:8000/v1/agencies/membersOfAgency?agencyId={}'", agency.agency_id),
     ]
 }
 

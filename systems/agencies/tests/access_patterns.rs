@@ -9,7 +9,7 @@ use keyform::{CallError, Ulid};
 use keyform_agencies::model::{
     AddMemberError, AgencyId, AgencyStatus, DeleteAgencyError, RemoveMemberError, UpdateAgencyError, UpdateMemberError,
 };
-use keyform_scenario::on_every_store;
+use keyform_scenario::{eventually, on_every_store};
 
 use support::{administrator, checked_members, founded, person, populated, system};
 
@@ -189,6 +189,7 @@ fn list_all_agencies() {
             founded_ids.push(founded(&scene, &agencies, &format!("Agency {number}")).await.agency_id);
         }
         let root = agencies.as_caller(administrator());
+        eventually(53, async || root.agencies().all().await.unwrap().len()).await;
         let first = root.agencies().await.unwrap();
         assert_eq!(first.items.len(), 50);
         let rest = root.agencies().after(first.cursor.clone().unwrap()).await.unwrap();
@@ -214,11 +215,13 @@ fn list_members_by_idpid() {
         }
         founded(&scene, &agencies, "Without Grace").await;
         let grace = agencies.as_caller(person("grace"));
-        let found = grace.memberships_of("grace").all().await.unwrap();
-        let found: Vec<AgencyId> = found.into_iter().map(|member| member.agency_id).collect();
-        assert_eq!(found, joined);
+        eventually(joined.clone(), async || {
+            let found = grace.memberships_of("grace").all().await.unwrap();
+            found.into_iter().map(|member| member.agency_id).collect()
+        })
+        .await;
         assert_eq!(grace.memberships_of("ada").await.unwrap_err(), CallError::Forbidden);
-        let names = grace.agencies_by_id(&found).await.unwrap();
+        let names = grace.agencies_by_id(&joined).await.unwrap();
         let mut names: Vec<String> = names.into_iter().map(|agency| agency.name).collect();
         names.sort();
         assert_eq!(names, ["Agency 0", "Agency 1", "Agency 2"]);

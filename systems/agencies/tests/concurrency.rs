@@ -9,7 +9,7 @@ use keyform::CallError;
 use keyform_agencies::dissolution::{DissolutionError, dissolve, finish_all};
 use keyform_agencies::model::{AddMemberError, Agencies, AgencyId, RemoveMemberError};
 use keyform_scenario::fault::{Contended, Lossy, Mortal};
-use keyform_scenario::{Scene, on_every_store};
+use keyform_scenario::{Scene, eventually, on_every_store};
 use tokio::task::JoinSet;
 
 use support::{administrator, checked_members, founded, handle, populated, system};
@@ -149,6 +149,8 @@ fn the_job_goes_on_with_what_a_killed_process_has_begun() {
         let root = handle(&scene.through(mortal)).as_caller(administrator());
         assert!(dissolve(&root, &agency).await.is_err());
 
+        let ordered = async || agencies.agencies().all().await.unwrap().iter().any(|one| one.dissolved_by.is_some());
+        eventually(true, ordered).await;
         assert_eq!(finish_all(&agencies).await, Ok(1));
         assert_eq!(agencies.agency_by_id(&agency).await, Ok(None));
         assert_eq!(checked_members(&agencies, &agency).await, 0);

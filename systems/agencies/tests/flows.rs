@@ -10,7 +10,7 @@ use keyform::{CallError, Ulid};
 use keyform_agencies::dissolution::{DissolutionError, dissolve, finish_all};
 use keyform_agencies::model::{AddMemberError, Agencies, AgencyId, AgencyStatus};
 use keyform_agencies::{access, application, memberships, sample};
-use keyform_scenario::{Scene, Site, on_embedded, on_every_store};
+use keyform_scenario::{Scene, Site, eventually, on_embedded, on_every_store};
 
 use support::{administrator, checked_members, founded, person, populated, system};
 
@@ -29,7 +29,8 @@ fn an_agency_of_more_members_than_a_transaction_takes_is_dissolved_with_them() {
         assert_eq!(dissolve(&root, id).await, Ok(120));
         assert_eq!(root.agency_by_id(id).await, Ok(None));
         assert_eq!(checked_members(&agencies, id).await, 0);
-        assert!(agencies.memberships_of("p007").all().await.unwrap().is_empty(), "the index has none of them either");
+        // The index has none of them either.
+        eventually(0, async || agencies.memberships_of("p007").all().await.unwrap().len()).await;
         assert_eq!(dissolve(&root, id).await, Ok(0), "once more changes nothing");
         assert_eq!(dissolve(&root, &AgencyId::from(Ulid::fresh())).await, Ok(0));
     });
@@ -47,8 +48,12 @@ fn a_dissolution_that_was_ordered_lets_nobody_in_and_is_finished_by_the_job() {
         assert_eq!(root.add_member(&going.agency_id, "late").await, Err(AddMemberError::AgencyNotActive));
         assert_eq!(checked_members(&agencies, &going.agency_id).await, 11);
 
+        let ordered =
+            async || agencies.agencies().all().await.unwrap().into_iter().filter(|one| one.dissolved_by.is_some());
+        eventually(1, async || ordered().await.count()).await;
         let application = application(&scene.host).unwrap();
         assert_eq!(application.jobs()[0].run().await, Ok("finished 1 dissolutions".to_owned()));
+        eventually(0, async || ordered().await.count()).await;
         assert_eq!(application.jobs()[0].run().await, Ok(String::new()));
         assert_eq!(root.agency_by_id(&going.agency_id).await, Ok(None));
         assert_eq!(checked_members(&agencies, &going.agency_id).await, 0);
@@ -67,6 +72,7 @@ fn the_agencies_of_a_person_come_with_their_names_page_by_page() {
             expected.push((agency.agency_id, agency.name));
         }
         let ada = agencies.as_caller(person("ada"));
+        eventually(52, async || ada.memberships_of("ada").all().await.unwrap().len()).await;
         let first = memberships::page(&ada, "ada", None).await.unwrap();
         assert_eq!(first.items.len(), 50);
         let rest = memberships::page(&ada, "ada", first.cursor.clone()).await.unwrap();
@@ -140,8 +146,10 @@ fn the_sample_is_there_once() {
     on_every_store(async |scene| {
         let agencies: Agencies = system(&scene).await;
         let lines = sample::make(&agencies, &scene.host).await.unwrap();
+        eventually(2, async || agencies.memberships_of("ada").all().await.unwrap().len()).await;
+        eventually(2, async || agencies.memberships_of("grace").all().await.unwrap().len()).await;
         assert_eq!(sample::make(&agencies, &scene.host).await.unwrap(), lines);
         assert!(lines.iter().all(|line| line.starts_with("curl ") && line.contains("idpid=ada")), "{lines:?}");
-        assert_eq!(agencies.agencies().all().await.unwrap().len(), 2);
+        eventually(2, async || agencies.agencies().all().await.unwrap().len()).await;
     });
 }

@@ -95,7 +95,9 @@ fn wrong(wrong: WrongText) -> FlowError {
 fn lines(host: &Host) -> Vec<String> {
     let (grace, operator) = (caller_header(host, "grace", false), caller_header(host, "support", true));
     let post = |who: &str, flow: &str, body: &str| {
-        format!("curl -H '{who}' -H 'Content-Type: application/json' -d '{body}' $KEYFORM_URL/v1/t3nets/{flow}")
+        format!(
+            "curl -H '{who}' -H 'Content-Type: application/json' -d '{body}' http://127.0.0.1:8000/v1/t3nets/{flow}"
+        )
     };
     let from_teams = format!(r#"{{"channel_type":"teams","channel_id":"{CHANNEL}","sender_id":"aad-grace"}}"#);
     vec![post(&grace, "history", r#"{"conversation_id":"default"}"#), post(&operator, "resolveMessage", &from_teams)]

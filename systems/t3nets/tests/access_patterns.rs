@@ -8,7 +8,7 @@ use std::time::Duration;
 use keyform::model::run::Surroundings as _;
 use keyform::operation::{GetItem, GetItemOutput, PutItem};
 use keyform::{Attributes, CallError, Date, Operation, Output, Timestamp};
-use keyform_scenario::{Scene, on_every_store};
+use keyform_scenario::{Scene, eventually, on_every_store};
 use keyform_t3nets::channels::{self, Channel, ChannelType};
 use keyform_t3nets::conversations::{self, Role};
 use keyform_t3nets::model::{
@@ -180,8 +180,11 @@ fn gsi_channel_mapping() {
         let app = fresh("azure-bot");
         channels::connect(&as_ada, &tenant, &Channel::new(ChannelType::Teams, app.as_str())).await.unwrap();
         let support = t3nets.as_caller(operator());
-        let mapped = support.mappings_of_channel(ChannelMappingChannelType::Teams, &app).all().await.unwrap();
-        assert_eq!(mapped.iter().map(|mapping| &mapping.tenant_id).collect::<Vec<_>>(), [&tenant]);
+        eventually(vec![tenant.clone()], async || {
+            let mapped = support.mappings_of_channel(ChannelMappingChannelType::Teams, &app).all().await.unwrap();
+            mapped.into_iter().map(|mapping| mapping.tenant_id).collect()
+        })
+        .await;
         let none = support.mappings_of_channel(ChannelMappingChannelType::Slack, &app).all().await.unwrap();
         assert!(none.is_empty(), "of another kind");
         let refused = as_ada.mappings_of_channel(ChannelMappingChannelType::Teams, &app).await;
@@ -351,7 +354,7 @@ fn find_user_by_email() {
         let as_ada = t3nets.as_caller(person(&tenant, "ada"));
         let grace = user(&as_ada, &tenant, "grace").await;
         let shouted = format!("  GRACE@{tenant}.Example");
-        assert_eq!(as_ada.user_by_email(&tenant, &shouted).await, Ok(Some(grace.clone())));
+        eventually(Ok(Some(grace.clone())), async || as_ada.user_by_email(&tenant, &shouted).await).await;
         assert_eq!(as_ada.user_by_email(&tenant, "nobody@example.com").await, Ok(None));
         assert_eq!(as_ada.user_by_email(&other, &grace.email).await, Err(CallError::Forbidden));
         assert_eq!(t3nets.user_by_email(&other, &grace.email).await, Ok(None), "addresses belong to a tenant");
@@ -363,7 +366,7 @@ fn find_user_by_email() {
             role: grace.role,
         };
         as_ada.update_user(moved).await.unwrap();
-        assert_eq!(as_ada.user_by_email(&tenant, &grace.email).await, Ok(None), "the index follows");
+        eventually(Ok(None), async || as_ada.user_by_email(&tenant, &grace.email).await).await;
     });
 }
 
@@ -489,8 +492,11 @@ fn the_life_of_tenants_and_users() {
         assert_eq!(as_ada.finish_onboarding().await.unwrap().status, TenantStatus::Active, "active stays active");
         conversations::record(&as_ada, &turn(0)).await.unwrap();
         assert!(as_ada.tenants().await.is_err(), "the list is for operators");
-        let listed = support.tenants().all().await.unwrap();
-        assert_eq!(listed.iter().filter(|listed| listed.tenant_id == tenant).count(), 1);
+        eventually(1, async || {
+            let listed = support.tenants().all().await.unwrap();
+            listed.iter().filter(|listed| listed.tenant_id == tenant).count()
+        })
+        .await;
 
         user(&as_ada, &tenant, "grace").await;
         let as_grace = t3nets.as_caller(person(&tenant, "grace"));

@@ -4,15 +4,18 @@
 //!    `KEYFORM_EXTENDDB_URL` says where one listens.
 //! 2. [`Clock`] is a time that tests set.
 //! 3. [`Site`] serves an application over real HTTP.
-//! 4. [`fault`] has stores that die, lose answers, or see conflicts.
+//! 4. [`eventually`] waits for an index that lags behind.
+//! 5. [`fault`] has stores that die, lose answers, or see conflicts.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod clock;
+mod eventually;
 pub mod fault;
 mod site;
 mod store;
 
 pub use clock::Clock;
+pub use eventually::eventually;
 pub use site::{Answer, Site};
 pub use store::{Scene, Store, on_embedded, on_every_store};

@@ -1,0 +1,23 @@
+//! What an index has a moment later.
+
+use std::fmt::Debug;
+use std::time::{Duration, Instant};
+
+/// The longest that an index may lag behind.
+const LAG_MAX: Duration = Duration::from_secs(10);
+
+/// Reads until it is as expected: on some stores an index lags behind its table.
+///
+/// # Panics
+/// If it is not in time.
+pub async fn eventually<T: PartialEq + Debug>(expected: T, read: impl AsyncFn() -> T) {
+    let start = Instant::now();
+    loop {
+        let found = read().await;
+        if found == expected {
+            return;
+        }
+        assert!(start.elapsed() < LAG_MAX, "{found:?} is not {expected:?}, and does not become it");
+        tokio::task::yield_now().await;
+    }
+}
