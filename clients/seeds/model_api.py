@@ -1,0 +1,54 @@
+"""Calls of a served system's patterns and flows, and what the scripts beside it share."""
+
+import json
+import os
+import subprocess
+import urllib.error
+import urllib.parse
+import urllib.request
+
+URL = os.environ["AWS_ENDPOINT_URL_DYNAMODB"]
+
+
+class System:
+    """A system, called by somebody: `System("t3nets", tenant_id="acme", user_id="ada")`."""
+
+    def __init__(self, model, **claims):
+        self.model = model
+        self.caller = "; ".join(f"{name}={str(value).lower() if value is True or value is False else value}" for name, value in claims.items())
+
+    def read(self, pattern, **arguments):
+        """The answer of a read."""
+        return self._send("GET", f"{pattern}?{urllib.parse.urlencode(arguments)}", None)
+
+    def all(self, pattern, **arguments):
+        """All items of a read that has pages."""
+        items, cursor = [], {}
+        while True:
+            page = self.read(pattern, **arguments, **cursor)
+            items += page["items"]
+            if not page.get("cursor"):
+                return items
+            cursor = {"cursor": page["cursor"]}
+
+    def write(self, pattern, **arguments):
+        """The answer of a write or a flow."""
+        return self._send("POST", pattern, json.dumps(arguments).encode())
+
+    def _send(self, method, path, body):
+        headers = {"X-Keyform-Caller": self.caller, "Content-Type": "application/json"}
+        request = urllib.request.Request(f"{URL}/v1/{self.model}/{path}", body, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as response:
+                text = response.read()
+        except urllib.error.HTTPError as error:
+            raise AssertionError(f"{self.model} {path}: {error.code} {error.read().decode()}") from None
+        return json.loads(text) if text else None
+
+
+def as_code(model, pattern, **arguments):
+    """A pattern that is for code alone, called by the command on the same tables."""
+    command = [os.environ["KEYFORM"], "run", model, pattern, "--store", "dynamodb", "--endpoint-url", URL, "--set", "stage=local"]
+    command += [f"{name}={value}" for name, value in arguments.items()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
