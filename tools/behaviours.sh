@@ -13,7 +13,10 @@ trap 'kill "$server" 2>/dev/null || true; rm -rf "$folder"' EXIT
 
 for _ in $(seq 100); do
     if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
-        KEYFORM_EXTENDDB_URL=http://127.0.0.1:$port cargo test --locked --workspace --test behaviours --test run --test migrate --test deploy --test copy --test files --test live_reads --test live_evolution --test handlers
+        export KEYFORM_EXTENDDB_URL=http://127.0.0.1:$port
+        cargo test --locked --workspace --test behaviours --test run --test migrate --test deploy --test copy --test files --test live_reads --test live_evolution --test handlers
+        # The scenarios of the systems.
+        cargo test --locked -p keyform-agencies -p keyform-t3nets
         exit
     fi
     sleep 0.1

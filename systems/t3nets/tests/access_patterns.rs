@@ -501,7 +501,14 @@ fn the_life_of_tenants_and_users() {
         user(&as_ada, &tenant, "grace").await;
         let as_grace = t3nets.as_caller(person(&tenant, "grace"));
         as_grace.remember("s1", "soon gone", &[]).await.unwrap();
+        as_ada.remember("s1", "stays", &[]).await.unwrap();
+        as_ada.link_identity(&tenant, IdentityChannelType::Slack, "U1", &id("grace")).await.unwrap();
+        as_ada.link_identity(&tenant, IdentityChannelType::Slack, "U2", &id("ada")).await.unwrap();
         as_ada.delete_user(&tenant, &id("grace")).await.unwrap();
+        assert_eq!(t3nets.memory_of_user(&tenant, &id("grace")).all().await.unwrap(), [], "memory goes with its user");
+        assert_eq!(t3nets.identity(&tenant, IdentityChannelType::Slack, "U1").await, Ok(None), "and so do identities");
+        assert_eq!(t3nets.memory_of_user(&tenant, &id("ada")).all().await.unwrap().len(), 1);
+        assert!(t3nets.identity(&tenant, IdentityChannelType::Slack, "U2").await.unwrap().is_some());
         assert_eq!(as_ada.delete_user(&tenant, &id("grace")).await, Err(DeleteUserError::UnknownUser));
         assert!(
             as_grace.remember("s2", "too late", &[]).await.is_err(),

@@ -5,6 +5,7 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use keyform::model::run::Surroundings as _;
 use keyform::{CallError, Timestamp};
@@ -12,7 +13,9 @@ use keyform_scenario::fault::{Contended, Lossy, Mortal};
 use keyform_scenario::{Scene, on_every_store};
 use keyform_t3nets::channels::{self, Channel, ChannelType};
 use keyform_t3nets::conversations::{self, Recorder};
-use keyform_t3nets::model::{Caller, ClaimChannelError, ReleaseChannelError, SaveTurnError, T3nets, TenantId, UserId};
+use keyform_t3nets::model::{
+    Caller, ClaimChannelError, IdentityChannelType, ReleaseChannelError, SaveTurnError, T3nets, TenantId, UserId,
+};
 use keyform_t3nets::tenants;
 use tokio::task::JoinSet;
 
@@ -199,6 +202,36 @@ fn turns_and_their_count_agree_when_senders_are_killed() {
             assert!(head >= sure && head <= 4, "{head} saved, {sure} answered");
         }
         assert!(sure > 0);
+    });
+}
+
+#[test]
+fn a_user_whose_removal_is_killed_leaves_nothing_behind() {
+    on_every_store(async |scene| {
+        let t3nets = system(&scene).await;
+        let tenant = active_tenant(&t3nets).await.tenant_id;
+        let mut interrupted = 0;
+        for requests in 0..12 {
+            let name = format!("u{requests}");
+            let leaver = user(&t3nets, &tenant, &name).await.user_id;
+            for session in ["s1", "s2"] {
+                t3nets.as_caller(person(&tenant, &name)).remember(session, "x", &[]).await.unwrap();
+            }
+            t3nets.link_identity(&tenant, IdentityChannelType::Slack, &name, &leaver).await.unwrap();
+            let mortal = Arc::new(Mortal::new(scene.host.store(), requests));
+            // What follows the removal itself is not part of its answer.
+            let _answered = handle(&scene.through(mortal)).delete_user(&tenant, &leaver).await;
+            if t3nets.user_by_id(&tenant, &leaver).await.unwrap().is_some() {
+                continue;
+            }
+            interrupted += t3nets.memory_of_user(&tenant, &leaver).all().await.unwrap().len();
+            // Whoever was at it is given up after a while.
+            scene.clock.advance(Duration::from_secs(120));
+            t3nets.resume_cascades().await.unwrap();
+            assert_eq!(t3nets.memory_of_user(&tenant, &leaver).all().await.unwrap(), []);
+            assert_eq!(t3nets.identity(&tenant, IdentityChannelType::Slack, &name).await, Ok(None));
+        }
+        assert!(interrupted > 0, "no removal was killed in the middle");
     });
 }
 
