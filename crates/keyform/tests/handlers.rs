@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use keyform::live::handle::{Begin, HandleError, Handlers, Redriven, Settings as HandleSettings};
+use keyform::live::handle::{Begin, DeadLetters, HandleError, Handlers, Redriven, Settings as HandleSettings};
 use keyform::model::Checked;
 use keyform::model::document::ast::Event;
 use keyform::model::run::{Call, Runner, Settings as RunSettings};
@@ -274,6 +274,24 @@ async fn keep_and_drive_again(store: Arc<dyn Execute>) {
     assert!(handlers.dead_letters("record").await.unwrap().is_empty());
     let last = tried.lock().unwrap().last().cloned().unwrap();
     assert_eq!(last.0, letters[0].change, "under the same id");
+    // Somebody who has no code wants a letter tried: the program that runs does it.
+    broken.store(true, Ordering::SeqCst);
+    put(&runner, 1, 3).await;
+    let kept = DeadLetters::new(runner.store().clone(), &runner.checked().model, &settings(&runner));
+    let waited = async {
+        while kept.of("record").await.unwrap().is_empty() {
+            drop(tokio::time::timeout(Duration::from_millis(20), arrived.notified()).await);
+        }
+        broken.store(false, Ordering::SeqCst);
+        for letter in kept.of("record").await.unwrap() {
+            kept.want(&letter).await.unwrap();
+        }
+        while !kept.of("record").await.unwrap().is_empty() {
+            drop(tokio::time::timeout(Duration::from_millis(20), arrived.notified()).await);
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), waited).await.unwrap();
+    assert_eq!(kept.of("dance").await.unwrap_err(), HandleError::Unknown("dance".to_owned()));
     running.stop().await;
 }
 

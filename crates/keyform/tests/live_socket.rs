@@ -16,6 +16,7 @@ use keyform::surroundings::System;
 use keyform::{AttributeValue, Database};
 use serde_json::{Value, json};
 use sha2::Sha256;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -74,6 +75,17 @@ impl Api {
         }
         let stream = TcpStream::connect(address).await.unwrap();
         tokio_tungstenite::client_async(request, stream).await.map(|(socket, _)| Client(socket))
+    }
+
+    /// The page of figures.
+    async fn figures(&self) -> String {
+        let address = self.running.url().replace("http://", "");
+        let mut stream = TcpStream::connect(&address).await.unwrap();
+        let request = format!("GET /metrics HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut page = String::new();
+        stream.read_to_string(&mut page).await.unwrap();
+        page
     }
 
     async fn ada(&self) -> Client {
@@ -316,4 +328,16 @@ async fn a_client_that_does_not_read_is_closed_as_slow() {
     client.subscribe("again", Some(&last)).await;
     assert_eq!(client.next().await.unwrap()["type"], "resumed");
     assert_eq!(client.next().await.unwrap()["type"], "changes");
+    let figures = api.figures().await;
+    for line in [
+        "keyform_live_closes_total{code=\"4008\"} 1",
+        "keyform_live_ended_total{reason=\"slow\"} 1",
+        "keyform_live_connections_total 2",
+        "keyform_live_subscriptions_total 2",
+        "keyform_live_pages_total 1",
+        "keyform_live_resumes_total 1",
+    ] {
+        assert!(figures.lines().any(|known| known == line), "{line} is not in\n{figures}");
+    }
+    assert!(figures.contains("keyform_live_feed_lag_seconds{table="), "{figures}");
 }

@@ -169,6 +169,9 @@ pub(crate) struct Metrics {
     received_bytes: Counter,
     sent_bytes: Counter,
     pub(crate) connections: Counter,
+    /// WebSockets of live reads that were opened.
+    pub(crate) live_opened: Counter,
+    live_closes: Mutex<BTreeMap<u16, u64>>,
 }
 
 impl Metrics {
@@ -181,6 +184,8 @@ impl Metrics {
             received_bytes: Counter::default(),
             sent_bytes: Counter::default(),
             connections: Counter::default(),
+            live_opened: Counter::default(),
+            live_closes: Mutex::default(),
         }
     }
 
@@ -216,6 +221,7 @@ impl Metrics {
         if let Some(bytes) = resident_bytes() {
             page.single("process_resident_memory_bytes", "Memory of the process.", "gauge", bytes);
         }
+        self.live(&mut page, shared);
         for figure in shared.probe.iter().flat_map(|probe| probe.figures()) {
             let kind = if figure.kind == FigureKind::Counter { "counter" } else { "gauge" };
             page.single(figure.name, figure.help, kind, figure.value);
@@ -254,6 +260,62 @@ impl Metrics {
                 page.line(format_args!("{name}{{{},outcome=\"{}\"}} {count}", labels(model, pattern), plain(outcome)));
             }
         }
+    }
+
+    fn live(&self, page: &mut Page, shared: &Shared) {
+        let live = shared.live.figures();
+        let opened = self.live_opened.get();
+        let open = opened.saturating_sub(self.live_closes().values().sum());
+        page.single("keyform_live_connections_total", "WebSockets of live reads opened.", "counter", opened);
+        page.single("keyform_live_connections", "WebSockets of live reads open now.", "gauge", open);
+        page.head(
+            "keyform_live_closes_total",
+            "WebSockets of live reads closed, by code; 4008 is too slow.",
+            "counter",
+        );
+        for (code, count) in self.live_closes() {
+            page.line(format_args!("keyform_live_closes_total{{code=\"{code}\"}} {count}"));
+        }
+        page.single("keyform_live_subscriptions", "Reads followed now.", "gauge", live.subscriptions);
+        page.single("keyform_live_subscriptions_total", "Reads followed so far.", "counter", live.subscribed);
+        page.single("keyform_live_pages_total", "First pages told.", "counter", live.pages);
+        page.single("keyform_live_resumes_total", "Reads that went on with a token.", "counter", live.resumed);
+        page.single(
+            "keyform_live_deliveries_total",
+            "Deliveries of changes to subscribers.",
+            "counter",
+            live.deliveries,
+        );
+        page.single("keyform_live_changes_total", "Changes in these deliveries.", "counter", live.changes);
+        let ended = live.ended;
+        let reasons = [
+            ("forbidden", ended.forbidden),
+            ("slow", ended.slow),
+            ("unavailable", ended.unavailable),
+            ("internal", ended.internal),
+        ];
+        page.head("keyform_live_ended_total", "Subscriptions that the server has ended, by why.", "counter");
+        for (why, count) in reasons {
+            page.line(format_args!("keyform_live_ended_total{{reason=\"{why}\"}} {count}"));
+        }
+        page.head(
+            "keyform_live_feed_lag_seconds",
+            "Time since a followed table's changes were last all read.",
+            "gauge",
+        );
+        for (table, lag) in &live.feeds {
+            let (table, lag) = (plain(table), lag.as_secs_f64());
+            page.line(format_args!("keyform_live_feed_lag_seconds{{table=\"{table}\"}} {lag}"));
+        }
+    }
+
+    fn live_closes(&self) -> BTreeMap<u16, u64> {
+        self.live_closes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Counts a WebSocket of live reads that is closed, by the code: 1006 where there was none.
+    pub(crate) fn record_live_close(&self, code: u16) {
+        *self.live_closes.lock().unwrap_or_else(PoisonError::into_inner).entry(code).or_default() += 1;
     }
 
     fn errors(&self, page: &mut Page) {

@@ -81,8 +81,9 @@ fn with_runtime<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, 
 }
 
 async fn show(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    let model = model(arguments)?;
     let place = Place::open(arguments).await?;
-    let plan = plan(&place, arguments).await?;
+    let plan = plan(&model, &place, arguments).await?;
     place.close()?;
     print(&plan, arguments)?;
     Ok(match (arguments.get_flag("exit-code"), plan.is_refused(), plan.has_changes()) {
@@ -93,8 +94,9 @@ async fn show(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
 }
 
 async fn apply(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    let model = model(arguments)?;
     let place = Place::open(arguments).await?;
-    let plan = plan(&place, arguments).await?;
+    let plan = plan(&model, &place, arguments).await?;
     print(&plan, arguments)?;
     if plan.is_refused() {
         place.close()?;
@@ -115,12 +117,17 @@ async fn apply(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     Ok(if report.later.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-async fn plan(place: &Place, arguments: &ArgMatches) -> Result<Plan, Failure> {
+/// The model, before a store is opened for it.
+fn model(arguments: &ArgMatches) -> Result<Checked, Failure> {
     let path = arguments.get_one::<String>("file").map_or("-", String::as_str);
     let checked = Checked::read(&source::read(path)?);
     if checked.has_errors() {
         return Err(Failure::new(format!("{path} has errors: see `keyform check {path}`")));
     }
+    Ok(checked)
+}
+
+async fn plan(checked: &Checked, place: &Place, arguments: &ArgMatches) -> Result<Plan, Failure> {
     let destroy = arguments.get_many::<String>("destroy").into_iter().flatten().cloned().collect();
     let request = Request { variables: place::variables(arguments)?, destroy };
     Ok(deploy::prepare(&*place.store(), &checked.model, &request).await?)

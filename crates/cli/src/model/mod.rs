@@ -12,6 +12,7 @@ mod explain;
 mod field_keys;
 mod format;
 mod generate;
+mod handlers;
 mod import;
 mod migrate;
 mod printed;
@@ -39,6 +40,7 @@ pub(crate) fn commands() -> Vec<Command> {
         deploy::command(),
         field_keys::command(),
         generate::command(),
+        handlers::command(),
         import::command(),
         convert::command(),
     ]
@@ -54,6 +56,7 @@ pub(crate) fn run(name: &str, arguments: &ArgMatches) -> Option<Result<ExitCode,
         "explain" => explain::run(arguments),
         "field-keys" => field_keys::run(arguments),
         "generate" => generate::run(arguments),
+        "handlers" => handlers::run(arguments),
         "fmt" => format::run(arguments),
         "model" => convert::run(arguments),
         "import" => import::run(arguments),

@@ -13,6 +13,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::change::EntityChange;
 use super::ledger::{DeadLetter, Lease, Ledger};
+use super::letters::redrive_wanted;
 use super::supervise::Supervisor;
 
 type Handler = Arc<dyn Fn(EntityChange) -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
@@ -184,6 +185,7 @@ impl Handlers {
                 supervisors.spawn(Supervisor::new(shared.clone(), table, entities).run());
             }
         }
+        supervisors.spawn(redrive_wanted(shared.clone()));
         let task = tokio::spawn(async move { while supervisors.join_next().await.is_some() {} });
         Ok(RunningHandlers { shared, task })
     }
@@ -234,21 +236,12 @@ impl Handlers {
         if !self.code.contains_key(handler) {
             return Err(HandleError::Missing(handler.to_owned()));
         }
-        let (shared, tables) = (self.shared(), self.runner.tables());
+        let shared = self.shared();
         let mut redriven = Redriven::default();
         for letter in shared.ledger.letters(handler).await? {
-            let entities = tables.iter().find(|(table, _)| *table == letter.table).map(|(_, entities)| entities);
-            let change = entities.and_then(|entities| EntityChange::of(&self.runner, entities, &letter.record));
-            let taken = match change {
-                Some(change) => shared.call(handler, change).await.is_ok(),
-                None => false,
-            };
-            if taken {
-                shared.ledger.discard(&letter).await?;
-                redriven.taken += 1;
-            } else {
-                redriven.kept += 1;
-            }
+            let one = shared.redrive(&letter).await?;
+            redriven.taken += one.taken;
+            redriven.kept += one.kept;
         }
         Ok(redriven)
     }

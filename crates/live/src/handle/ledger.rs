@@ -59,6 +59,8 @@ pub struct DeadLetter {
     pub attempts: i64,
     /// The change. An item that is too large for the letter is left out: its key is there.
     pub record: ChangeRecord,
+    /// Whether somebody wants it tried again.
+    pub is_wanted: bool,
     pub(super) sort: String,
 }
 
@@ -206,8 +208,38 @@ impl Ledger {
         Ok(items.iter().filter_map(|item| letter(handler, item)).collect())
     }
 
+    fn letter_key(&self, letter: &DeadLetter) -> Attributes {
+        key(format!("DEAD#{}#{}", self.model, letter.handler), letter.sort.clone())
+    }
+
+    /// Notes that somebody wants a letter tried again; nothing if it is gone.
+    pub(super) async fn want(&self, letter: &DeadLetter) -> Result<(), Error> {
+        let is_there = Condition::AttributeExists(Path::attribute("pk"));
+        self.update(self.letter_key(letter), vec![to("wanted", true.into())], is_there).await.map(drop)
+    }
+
+    /// Takes the wish; false if another copy was faster.
+    pub(super) async fn take_wanted(&self, letter: &DeadLetter) -> Result<bool, Error> {
+        let update = UpdateItem {
+            table: self.table.clone(),
+            key: self.letter_key(letter),
+            update: Some(Update { remove: vec![Path::attribute("wanted")], ..Update::default() }),
+            condition: Some(Condition::AttributeExists(Path::attribute("wanted"))),
+            ..UpdateItem::default()
+        };
+        Ok(unless_refused(self.store.execute(Operation::UpdateItem(update)).await)?.is_some())
+    }
+
+    /// Notes what the handler said when the letter was tried again.
+    pub(super) async fn still_fails(&self, letter: &DeadLetter, error: &str) -> Result<(), Error> {
+        let error: String = error.chars().take(1000).collect();
+        let set = vec![to("error", AttributeValue::S(error)), to("attempts", (letter.attempts + 1).into())];
+        let is_there = Condition::AttributeExists(Path::attribute("pk"));
+        self.update(self.letter_key(letter), set, is_there).await.map(drop)
+    }
+
     pub(super) async fn discard(&self, letter: &DeadLetter) -> Result<(), Error> {
-        self.delete(key(format!("DEAD#{}#{}", self.model, letter.handler), letter.sort.clone())).await
+        self.delete(self.letter_key(letter)).await
     }
 
     async fn delete(&self, key: Attributes) -> Result<(), Error> {
@@ -365,6 +397,7 @@ fn letter(handler: &str, item: &Item) -> Option<DeadLetter> {
         error: text(item, "error").unwrap_or_default(),
         attempts: number(item, "attempts").unwrap_or_default(),
         record,
+        is_wanted: item.get("wanted").is_some(),
         sort: text(item, "sk")?,
     })
 }

@@ -11,13 +11,16 @@
 //! 3. `shard` reads one shard and calls the handlers. A change is delivered at least once: again after a crash, under the same id, by which a handler
 //!    makes its effect happen once.
 //! 4. `ledger` keeps leases, checkpoints and dead letters in a table of the same store.
+//! 5. [`DeadLetters`] is for those who look after a program: letters are listed, dropped, or tried again by a program that has the code.
 
 mod change;
 mod handlers;
 mod ledger;
+mod letters;
 mod shard;
 mod supervise;
 
 pub use change::EntityChange;
 pub use handlers::{Begin, HandleError, Handlers, Redriven, RunningHandlers, Settings};
 pub use ledger::DeadLetter;
+pub use letters::DeadLetters;

@@ -43,6 +43,8 @@ pub(super) struct Hub {
     /// Where the feed is; set with the state locked, and read without, by hubs of old tables.
     position: Mutex<Arc<Position>>,
     progress: watch::Sender<Progress>,
+    /// When the feed was last read to its end, and whether it waits to be woken since.
+    caught_up: Mutex<(Instant, bool)>,
     /// The round that somebody waits for.
     wanted_round: AtomicU64,
     kick: Notify,
@@ -99,6 +101,7 @@ impl Hub {
             state: Mutex::new(state),
             position: Mutex::new(feed.position().clone()),
             progress: watch::channel(progress).0,
+            caught_up: Mutex::new((Instant::now(), false)),
             wanted_round: AtomicU64::new(0),
             kick: Notify::new(),
         }
@@ -108,10 +111,14 @@ impl Hub {
     pub(super) async fn run(&self, mut feed: Feed, suspect: &Suspect, is_needed: impl Fn() -> bool) {
         let mut failures = 0;
         while is_needed() {
+            let begun = Instant::now();
             match feed.read().await {
                 Ok(batch) => {
                     failures = 0;
                     self.apply(&batch, suspect);
+                    if batch.caught_up {
+                        *self.caught_up.lock() = (begun, false);
+                    }
                     self.note(&feed, batch.caught_up);
                     if batch.caught_up && !self.is_awaited() {
                         self.rest(&feed).await;
@@ -146,12 +153,24 @@ impl Hub {
 
     async fn rest(&self, feed: &Feed) {
         let next = self.state.lock().next_expiry_ms();
+        // Whoever is woken by every change has read everything as long as it waits.
+        self.caught_up.lock().1 = self.store.watch().is_some();
         let pause = next.map_or(LOOK, Duration::from_millis).clamp(Duration::from_millis(1), LOOK);
         tokio::select! {
             () = feed.wait() => {}
             () = self.kick.notified() => {}
             () = tokio::time::sleep(pause) => {}
         }
+        let mut caught_up = self.caught_up.lock();
+        if caught_up.1 {
+            *caught_up = (Instant::now(), false);
+        }
+    }
+
+    /// How long ago the feed had last read everything.
+    pub(super) fn behind(&self) -> Duration {
+        let (at, waits) = *self.caught_up.lock();
+        if waits { Duration::ZERO } else { at.elapsed() }
     }
 
     fn fail(&self, error: &FeedError) {

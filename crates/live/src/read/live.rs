@@ -16,6 +16,7 @@ use tokio::sync::{OnceCell, watch};
 use tokio::task::AbortHandle;
 
 use super::event::{Ended, LiveError, LiveEvent, LiveItem, LivePage};
+use super::figures::{Counters, Figures};
 use super::guard::{self, Dependency};
 use super::hub::Hub;
 use super::outbox::Outbox;
@@ -60,6 +61,7 @@ struct Inner {
     /// Those whose right can end, by address.
     guarded: Mutex<HashMap<usize, Weak<Subscriber>>>,
     rechecks: OnceCell<()>,
+    counters: Counters,
     /// Closed with the last clone, which ends all tasks.
     alive: watch::Sender<()>,
 }
@@ -112,9 +114,21 @@ impl Live {
             hubs: Mutex::default(),
             guarded: Mutex::default(),
             rechecks: OnceCell::new(),
+            counters: Counters::default(),
             alive: watch::channel(()).0,
         };
         Self { inner: Arc::new(inner) }
+    }
+
+    /// What it has done so far, and how it stands.
+    #[must_use]
+    pub fn figures(&self) -> Figures {
+        let hubs = self.inner.hubs.lock();
+        let open = hubs.iter().filter_map(|((_, table), slot)| Some((table.clone(), slot.hub.get()?.behind())));
+        let mut feeds: Vec<(String, Duration)> = open.collect();
+        drop(hubs);
+        feeds.sort();
+        self.inner.counters.figures(feeds)
     }
 
     /// Follows a read as a stream of events. With a token it goes on where that left off.
@@ -203,7 +217,8 @@ impl Live {
         let hub = slot.hub.get().expect("a hub that was opened").clone();
         let can_end = guard::can_end(runner, read, &call);
         let guarded = can_end.then(|| Guarded { runner: runner.clone(), call: call.clone() });
-        let subscriber = hub.join(topic, |topic| Subscriber::new(number, outbox.clone(), topic, guarded));
+        let counters = self.inner.counters.clone();
+        let subscriber = hub.join(topic, |topic| Subscriber::new(number, outbox.clone(), topic, guarded, counters));
         let mut subscription = Subscription { hub, subscriber, also: Vec::new(), _slot: slot };
         for table in &old_tables {
             self.follow_also(runner, table, &mut subscription).await?;
@@ -281,7 +296,7 @@ impl Live {
             token: topic.token(&position),
             reset,
         };
-        subscriber.outbox.push(subscriber.number, LiveEvent::Page(Arc::new(page)));
+        subscriber.tell(LiveEvent::Page(Arc::new(page)));
         subscriber.release();
         Ok(())
     }
@@ -299,7 +314,7 @@ impl Live {
             let batch = feed.read().await?;
             // Only a feed that can be read is said to go on.
             if let Some(resumed) = first.take() {
-                subscriber.outbox.push(subscriber.number, resumed);
+                subscriber.tell(resumed);
             }
             let mut changes = Vec::new();
             for change in &batch.changes {
@@ -313,7 +328,7 @@ impl Live {
                 hub.note_items(topic, leaving.collect::<Vec<_>>().iter());
                 subscriber.outbox.has_room().await;
                 let delivery = Arc::new(topic.delivery(changes, batch.position.clone()));
-                subscriber.outbox.push(subscriber.number, LiveEvent::Changes(delivery));
+                subscriber.tell(LiveEvent::Changes(delivery));
             }
             if batch.caught_up || subscriber.has_ended() {
                 break;

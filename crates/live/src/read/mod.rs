@@ -12,8 +12,10 @@
 //!    what the change is to its read (insert, change, removal or nothing) once for all subscribers, who share the outcome.
 //! 4. Subscribers have an [`Outbox`] of bounded size. One that is not emptied in time ends with [`Ended::Slow`].
 //! 5. A subscriber whose guard rests on an item that changes is held until the guard has been asked again.
+//! 6. [`Figures`] say how many follow, what they were told, and how far feeds are behind.
 
 mod event;
+mod figures;
 mod guard;
 mod hub;
 mod live;
@@ -23,5 +25,6 @@ mod token;
 mod topic;
 
 pub use event::{Delivery, Ended, Kind, LiveChange, LiveError, LiveEvent, LiveItem, LivePage};
+pub use figures::{EndedFigures, Figures};
 pub use live::{Live, LiveStream, Settings, Subscription};
 pub use outbox::Outbox;

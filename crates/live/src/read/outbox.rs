@@ -27,6 +27,17 @@ struct Inner {
     bytes_max: usize,
 }
 
+/// What became of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pushed {
+    /// It waits to be taken.
+    Taken,
+    /// There was no room for it: this is the end.
+    Overflowed,
+    /// The end was before it.
+    Dropped,
+}
+
 #[derive(Debug, Default)]
 struct Queue {
     events: VecDeque<(u64, LiveEvent)>,
@@ -49,20 +60,22 @@ impl Outbox {
 
     /// Adds an event; if there is no room, nothing comes after what waits but [`Ended::Slow`]. One that is at least half empty takes an event
     /// of any size, so that whoever takes what it is given gets on.
-    pub(super) fn push(&self, number: u64, event: LiveEvent) {
+    pub(super) fn push(&self, number: u64, event: &LiveEvent) -> Pushed {
         let mut queue = self.inner.queue.lock();
         if queue.overflowed {
-            return;
+            return Pushed::Dropped;
         }
-        let bytes = size(&event);
-        if queue.bytes > self.inner.bytes_max / 2 && queue.bytes + bytes > self.inner.bytes_max {
-            queue.overflowed = true;
-        } else {
+        let bytes = size(event);
+        let has_room = queue.bytes <= self.inner.bytes_max / 2 || queue.bytes + bytes <= self.inner.bytes_max;
+        if has_room {
             queue.bytes += bytes;
-            queue.events.push_back((number, event));
+            queue.events.push_back((number, event.clone()));
+        } else {
+            queue.overflowed = true;
         }
         drop(queue);
         self.inner.arrived.notify_one();
+        if has_room { Pushed::Taken } else { Pushed::Overflowed }
     }
 
     /// Whether it has overflowed, so that nothing need be put in any more.

@@ -7,7 +7,8 @@ use keyform_model::run::{Call, Runner};
 use parking_lot::Mutex;
 
 use super::event::{Delivery, Ended, LiveEvent};
-use super::outbox::Outbox;
+use super::figures::Counters;
+use super::outbox::{Outbox, Pushed};
 use super::topic::Topic;
 use crate::feed::{Lineage, Position};
 
@@ -18,6 +19,7 @@ pub(super) struct Subscriber {
     pub(super) topic: Arc<Topic>,
     /// What to ask again, of a subscriber whose right can end.
     pub(super) guarded: Option<Guarded>,
+    counters: Counters,
     gate: Mutex<Gate>,
     /// The hubs of the tables that its guards look at stay open as long as it does.
     kept: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
@@ -46,14 +48,31 @@ const HELD_BYTES_MAX: usize = 4 << 20;
 
 impl Subscriber {
     /// A subscriber whose events are held until [`Subscriber::begin`].
-    pub(super) fn new(number: u64, outbox: Outbox, topic: Arc<Topic>, guarded: Option<Guarded>) -> Self {
+    pub(super) fn new(
+        number: u64,
+        outbox: Outbox,
+        topic: Arc<Topic>,
+        guarded: Option<Guarded>,
+        counters: Counters,
+    ) -> Self {
+        counters.subscribed();
         Self {
             number,
             outbox,
             topic,
             guarded,
+            counters,
             gate: Mutex::new(Gate { holds: 1, ..Gate::default() }),
             kept: Mutex::default(),
+        }
+    }
+
+    /// Puts an event into the outbox, and counts it; one that finds no room ends the subscriber.
+    pub(super) fn tell(&self, event: LiveEvent) {
+        match self.outbox.push(self.number, &event) {
+            Pushed::Taken => self.counters.told(&event),
+            Pushed::Overflowed => self.counters.told(&LiveEvent::Ended(Ended::Slow)),
+            Pushed::Dropped => {}
         }
     }
 
@@ -76,12 +95,12 @@ impl Subscriber {
             if gate.held_bytes > HELD_BYTES_MAX {
                 gate.ended = true;
                 gate.held.clear();
-                self.outbox.push(self.number, LiveEvent::Ended(Ended::Slow));
+                self.tell(LiveEvent::Ended(Ended::Slow));
             }
             return;
         }
         if let Some(delivery) = gate.untold(&self.topic, delivery) {
-            self.outbox.push(self.number, LiveEvent::Changes(delivery));
+            self.tell(LiveEvent::Changes(delivery));
         }
     }
 
@@ -112,7 +131,7 @@ impl Subscriber {
         gate.held_bytes = 0;
         for delivery in std::mem::take(&mut gate.held) {
             if let Some(delivery) = gate.untold(&self.topic, &delivery) {
-                self.outbox.push(self.number, LiveEvent::Changes(delivery));
+                self.tell(LiveEvent::Changes(delivery));
             }
         }
     }
@@ -123,7 +142,7 @@ impl Subscriber {
         if !gate.ended {
             gate.ended = true;
             gate.held.clear();
-            self.outbox.push(self.number, LiveEvent::Ended(why));
+            self.tell(LiveEvent::Ended(why));
         }
     }
 
@@ -137,6 +156,12 @@ impl Subscriber {
 
     pub(super) fn has_ended(&self) -> bool {
         self.gate.lock().ended || self.outbox.has_overflowed()
+    }
+}
+
+impl Drop for Subscriber {
+    fn drop(&mut self) {
+        self.counters.left();
     }
 }
 

@@ -28,6 +28,8 @@ use crate::shared::Shared;
 
 type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
+/// What a connection counts as that ends without a code.
+const ABNORMAL: u16 = 1006;
 /// How long is waited for the client's answer to our farewell.
 const FAREWELL: Duration = Duration::from_secs(5);
 
@@ -77,12 +79,17 @@ impl Session {
 
     /// Serves the client until one of both leaves.
     pub(super) async fn run(mut self, mut socket: Socket) {
+        self.shared.metrics.live_opened.add(1);
         match self.serve(&mut socket).await {
             Ok(Close(code, reason)) => {
+                self.shared.metrics.record_live_close(code);
                 self.reads.clear();
                 farewell(&mut socket, code, reason).await;
             }
-            Err(error) => tracing::debug!(%error, "a live connection ended"),
+            Err(error) => {
+                self.shared.metrics.record_live_close(ABNORMAL);
+                tracing::debug!(%error, "a live connection ended");
+            }
         }
     }
 

@@ -1,0 +1,130 @@
+//! Dead letters as those see them who look after a program: listed, dropped, or asked to be tried again. The code of handlers is in the
+//! programs that run them: one of these takes a letter that somebody wants tried, and gives it to the handler once.
+
+use std::sync::Arc;
+
+use keyform_core::{ErrorCode, Execute};
+use keyform_model::schema::{Model, Target};
+
+use super::change::EntityChange;
+use super::handlers::{HandleError, Redriven, Settings, Shared};
+use super::ledger::{DeadLetter, Ledger};
+
+/// The dead letters of a model's handlers, without their code.
+#[derive(Clone)]
+pub struct DeadLetters {
+    ledger: Ledger,
+    handlers: Vec<String>,
+}
+
+impl std::fmt::Debug for DeadLetters {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DeadLetters").field("handlers", &self.handlers).finish_non_exhaustive()
+    }
+}
+
+impl DeadLetters {
+    /// Those that are kept in the table that the settings name.
+    #[must_use]
+    pub fn new(store: Arc<dyn Execute>, model: &Model, settings: &Settings) -> Self {
+        let ledger = Ledger { store, table: settings.table.clone(), model: model.name.clone() };
+        Self { ledger, handlers: handlers(model) }
+    }
+
+    /// The handlers that the model names.
+    #[must_use]
+    pub fn handlers(&self) -> &[String] {
+        &self.handlers
+    }
+
+    /// Those of a handler, oldest first.
+    ///
+    /// # Errors
+    /// The model has no such handler, or the store failed.
+    pub async fn of(&self, handler: &str) -> Result<Vec<DeadLetter>, HandleError> {
+        if !self.handlers.iter().any(|known| known == handler) {
+            return Err(HandleError::Unknown(handler.to_owned()));
+        }
+        match self.ledger.letters(handler).await {
+            // Where no handler has ever run, none has failed.
+            Err(error) if error.code() == ErrorCode::ResourceNotFound => Ok(Vec::new()),
+            letters => Ok(letters?),
+        }
+    }
+
+    /// Wants a letter tried again by a program that runs the handler.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn want(&self, letter: &DeadLetter) -> Result<(), HandleError> {
+        Ok(self.ledger.want(letter).await?)
+    }
+
+    /// Drops a letter: its change will never be handled.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn discard(&self, letter: &DeadLetter) -> Result<(), HandleError> {
+        Ok(self.ledger.discard(letter).await?)
+    }
+}
+
+/// The handlers that a model names, each once.
+fn handlers(model: &Model) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for consumer in &model.consumers {
+        if let Target::Handler(name) = &consumer.target
+            && !names.contains(name)
+        {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+/// Tries letters that somebody wants tried, from time to time, until it is dropped.
+pub(super) async fn redrive_wanted(shared: Arc<Shared>) {
+    let handlers = handlers(&shared.runner.checked().model);
+    loop {
+        for handler in &handlers {
+            if let Err(error) = redrive_of(&shared, handler).await {
+                tracing::warn!(handler, %error, "dead letters cannot be tried; it is tried again");
+            }
+        }
+        tokio::time::sleep(shared.settings.lease / 3).await;
+    }
+}
+
+async fn redrive_of(shared: &Shared, handler: &str) -> Result<(), HandleError> {
+    for letter in shared.ledger.letters(handler).await?.iter().filter(|letter| letter.is_wanted) {
+        // Of several copies of the program, one tries it.
+        if shared.ledger.take_wanted(letter).await? {
+            let redriven = shared.redrive(letter).await?;
+            tracing::info!(handler, change = letter.change, taken = redriven.taken, "a dead letter was tried again");
+        }
+    }
+    Ok(())
+}
+
+impl Shared {
+    /// Gives a letter to its handler once; if it is taken, the letter is gone, else it says why not.
+    pub(super) async fn redrive(&self, letter: &DeadLetter) -> Result<Redriven, HandleError> {
+        let tables = self.runner.tables();
+        let entities = tables.iter().find(|(table, _)| *table == letter.table).map(|(_, entities)| entities);
+        let change = entities.and_then(|entities| EntityChange::of(&self.runner, entities, &letter.record));
+        let called = match change {
+            Some(change) => self.call(&letter.handler, change).await,
+            None => Err("the model has no entity any more that the change is of".to_owned()),
+        };
+        match called {
+            Ok(()) => {
+                self.ledger.discard(letter).await?;
+                Ok(Redriven { taken: 1, kept: 0 })
+            }
+            Err(why) => {
+                self.ledger.still_fails(letter, &why).await?;
+                Ok(Redriven { taken: 0, kept: 1 })
+            }
+        }
+    }
+}
