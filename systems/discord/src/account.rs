@@ -1,0 +1,199 @@
+//! Accounts: registering, logging in, changing the password, and who one is.
+//!
+//! Whether an address has an account is told to nobody who logs in: an unknown address and a wrong password have the same answer, after the same
+//! reads and the same hashing.
+
+use keyform::model::run::{Call, RunError};
+use keyform::server::{FlowError, Tables};
+use keyform::typed::{FromAttributes as _, check_text};
+use keyform::{AttributeValue, Attributes, Secret, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+
+use crate::model::{SignUpError, User, UserId};
+use crate::password;
+use crate::service::Service;
+
+/// What somebody registers with.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Registration {
+    /// The address, of which upper and lower case are the same.
+    pub email: String,
+    /// What others see.
+    pub username: String,
+    /// The password.
+    #[schemars(with = "String")]
+    pub password: Secret<String>,
+}
+
+/// What somebody logs in with.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LogIn {
+    /// The address.
+    pub email: String,
+    /// The password.
+    #[schemars(with = "String")]
+    pub password: Secret<String>,
+}
+
+/// A password for another.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PasswordChange {
+    /// The password so far.
+    #[schemars(with = "String")]
+    pub password: Secret<String>,
+    /// The one from now on.
+    #[schemars(with = "String")]
+    pub new_password: Secret<String>,
+}
+
+/// Who one is, and what proves it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Session {
+    /// For `Authorization: Bearer …`; nothing where somebody else issues tokens.
+    pub token: Option<String>,
+    /// When the token ends.
+    #[schemars(with = "String")]
+    pub expires_at: Timestamp,
+    /// The user.
+    #[schemars(with = "Value")]
+    pub user: User,
+}
+
+/// A user id that nobody has: the first ULID of all.
+const NOBODY: &str = "00000000000000000000000000";
+
+impl Service {
+    /// Makes an account. Under an idempotency token the same registration makes one account, and is answered alike.
+    ///
+    /// # Errors
+    /// `EmailTaken`, `WeakPassword`, or an address or a name that is none.
+    pub async fn register(&self, who: Registration, token: Option<&str>) -> Result<Session, FlowError> {
+        let email = check_text(who.email, keyform::typed::Form::Email)
+            .map_err(|error| FlowError::Arguments(error.to_string()))?;
+        let username = username(&who.username)?;
+        let password = who.password.expose();
+        password::check(password, &email, &username).map_err(weak)?;
+        // The salt is never the same for two accounts; under a token it is the same for a call that is repeated, so that it is the same call.
+        let salt = token.map_or_else(|| self.world().fresh().token(16), |token| derived(&[token, &email]));
+        let hash = self.settings.passwords.hash(password, &salt).await?;
+        let user = match token {
+            Some(token) => self.sign_up_once(&email, &username, &hash, token).await?,
+            None => self.discord.sign_up(&email, &username, &hash).await.map_err(taken)?,
+        };
+        Ok(self.session(user))
+    }
+
+    async fn sign_up_once(&self, email: &str, username: &str, hash: &str, token: &str) -> Result<User, FlowError> {
+        let runner = self.discord.calls().runner();
+        if self.host.tables() == Tables::Made {
+            runner.create_answer_table().await?;
+        }
+        let arguments: Attributes = [("email", email), ("username", username), ("passwordHash", hash)]
+            .map(|(name, value)| (name.to_owned(), AttributeValue::from(value)))
+            .into();
+        match runner.write_once("signUp", &Call { arguments, ..Call::default() }, token).await {
+            Ok(Some(found)) => {
+                User::from_attributes(found.fields).map_err(|error| FlowError::Broken(error.to_string()))
+            }
+            Ok(None) => Err(FlowError::Broken("a sign-up gave no user".to_owned())),
+            Err(RunError::Refused { outcome, .. }) if outcome == "EmailTaken" => Err(taken(SignUpError::EmailTaken)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Proves who one is, for a token.
+    ///
+    /// # Errors
+    /// `WrongCredentials`, and `TokensIssuedElsewhere` where the server has no secret to sign tokens with.
+    pub async fn log_in(&self, who: LogIn) -> Result<Session, FlowError> {
+        let user = self.discord.user_by_email(&who.email).await?;
+        let id = user.as_ref().map_or_else(nobody, |user| Ok(user.user_id.clone()))?;
+        let credentials = self.discord.credentials(&id).await?;
+        let hash = credentials.as_ref().map(|credentials| credentials.password_hash.expose().as_str());
+        let is_right = self.settings.passwords.is_of(hash, who.password.expose()).await?;
+        match user.filter(|_| is_right) {
+            Some(_) if !self.host.token_keys().can_issue() => Err(FlowError::refused(
+                "TokensIssuedElsewhere",
+                "this server verifies tokens but signs none: log in where they are issued",
+            )),
+            Some(user) => Ok(self.session(user)),
+            None => Err(FlowError::refused("WrongCredentials", "the address or the password is wrong")),
+        }
+    }
+
+    /// Changes one's password. Tokens that were issued before count until they end.
+    ///
+    /// # Errors
+    /// `WrongCredentials`, `WeakPassword`, and `UnknownUser` after the account was deleted.
+    pub async fn change_my_password(&self, user: &UserId, change: PasswordChange) -> Result<(), FlowError> {
+        let Some(profile) = self.discord.user_by_id(user).await? else { return Err(unknown_user()) };
+        let credentials = self.discord.credentials(user).await?;
+        let hash = credentials.as_ref().map(|credentials| credentials.password_hash.expose().as_str());
+        if !self.settings.passwords.is_of(hash, change.password.expose()).await? {
+            return Err(FlowError::refused("WrongCredentials", "the password so far is another"));
+        }
+        let password = change.new_password.expose();
+        password::check(password, &profile.email, &profile.username).map_err(weak)?;
+        let hash = self.settings.passwords.hash(password, &self.world().fresh().token(16)).await?;
+        Ok(self.discord.change_password(user, &hash).await?)
+    }
+
+    /// One's own profile.
+    ///
+    /// # Errors
+    /// `UnknownUser` after the account was deleted.
+    pub async fn me(&self, user: &UserId) -> Result<User, FlowError> {
+        self.as_user(user).user_by_id(user).await?.ok_or_else(unknown_user)
+    }
+
+    fn session(&self, user: User) -> Session {
+        let lifetime = self.settings.token_lifetime;
+        let claims = Map::from_iter([("userId".to_owned(), Value::from(user.user_id.as_str()))]);
+        let expires_at = Timestamp::of_millis(self.world().now_millis()) + lifetime;
+        Session { token: self.host.issue_token(claims, lifetime), expires_at, user }
+    }
+}
+
+/// 32 hexadecimal digits that these texts alone give.
+pub(crate) fn derived(of: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for text in of {
+        hash.update(text.len().to_be_bytes());
+        hash.update(text);
+    }
+    hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A name that can be shown in one line.
+fn username(text: &str) -> Result<String, FlowError> {
+    let name = text.trim();
+    let is_shown = !name.is_empty() && name.chars().count() <= 32 && !name.chars().any(char::is_control);
+    let wrong = || FlowError::Arguments("`username` has from 1 to 32 characters in one line".to_owned());
+    is_shown.then(|| name.to_owned()).ok_or_else(wrong)
+}
+
+fn nobody() -> Result<UserId, FlowError> {
+    UserId::new(NOBODY).map_err(|error| FlowError::Broken(error.to_string()))
+}
+
+fn weak(why: String) -> FlowError {
+    FlowError::refused("WeakPassword", why)
+}
+
+fn unknown_user() -> FlowError {
+    FlowError::refused("UnknownUser", "this account is no more")
+}
+
+fn taken(error: SignUpError) -> FlowError {
+    match error {
+        SignUpError::EmailTaken => FlowError::refused("EmailTaken", "this address has an account: log in"),
+        other => other.into(),
+    }
+}

@@ -1,0 +1,213 @@
+//! The chat as an application: its flows, and its sample data.
+
+use keyform::CallError;
+use keyform::application::{Application, Host, claims};
+use keyform::server::{Flow, FlowCall, FlowError};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::account::{LogIn, PasswordChange, Registration};
+use crate::connections::{Hear, OfChannel, OfConnection};
+use crate::model::{Caller, User, UserId};
+use crate::search::Search;
+use crate::servers::{MyServers, OfServer};
+use crate::service::{Service, Settings};
+use crate::unread::Badges;
+
+/// The application on a host.
+///
+/// # Errors
+/// The host lacks a value for the variable `stage`.
+pub fn application(host: &Host) -> Result<Application, CallError> {
+    application_with(host, Settings::default())
+}
+
+/// The application on a host, with settings of its own.
+///
+/// # Errors
+/// The host lacks a value for the variable `stage`.
+pub fn application_with(host: &Host, settings: Settings) -> Result<Application, CallError> {
+    let service = Service::new(host, settings)?;
+    let application = Application::new(host, service.model().calls());
+    let flows = accounts(&service).into_iter().chain(lists(&service)).chain(connections(&service));
+    let application = flows.fold(application, Application::flow);
+    Ok(application.sample(move || {
+        let service = service.clone();
+        async move { service.make_sample().await }
+    }))
+}
+
+/// No arguments.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+/// Nothing to say but that it is done.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+struct Done {
+    done: bool,
+}
+
+const DONE: Done = Done { done: true };
+
+/// A user as an answer.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(transparent)]
+struct Shown(#[schemars(with = "Value")] User);
+
+fn accounts(service: &Service) -> [Flow; 4] {
+    [
+        open(
+            service,
+            "register",
+            "Makes an account, and logs in.",
+            |service, call: FlowCall<Registration>| async move {
+                service.register(call.arguments, call.token.as_deref()).await
+            },
+        )
+        .outcomes(&["EmailTaken", "WeakPassword"]),
+        open(
+            service,
+            "logIn",
+            "Gives a token for an address and a password.",
+            |service, call: FlowCall<LogIn>| async move { service.log_in(call.arguments).await },
+        )
+        .outcomes(&["WrongCredentials", "TokensIssuedElsewhere"]),
+        own(
+            service,
+            "changeMyPassword",
+            "Changes the caller's password.",
+            |service, user, call: FlowCall<PasswordChange>| async move {
+                service.change_my_password(&user, call.arguments).await.map(|()| DONE)
+            },
+        )
+        .outcomes(&["WrongCredentials", "WeakPassword", "UnknownUser"]),
+        own(service, "me", "The caller's profile.", |service, user, _: FlowCall<Nothing>| async move {
+            service.me(&user).await.map(Shown)
+        })
+        .outcomes(&["UnknownUser"]),
+    ]
+}
+
+fn lists(service: &Service) -> [Flow; 5] {
+    [
+        own(
+            service,
+            "listMyServers",
+            "The servers that the caller is in, with their names.",
+            |service, user, call: FlowCall<MyServers>| async move { service.list_my_servers(&user, call.arguments).await },
+        ),
+        own(
+            service,
+            "listMembers",
+            "The members of a server with their names, and who is online.",
+            |service, user, call: FlowCall<OfServer>| async move { service.list_members(&user, call.arguments).await },
+        ),
+        own(
+            service,
+            "serverOverview",
+            "A server with its channels, what is unread in them, and who is online.",
+            |service, user, call: FlowCall<OfServer>| async move {
+                service.server_overview(&user, &call.arguments.server_id).await
+            },
+        )
+        .outcomes(&["UnknownServer"]),
+        own(
+            service,
+            "unreadBadges",
+            "How many messages the caller has not read, channel by channel.",
+            |service, user, call: FlowCall<Badges>| async move { service.unread_badges(&user, call.arguments).await },
+        ),
+        own(
+            service,
+            "searchMessages",
+            "The messages of a channel with a text in them, the latest first.",
+            |service, user, call: FlowCall<Search>| async move { service.search_messages(&user, call.arguments).await },
+        ),
+    ]
+}
+
+fn connections(service: &Service) -> [Flow; 5] {
+    [
+        own(
+            service,
+            "openConnection",
+            "Begins to listen to a channel and its server.",
+            |service, user, call: FlowCall<OfChannel>| async move {
+                service.open_connection(&user, &call.arguments.channel_id, call.token.as_deref()).await
+            },
+        )
+        .outcomes(&["UnknownChannel", "NotConnected"]),
+        own(
+            service,
+            "keepConnected",
+            "Says that a connection is still there.",
+            |service, user, call: FlowCall<OfConnection>| async move {
+                service.keep_connected(&user, &call.arguments.connection_id).await
+            },
+        )
+        .outcomes(&["NotConnected"]),
+        own(
+            service,
+            "closeConnection",
+            "Ends a connection of the caller.",
+            |service, user, call: FlowCall<OfConnection>| async move {
+                service.close_connection(&user, &call.arguments.connection_id).await.map(|()| DONE)
+            },
+        ),
+        own(
+            service,
+            "nextEvents",
+            "What has happened for a connection, waiting for it if nothing has.",
+            |service, user, call: FlowCall<Hear>| async move { service.next_events(&user, call.arguments).await },
+        )
+        .outcomes(&["NotConnected"]),
+        own(
+            service,
+            "typing",
+            "Tells those who listen to a channel that the caller is typing.",
+            |service, user, call: FlowCall<OfChannel>| async move {
+                service.typing(&user, &call.arguments.channel_id).await.map(|()| DONE)
+            },
+        )
+        .outcomes(&["UnknownUser"]),
+    ]
+}
+
+/// A flow for everybody.
+fn open<A, R, W>(
+    service: &Service,
+    name: &'static str,
+    about: &'static str,
+    run: impl Fn(Service, FlowCall<A>) -> W + Send + Sync + 'static,
+) -> Flow
+where
+    A: DeserializeOwned + JsonSchema,
+    R: Serialize + JsonSchema,
+    W: Future<Output = Result<R, FlowError>> + Send + 'static,
+{
+    let service = service.clone();
+    Flow::new(name, about, move |call| run(service.clone(), call)).public()
+}
+
+/// A flow for users.
+fn own<A, R, W>(
+    service: &Service,
+    name: &'static str,
+    about: &'static str,
+    run: impl Fn(Service, UserId, FlowCall<A>) -> W + Send + Sync + 'static,
+) -> Flow
+where
+    A: DeserializeOwned + JsonSchema,
+    R: Serialize + JsonSchema,
+    W: Future<Output = Result<R, FlowError>> + Send + 'static,
+{
+    let service = service.clone();
+    Flow::new(name, about, move |call: FlowCall<A>| {
+        let user = claims::<Caller>(&call.caller);
+        let work = user.map(|caller| run(service.clone(), caller.user_id, call));
+        async move { work?.await }
+    })
+}

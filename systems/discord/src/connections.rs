@@ -1,0 +1,192 @@
+//! Connections: listening to a channel, staying, leaving, and hearing what happens.
+//!
+//! A connection has rows in the table (its channels, for whoever fans out; its user and server, for presence) and a mailbox in the process it was
+//! opened at. Rows live ten minutes and are renewed; a connection whose mailbox nobody empties is gone, and loses its rows with the next delivery.
+
+use std::time::Duration;
+
+use keyform::server::FlowError;
+use keyform::{Epoch, Ulid};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::account::derived;
+use crate::gateway::{Event, Numbered};
+use crate::model::{
+    ChannelId, ConnectError, Connection, ConnectionId, HeartbeatError, Presence, StopListeningError, UserId,
+};
+use crate::service::Service;
+
+/// How often a connection says that it is there: well before its ten minutes end.
+pub const HEARTBEAT_EVERY: Duration = Duration::from_secs(240);
+/// How long a call waits for something to happen at the most.
+const WAIT_SECS_MAX: u64 = 20;
+
+/// The channel to listen to.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OfChannel {
+    /// The channel.
+    #[schemars(with = "String")]
+    pub channel_id: ChannelId,
+}
+
+/// One of one's connections.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OfConnection {
+    /// The connection.
+    #[schemars(with = "String")]
+    pub connection_id: ConnectionId,
+}
+
+/// What to hear next.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Hear {
+    /// The connection.
+    #[schemars(with = "String")]
+    pub connection_id: ConnectionId,
+    /// The number of the last event that was taken: it and those before are not delivered again.
+    #[serde(default)]
+    pub after: u64,
+    /// How many seconds to wait for something to happen, at most 20.
+    #[serde(default)]
+    pub wait_seconds: u64,
+}
+
+/// A connection that listens.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Listening {
+    /// The connection.
+    #[schemars(with = "String")]
+    pub connection_id: ConnectionId,
+    /// The channels it listens to.
+    #[schemars(with = "Vec<String>")]
+    pub channel_ids: Vec<ChannelId>,
+    /// When it ends unless it says that it is there.
+    #[schemars(with = "i64")]
+    pub expires_at: Epoch,
+    /// How often it should say so.
+    pub heartbeat_seconds: u64,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Heard {
+    /// The events, in the order of their numbers.
+    #[schemars(with = "Vec<Value>")]
+    pub events: Vec<Numbered>,
+}
+
+impl Service {
+    /// Begins to listen to a channel: from now on what happens in it, and in its server, waits for the connection. Under an idempotency token
+    /// it is the same connection.
+    ///
+    /// # Errors
+    /// `UnknownChannel`, and [`FlowError::Forbidden`] for those who are not in the server.
+    pub async fn open_connection(
+        &self,
+        user: &UserId,
+        channel: &ChannelId,
+        token: Option<&str>,
+    ) -> Result<Listening, FlowError> {
+        let name = token.map_or_else(|| self.world().fresh().token(16), |token| derived(&[token]));
+        let connection = self.mailboxes.name(&name).map_err(|error| FlowError::Broken(error.to_string()))?;
+        // The feed is open before the mailbox is, and the mailbox before the rows: nothing that happens after is missed.
+        self.gateway.start().await.map_err(|error| FlowError::Broken(error.to_string()))?;
+        self.mailboxes.open(&connection, user);
+        match self.as_user(user).connect(&connection, channel).await {
+            Ok(row) => Ok(listening(&connection, vec![row.channel_id], row.ttl)),
+            Err(ConnectError::AlreadyConnected) => self.keep_connected(user, &connection).await,
+            Err(error) => {
+                self.mailboxes.close(&connection);
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Says that a connection is still there, in all its channels. Those of servers that the user has left end instead.
+    ///
+    /// # Errors
+    /// `NotConnected` if nothing of it is left: open another.
+    pub async fn keep_connected(&self, user: &UserId, connection: &ConnectionId) -> Result<Listening, FlowError> {
+        let discord = self.as_user(user);
+        let mut kept: Vec<Connection> = Vec::new();
+        for row in self.rows(user, connection).await? {
+            let server = Ulid::from(row.server_id);
+            match discord.heartbeat(connection, &row.channel_id, &server).await {
+                Ok(row) => kept.push(row),
+                Err(HeartbeatError::NotConnected) => {}
+                Err(HeartbeatError::Failed(keyform::CallError::Forbidden)) => {
+                    self.drop_row(user, connection, &row.channel_id).await?
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.mailboxes.touch(connection, user);
+        let expires = kept.iter().map(|row| row.ttl).min().ok_or_else(not_connected)?;
+        Ok(listening(connection, kept.into_iter().map(|row| row.channel_id).collect(), expires))
+    }
+
+    /// Ends a connection of one's own, in all its channels. Ended twice is ended.
+    ///
+    /// # Errors
+    /// [`FlowError`], if the store fails.
+    pub async fn close_connection(&self, user: &UserId, connection: &ConnectionId) -> Result<(), FlowError> {
+        for row in self.rows(user, connection).await? {
+            self.drop_row(user, connection, &row.channel_id).await?;
+        }
+        self.mailboxes.close_own(connection, user);
+        Ok(())
+    }
+
+    /// What has happened since, waiting for it if nothing has. What is not confirmed by `after` of the next call comes again.
+    ///
+    /// # Errors
+    /// `NotConnected` if this process has no such connection of the user: open another, and read what was missed.
+    pub async fn next_events(&self, user: &UserId, hear: Hear) -> Result<Heard, FlowError> {
+        let wait = Duration::from_secs(hear.wait_seconds.min(WAIT_SECS_MAX));
+        let events = self.mailboxes.take(&hear.connection_id, user, hear.after, wait).await;
+        events.map(|events| Heard { events }).ok_or_else(not_connected)
+    }
+
+    /// Tells those who listen to a channel that one is typing. Nothing is written: it reaches the connections that were opened at the same
+    /// process, and is forgotten. Clients say it every second or two, and show it for three.
+    ///
+    /// # Errors
+    /// [`FlowError::Forbidden`] for those who are not in the server, and `UnknownUser` after the account was deleted.
+    pub async fn typing(&self, user: &UserId, channel: &ChannelId) -> Result<(), FlowError> {
+        let me = self.me(user).await?;
+        let listeners = self.as_user(user).connections_in_channel(channel).all().await?;
+        let event = Event::typing(self.world().now_millis(), channel, &me);
+        let others = listeners.iter().filter(|row| row.user_id != *user);
+        others.for_each(|row| self.mailboxes.whisper(&row.connection_id, &event));
+        Ok(())
+    }
+
+    /// The rows of a connection, if it is the user's.
+    async fn rows(&self, user: &UserId, connection: &ConnectionId) -> Result<Vec<Presence>, FlowError> {
+        let rows = self.as_user(user).connections_of_user(user).all().await?;
+        Ok(rows.into_iter().filter(|row| row.connection_id == *connection).collect())
+    }
+
+    async fn drop_row(&self, user: &UserId, connection: &ConnectionId, channel: &ChannelId) -> Result<(), FlowError> {
+        match self.as_user(user).stop_listening(connection, channel).await {
+            Ok(()) | Err(StopListeningError::NotConnected) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn listening(connection: &ConnectionId, channel_ids: Vec<ChannelId>, expires_at: Epoch) -> Listening {
+    let heartbeat_seconds = HEARTBEAT_EVERY.as_secs();
+    Listening { connection_id: connection.clone(), channel_ids, expires_at, heartbeat_seconds }
+}
+
+fn not_connected() -> FlowError {
+    FlowError::refused("NotConnected", "this connection has ended: open another, and read what was missed")
+}

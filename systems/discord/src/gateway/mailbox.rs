@@ -1,0 +1,219 @@
+//! Events that wait for the connections of this process.
+//!
+//! Each connection has a mailbox. Events in it have numbers, and stay until the number is confirmed: what is lost on the way is given again. A
+//! mailbox that nobody looked into for a while, or that is full, is gone, and its connection with it.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use keyform::execute::BoxFuture;
+use keyform::model::run::Surroundings;
+use keyform::typed::WrongText;
+use serde::{Serialize, Serializer};
+use tokio::sync::Notify;
+
+use super::{Deliver, Event, Undelivered};
+use crate::model::{ConnectionId, UserId};
+
+/// How many events wait at the most.
+const WAITING_MAX: usize = 1_000;
+/// With so many waiting, what leaves no trace is left out.
+const WAITING_CALM: usize = 100;
+/// How many changes are remembered, so that one that is delivered again is not put in twice.
+const REMEMBERED_MAX: usize = 256;
+/// How long nobody has to look for a mailbox to be gone.
+const IDLE_MILLIS_MAX: i64 = 90_000;
+
+/// An event in a mailbox.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Numbered {
+    /// Its number: each event of a mailbox has a higher one than those before.
+    pub number: u64,
+    /// The event.
+    #[serde(flatten, serialize_with = "shared")]
+    pub event: Arc<Event>,
+}
+
+fn shared<S: Serializer>(event: &Arc<Event>, serializer: S) -> Result<S::Ok, S::Error> {
+    event.as_ref().serialize(serializer)
+}
+
+/// The mailboxes of this process. Cheap to clone.
+#[derive(Clone)]
+pub struct Mailboxes {
+    /// The beginning of the ids of this process' connections.
+    process: Arc<str>,
+    world: Arc<dyn Surroundings>,
+    boxes: Arc<Mutex<HashMap<ConnectionId, Mailbox>>>,
+}
+
+struct Mailbox {
+    owner: UserId,
+    waiting: VecDeque<Numbered>,
+    numbered: u64,
+    recent: VecDeque<String>,
+    looked_at_millis: i64,
+    filled: Arc<Notify>,
+}
+
+impl Mailboxes {
+    /// None yet.
+    #[must_use]
+    pub fn new(world: Arc<dyn Surroundings>) -> Self {
+        Self { process: world.fresh().token(6).into(), world, boxes: Arc::default() }
+    }
+
+    /// The id of a connection of this process.
+    ///
+    /// # Errors
+    /// The name has characters that an id cannot have.
+    pub fn name(&self, name: &str) -> Result<ConnectionId, WrongText> {
+        ConnectionId::new(format!("{}-{name}", self.process))
+    }
+
+    /// Opens a mailbox, if there is none yet.
+    pub fn open(&self, connection: &ConnectionId, owner: &UserId) {
+        let now = self.world.now_millis();
+        self.locked().entry(connection.clone()).or_insert_with(|| Mailbox {
+            owner: owner.clone(),
+            waiting: VecDeque::new(),
+            numbered: 0,
+            recent: VecDeque::new(),
+            looked_at_millis: now,
+            filled: Arc::default(),
+        });
+    }
+
+    /// Closes a mailbox. Whoever waits for it learns so.
+    pub fn close(&self, connection: &ConnectionId) {
+        if let Some(mailbox) = self.locked().remove(connection) {
+            mailbox.filled.notify_waiters();
+        }
+    }
+
+    /// Closes a mailbox if it is of that owner.
+    pub fn close_own(&self, connection: &ConnectionId, owner: &UserId) {
+        if self.locked().get(connection).is_some_and(|mailbox| mailbox.owner == *owner) {
+            self.close(connection);
+        }
+    }
+
+    /// Says that the owner is still there.
+    pub fn touch(&self, connection: &ConnectionId, owner: &UserId) {
+        let now = self.world.now_millis();
+        if let Some(mailbox) = self.locked().get_mut(connection).filter(|mailbox| mailbox.owner == *owner) {
+            mailbox.looked_at_millis = now;
+        }
+    }
+
+    /// The events behind a number, which confirms those up to it; waits for one if there is none. Nothing if there is no such mailbox of that
+    /// owner.
+    pub async fn take(
+        &self,
+        connection: &ConnectionId,
+        owner: &UserId,
+        after: u64,
+        wait: Duration,
+    ) -> Option<Vec<Numbered>> {
+        let (events, filled) = self.look(connection, owner, after)?;
+        if !events.is_empty() || wait.is_zero() {
+            return Some(events);
+        }
+        // Registered before the second look, so that nothing comes in between unheard.
+        let notified = filled.notified();
+        tokio::pin!(notified);
+        notified.as_mut().enable();
+        let (events, _) = self.look(connection, owner, after)?;
+        if events.is_empty() {
+            tokio::select! {
+                () = notified => {}
+                () = self.world.sleep(wait) => {}
+            }
+        }
+        self.look(connection, owner, after).map(|(events, _)| events)
+    }
+
+    fn look(&self, connection: &ConnectionId, owner: &UserId, after: u64) -> Option<(Vec<Numbered>, Arc<Notify>)> {
+        let now = self.world.now_millis();
+        let mut boxes = self.locked();
+        let mailbox = boxes.get_mut(connection).filter(|mailbox| mailbox.owner == *owner)?;
+        mailbox.looked_at_millis = now;
+        while mailbox.waiting.front().is_some_and(|event| event.number <= after) {
+            mailbox.waiting.pop_front();
+        }
+        Some((mailbox.waiting.iter().cloned().collect(), mailbox.filled.clone()))
+    }
+
+    /// Puts an event that leaves no trace into a mailbox, if there is room. Nobody misses it.
+    pub fn whisper(&self, connection: &ConnectionId, event: &Event) {
+        if let Some(mailbox) = self.locked().get_mut(connection).filter(|mailbox| mailbox.waiting.len() < WAITING_CALM)
+        {
+            mailbox.put(&Arc::new(event.clone()));
+        }
+    }
+
+    /// Puts an event into a mailbox.
+    ///
+    /// # Errors
+    /// [`Undelivered::Gone`] if nobody empties it, [`Undelivered::Elsewhere`] if the connection is not of this process.
+    pub fn put(&self, connection: &ConnectionId, event: &Arc<Event>) -> Result<(), Undelivered> {
+        if !self.is_here(connection) {
+            return Err(Undelivered::Elsewhere);
+        }
+        let now = self.world.now_millis();
+        let mut boxes = self.locked();
+        let mailbox = boxes.get_mut(connection).ok_or(Undelivered::Gone)?;
+        if now - mailbox.looked_at_millis > IDLE_MILLIS_MAX || mailbox.waiting.len() >= WAITING_MAX {
+            mailbox.filled.notify_waiters();
+            boxes.remove(connection);
+            return Err(Undelivered::Gone);
+        }
+        mailbox.put(event);
+        Ok(())
+    }
+
+    fn is_here(&self, connection: &ConnectionId) -> bool {
+        connection.as_str().strip_prefix(&*self.process).is_some_and(|rest| rest.starts_with('-'))
+    }
+
+    fn locked(&self) -> MutexGuard<'_, HashMap<ConnectionId, Mailbox>> {
+        self.boxes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Mailbox {
+    /// Puts an event in, unless it was put in lately.
+    fn put(&mut self, event: &Arc<Event>) {
+        if let Some(change) = &event.change {
+            if self.recent.contains(change) {
+                return;
+            }
+            self.recent.push_back(change.clone());
+            if self.recent.len() > REMEMBERED_MAX {
+                self.recent.pop_front();
+            }
+        }
+        self.numbered += 1;
+        self.waiting.push_back(Numbered { number: self.numbered, event: event.clone() });
+        self.filled.notify_waiters();
+    }
+}
+
+impl Deliver for Mailboxes {
+    fn deliver<'a>(
+        &'a self,
+        connection: &'a ConnectionId,
+        _: &'a UserId,
+        event: &'a Arc<Event>,
+    ) -> BoxFuture<'a, Result<(), Undelivered>> {
+        Box::pin(std::future::ready(self.put(connection, event)))
+    }
+}
+
+impl fmt::Debug for Mailboxes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mailboxes").field("process", &self.process).field("open", &self.locked().len()).finish()
+    }
+}

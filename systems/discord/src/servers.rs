@@ -1,0 +1,189 @@
+//! Servers as people see them: lists with names, which memberships alone do not have, and one server at a glance.
+//!
+//! Each page of memberships is joined with what it names by one batch read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use keyform::Timestamp;
+use keyform::server::FlowError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::model::{Discord, Membership, MembershipRole, Server, ServerId, UserId, UsersByIdUser};
+use crate::service::Service;
+use crate::unread::Badge;
+
+/// A page of one's servers.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct MyServers {
+    /// Where the last page ended.
+    pub cursor: Option<String>,
+}
+
+/// A server, or a page of what it has.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OfServer {
+    /// The server.
+    #[schemars(with = "String")]
+    pub server_id: ServerId,
+    /// Where the last page ended.
+    pub cursor: Option<String>,
+}
+
+/// Items, and where they end if more may follow.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Listed<T> {
+    /// The items.
+    pub items: Vec<T>,
+    /// For the next page.
+    pub cursor: Option<String>,
+}
+
+/// A server that one is in.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MyServer {
+    /// Which.
+    #[schemars(with = "String")]
+    pub server_id: ServerId,
+    /// Its name.
+    pub name: String,
+    /// Its picture.
+    pub icon_url: Option<String>,
+    /// How many channels it has.
+    pub channels: i64,
+    /// What one is in it.
+    #[schemars(with = "String")]
+    pub role: MembershipRole,
+    /// Since when.
+    #[schemars(with = "String")]
+    pub joined_at: Timestamp,
+}
+
+/// Somebody who is in a server.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Member {
+    /// Who.
+    #[schemars(with = "String")]
+    pub user_id: UserId,
+    /// The name.
+    pub username: String,
+    /// The picture.
+    pub avatar_url: Option<String>,
+    /// What they are in it.
+    #[schemars(with = "String")]
+    pub role: MembershipRole,
+    /// Since when.
+    #[schemars(with = "String")]
+    pub joined_at: Timestamp,
+    /// Whether one of their connections listens to it now.
+    pub online: bool,
+}
+
+/// A server at a glance.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Overview {
+    /// The server.
+    #[schemars(with = "Value")]
+    pub server: Server,
+    /// What one is in it.
+    #[schemars(with = "String")]
+    pub role: MembershipRole,
+    /// Its channels, with what one has not read.
+    pub channels: Vec<Badge>,
+    /// The names of those who are online.
+    pub online: Vec<String>,
+}
+
+impl Service {
+    /// The servers that one is in, by page.
+    ///
+    /// # Errors
+    /// [`FlowError`], if the cursor is another's or the store fails.
+    pub async fn list_my_servers(&self, user: &UserId, page: MyServers) -> Result<Listed<MyServer>, FlowError> {
+        let discord = self.as_user(user);
+        let page = discord.servers_of_user(user).after_any(page.cursor).await?;
+        let ids: Vec<ServerId> = page.items.iter().map(|membership| membership.server_id.clone()).collect();
+        let servers = if ids.is_empty() { Vec::new() } else { discord.servers_by_id(&ids).await? };
+        let mut servers: BTreeMap<ServerId, _> =
+            servers.into_iter().map(|server| (server.server_id.clone(), server)).collect();
+        // A membership whose server is being deleted is on its way out too.
+        let joined = page.items.into_iter().filter_map(|membership| {
+            let server = servers.remove(&membership.server_id)?;
+            Some(MyServer {
+                server_id: membership.server_id,
+                name: server.name,
+                icon_url: server.icon_url,
+                channels: server.channels,
+                role: membership.role,
+                joined_at: membership.joined_at,
+            })
+        });
+        Ok(Listed { items: joined.collect(), cursor: page.cursor })
+    }
+
+    /// The members of a server with their names, by page.
+    ///
+    /// # Errors
+    /// [`FlowError::Forbidden`] for those who are not in it.
+    pub async fn list_members(&self, user: &UserId, of: OfServer) -> Result<Listed<Member>, FlowError> {
+        let discord = self.as_user(user);
+        let page = discord.members_of_server(&of.server_id).after_any(of.cursor).await?;
+        let online = online(&discord, &of.server_id).await?;
+        let ids: Vec<UserId> = page.items.iter().map(|membership| membership.user_id.clone()).collect();
+        let mut users = users(&discord, &ids).await?;
+        let named = page.items.into_iter().filter_map(|membership| {
+            let user = users.remove(&membership.user_id)?;
+            Some(member(membership, user, &online))
+        });
+        Ok(Listed { items: named.collect(), cursor: page.cursor })
+    }
+
+    /// A server at a glance: its channels with what one has not read, and who is online.
+    ///
+    /// # Errors
+    /// [`FlowError::Forbidden`] for those who are not in it.
+    pub async fn server_overview(&self, user: &UserId, server_id: &ServerId) -> Result<Overview, FlowError> {
+        let discord = self.as_user(user);
+        let unknown = || FlowError::refused("UnknownServer", "this server is no more");
+        let server = discord.server_by_id(server_id).await?.ok_or_else(unknown)?;
+        let membership = discord.membership(user, server_id).await?.ok_or(FlowError::Forbidden)?;
+        let channels = self.badges_of(user, &membership).await?;
+        let online: Vec<UserId> = online(&discord, server_id).await?.into_iter().collect();
+        let mut names: Vec<String> = users(&discord, &online).await?.into_values().map(|user| user.username).collect();
+        names.sort();
+        Ok(Overview { server, role: membership.role, channels, online: names })
+    }
+}
+
+fn member(membership: Membership, user: UsersByIdUser, online: &BTreeSet<UserId>) -> Member {
+    Member {
+        online: online.contains(&membership.user_id),
+        user_id: membership.user_id,
+        username: user.username,
+        avatar_url: user.avatar_url,
+        role: membership.role,
+        joined_at: membership.joined_at,
+    }
+}
+
+/// Who is online in a server: each once, however many connections they have.
+async fn online(discord: &Discord, server: &ServerId) -> Result<BTreeSet<UserId>, FlowError> {
+    let rows = discord.online_in_server(server).all().await?;
+    Ok(rows.into_iter().map(|row| row.user_id).collect())
+}
+
+/// Users by their ids, in batches of as many as a read takes.
+async fn users(discord: &Discord, ids: &[UserId]) -> Result<BTreeMap<UserId, UsersByIdUser>, FlowError> {
+    let mut users = BTreeMap::new();
+    for ids in ids.chunks(100) {
+        let found = discord.users_by_id(ids).await?;
+        users.extend(found.into_iter().map(|user| (user.user_id.clone(), user)));
+    }
+    Ok(users)
+}

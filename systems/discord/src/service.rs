@@ -1,0 +1,84 @@
+//! The chat at work: the typed model, and what its flows need besides.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use keyform::CallError;
+use keyform::application::Host;
+use keyform::model::run::Surroundings;
+
+use crate::gateway::{Gateway, Mailboxes};
+use crate::model::{Caller, Discord, UserId};
+use crate::password::Passwords;
+
+/// How the chat runs.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How passwords are hashed.
+    pub passwords: Passwords,
+    /// How long a token counts that a log-in gives.
+    pub token_lifetime: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { passwords: Passwords::new(), token_lifetime: Duration::from_secs(12 * 60 * 60) }
+    }
+}
+
+/// The chat at work. Cheap to clone. Each flow is a method; who calls is its first argument.
+#[derive(Clone)]
+pub struct Service {
+    pub(crate) discord: Discord,
+    pub(crate) host: Host,
+    pub(crate) settings: Settings,
+    pub(crate) mailboxes: Mailboxes,
+    pub(crate) gateway: Gateway,
+}
+
+impl Service {
+    /// The chat on a host.
+    ///
+    /// # Errors
+    /// The host lacks a value for the variable `stage`.
+    pub fn new(host: &Host, settings: Settings) -> Result<Self, CallError> {
+        let discord = Discord::on(host.store(), host.options())?;
+        let mailboxes = Mailboxes::new(host.surroundings());
+        let gateway = Gateway::new(discord.clone(), Arc::new(mailboxes.clone()));
+        Ok(Self { discord, host: host.clone(), settings, mailboxes, gateway })
+    }
+
+    /// The model as code sees it, which may everything.
+    #[must_use]
+    pub fn model(&self) -> &Discord {
+        &self.discord
+    }
+
+    /// The model as a user sees it: its guards decide.
+    #[must_use]
+    pub fn as_user(&self, user: &UserId) -> Discord {
+        self.discord.as_caller(Caller { user_id: user.clone() })
+    }
+
+    /// What carries changes to connections.
+    #[must_use]
+    pub fn gateway(&self) -> &Gateway {
+        &self.gateway
+    }
+
+    /// What waits for the connections of this process.
+    #[must_use]
+    pub fn mailboxes(&self) -> &Mailboxes {
+        &self.mailboxes
+    }
+
+    pub(crate) fn world(&self) -> Arc<dyn Surroundings> {
+        self.host.surroundings()
+    }
+}
+
+impl std::fmt::Debug for Service {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Service").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

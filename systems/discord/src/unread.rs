@@ -1,0 +1,103 @@
+//! Badges: how many messages of others one has not read, channel by channel.
+//!
+//! A channel that one has never marked as read counts from the moment one joined the server. Counting ends at a hundred: a badge says "99+", and
+//! a channel with a million messages costs no more than one with a hundred.
+
+use std::collections::BTreeMap;
+
+use keyform::server::FlowError;
+use keyform::{CallError, EpochMs, Ulid};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Channel, ChannelId, Discord, LastRead, Membership, ServerId, UserId};
+use crate::service::Service;
+
+/// Which badges.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Badges {
+    /// Those of one server; without it, of all that one is in.
+    #[schemars(with = "Option<String>")]
+    pub server_id: Option<ServerId>,
+}
+
+/// How much of a channel one has not read.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Badge {
+    /// The server.
+    #[schemars(with = "String")]
+    pub server_id: ServerId,
+    /// The channel.
+    #[schemars(with = "String")]
+    pub channel_id: ChannelId,
+    /// Its name.
+    pub name: String,
+    /// What it is about.
+    pub topic: Option<String>,
+    /// How many messages of others follow what one has read, at most a hundred.
+    pub unread: usize,
+    /// Whether there are more than that.
+    pub more: bool,
+}
+
+/// The ULID before all others.
+const FIRST: &str = "00000000000000000000000000";
+
+impl Service {
+    /// The badges of one server, or of all that one is in.
+    ///
+    /// # Errors
+    /// [`FlowError::Forbidden`] for a server that one is not in.
+    pub async fn unread_badges(&self, user: &UserId, which: Badges) -> Result<Vec<Badge>, FlowError> {
+        let discord = self.as_user(user);
+        let memberships = match which.server_id {
+            Some(server) => vec![discord.membership(user, &server).await?.ok_or(FlowError::Forbidden)?],
+            None => discord.servers_of_user(user).all().await?,
+        };
+        let mut badges = Vec::new();
+        for membership in &memberships {
+            badges.extend(self.badges_of(user, membership).await?);
+        }
+        Ok(badges)
+    }
+
+    /// The badges of a membership: all read marks of the user, then a count for each channel.
+    pub(crate) async fn badges_of(&self, user: &UserId, membership: &Membership) -> Result<Vec<Badge>, FlowError> {
+        let discord = self.as_user(user);
+        let marks = discord.last_reads(user).all().await?;
+        let marks: BTreeMap<ChannelId, LastRead> =
+            marks.into_iter().map(|mark| (mark.channel_id.clone(), mark)).collect();
+        let mut badges = Vec::new();
+        for channel in discord.channels_of_server(&membership.server_id).all().await? {
+            badges.push(badge(&discord, channel, &marks, membership).await?);
+        }
+        Ok(badges)
+    }
+}
+
+async fn badge(
+    discord: &Discord,
+    channel: Channel,
+    marks: &BTreeMap<ChannelId, LastRead>,
+    membership: &Membership,
+) -> Result<Badge, FlowError> {
+    let (after, last) = match marks.get(&channel.channel_id) {
+        Some(mark) => (mark.last_read_timestamp, mark.last_read_message_id.clone()),
+        None => (EpochMs::from(membership.joined_at), first()?),
+    };
+    let page = discord.unread_messages(&channel.channel_id, after, &last).await?;
+    Ok(Badge {
+        server_id: channel.server_id,
+        channel_id: channel.channel_id,
+        name: channel.name,
+        topic: channel.topic,
+        unread: page.items.len(),
+        more: page.cursor.is_some(),
+    })
+}
+
+fn first() -> Result<Ulid, CallError> {
+    Ulid::new(FIRST).map_err(|error| CallError::Arguments(error.to_string()))
+}
