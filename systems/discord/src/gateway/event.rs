@@ -1,5 +1,7 @@
 //! What a change of the table means to people.
 
+use std::collections::HashMap;
+
 use keyform::operation::ChangeRecord;
 use keyform::{CallError, ChangeEvent, EntityChange, Timestamp};
 use serde::Serialize;
@@ -134,13 +136,17 @@ impl Event {
 ///
 /// # Errors
 /// The store fails, or the item is not as the model says.
-pub(super) async fn of(discord: &Discord, record: &ChangeRecord) -> Result<Option<(Event, Audience)>, CallError> {
+pub(super) async fn of(
+    discord: &Discord,
+    record: &ChangeRecord,
+    told: &mut Told,
+) -> Result<Option<(Event, Audience)>, CallError> {
     let what = match discord.change(record)? {
         Change::Message(change) => message(*change),
         Change::Membership(change) => membership(*change),
         Change::Server(change) => server(*change),
         Change::Channel(change) => channel(*change),
-        Change::Presence(change) => presence(discord, *change).await?,
+        Change::Presence(change) => presence(discord, *change, told).await?,
         // A connection has a presence beside it, which says the same; the rest is between a user and the service.
         Change::Connection(_)
         | Change::User(_)
@@ -232,22 +238,38 @@ fn channel(change: EntityChange<Channel>) -> Meaning {
     }
 }
 
+/// Who was told to be online or offline in which server, so that it is told once.
+#[derive(Debug, Default)]
+pub(super) struct Told(HashMap<(ServerId, UserId), bool>);
+
+/// How many are remembered: beyond, something may be told again.
+const TOLD_MAX: usize = 20_000;
+
+impl Told {
+    /// Whether it is news.
+    fn is_news(&mut self, server: &ServerId, user: &UserId, is_online: bool) -> bool {
+        if self.0.len() >= TOLD_MAX {
+            self.0.clear();
+        }
+        self.0.insert((server.clone(), user.clone()), is_online) != Some(is_online)
+    }
+}
+
 /// Somebody with several connections comes online with the first and goes with the last. Renewals say nothing.
-async fn presence(discord: &Discord, change: EntityChange<Presence>) -> Result<Meaning, CallError> {
+///
+/// What counts is how it is now, which may be later than the change: somebody who came and went is not told to have come.
+async fn presence(discord: &Discord, change: EntityChange<Presence>, told: &mut Told) -> Result<Meaning, CallError> {
     if change.event == ChangeEvent::Modified {
         return Ok(None);
     }
     let Some(row) = change.latest() else { return Ok(None) };
-    let rows = discord.presence_of(&row.server_id, &row.user_id).await?;
-    let place = |row: &Presence| (row.connected_at, row.connection_id.clone(), row.channel_id.clone());
-    // Of two that come at the same time, the first is the one that counts; whoever is still there after one has gone is not offline.
-    let is_inserted = change.event == ChangeEvent::Inserted;
-    let is_in_the_way =
-        |other: &Presence| if is_inserted { place(other) < place(row) } else { place(other) != place(row) };
-    if rows.items.iter().any(is_in_the_way) {
+    let (server_id, user_id) = (row.server_id.clone(), row.user_id.clone());
+    let rows = discord.connections_of_user(&user_id).all().await?;
+    let is_online = rows.iter().any(|row| row.server_id == server_id);
+    let is_said = is_online == (change.event == ChangeEvent::Inserted);
+    if !is_said || !told.is_news(&server_id, &user_id, is_online) {
         return Ok(None);
     }
-    let (server_id, user_id) = (row.server_id.clone(), row.user_id.clone());
     let to = Audience::Server(server_id.clone());
     let what = match change.event {
         ChangeEvent::Inserted | ChangeEvent::Modified => What::PresenceOnline { server_id, user_id },

@@ -1,17 +1,19 @@
 //! Reads the stream and delivers.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
 use keyform::CallError;
 use keyform::execute::BoxFuture;
-use keyform::live::feed::{Feed, FeedError, From as Begin, Position};
+use keyform::live::feed::{Feed, FeedError, From as Begin};
+use keyform::operation::ChangeRecord;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
 use super::Audience;
 use super::audience::Row;
-use super::event::{self, Event};
+use super::event::{self, Event, Told};
 use crate::model::{Caller, ConnectionId, Discord, StopListeningError, UserId};
 
 /// Carries an event to a connection.
@@ -116,35 +118,32 @@ impl Gateway {
     /// # Errors
     /// The table has no stream, the place is too old, or the store fails.
     pub async fn follow(&self, from: Begin) -> Result<Following, GatewayError> {
-        let feed = self.feed(from).await?;
-        let done = feed.position().clone();
-        Ok(Following { gateway: self.clone(), feed, done })
-    }
-
-    async fn feed(&self, from: Begin) -> Result<Feed, GatewayError> {
         let runner = self.discord.calls().runner();
         let tables = runner.tables();
         let (table, _) = tables.first().ok_or_else(|| CallError::NotRunnable("the model has no table".to_owned()))?;
-        Ok(Feed::open(runner.store().clone(), table, from).await?)
+        let feed = Feed::open(runner.store().clone(), table, from).await?;
+        let (waiting, told) = (VecDeque::new(), Told::default());
+        Ok(Following { gateway: self.clone(), feed, waiting, current: None, told })
     }
 
     /// Delivers an event to an audience; how many connections have it. Whoever is gone loses their rows.
     ///
     /// # Errors
-    /// The store fails, or a connection could not be reached.
+    /// The store fails, or a connection could not be reached; the others have been tried.
     pub async fn send(&self, event: &Arc<Event>, audience: &Audience) -> Result<usize, GatewayError> {
         let rows = audience.rows(&self.discord).await?;
         let mut delivered = 0;
+        let mut failed = None;
         for of_one in rows.chunk_by(|one, other| one.connection == other.connection) {
             let Row { connection, user, .. } = &of_one[0];
             match self.deliver.deliver(connection, user, event).await {
                 Ok(()) => delivered += 1,
                 Err(Undelivered::Elsewhere) => {}
                 Err(Undelivered::Gone) => self.forget(of_one).await?,
-                Err(Undelivered::Failed(why)) => return Err(GatewayError::Delivery(why)),
+                Err(Undelivered::Failed(why)) => failed = Some(why),
             }
         }
-        Ok(delivered)
+        failed.map_or(Ok(delivered), |why| Err(GatewayError::Delivery(why)))
     }
 
     /// Deletes the rows of a connection that is gone, and those of its other channels.
@@ -183,45 +182,67 @@ pub struct Stepped {
     pub caught_up: bool,
 }
 
+impl Stepped {
+    fn add(&mut self, step: Self) {
+        self.events += step.events;
+        self.deliveries += step.deliveries;
+        self.unreadable += step.unreadable;
+    }
+}
+
+/// How often an event is delivered before those who could not be reached go without it.
+const TRIES_MAX: u32 = 5;
+
 /// A gateway at a place of the stream.
 pub struct Following {
     gateway: Gateway,
     feed: Feed,
-    /// Everything before is delivered.
-    done: Arc<Position>,
+    /// What was read and is not delivered yet.
+    waiting: VecDeque<ChangeRecord>,
+    /// What is being delivered, and how often it was tried.
+    current: Option<(Arc<Event>, Audience, u32)>,
+    told: Told,
 }
 
 impl Following {
-    /// Reads what there is, and delivers it. After an error it goes on behind what was delivered last: nothing is lost, some comes twice.
+    /// Reads what there is, and delivers it. After an error the next step goes on where this one stopped: nothing is lost, and the event that
+    /// could not be delivered to everybody comes again, to all.
     ///
     /// # Errors
     /// The stream cannot be read, the store fails, or a connection could not be reached.
     pub async fn step(&mut self) -> Result<Stepped, GatewayError> {
-        match self.deliver_batch().await {
-            Ok(stepped) => Ok(stepped),
-            Err(error) => {
-                self.feed = self.gateway.feed(Begin::Position((*self.done).clone())).await?;
-                Err(error)
-            }
-        }
+        let mut stepped = self.deliver_waiting().await?;
+        let batch = self.feed.read().await?;
+        self.waiting.extend(batch.changes.into_iter().map(|change| change.record));
+        stepped.add(self.deliver_waiting().await?);
+        stepped.caught_up = batch.caught_up;
+        Ok(stepped)
     }
 
-    async fn deliver_batch(&mut self) -> Result<Stepped, GatewayError> {
-        let batch = self.feed.read().await?;
-        let mut stepped = Stepped { caught_up: batch.caught_up, ..Stepped::default() };
-        for change in &batch.changes {
-            match event::of(&self.gateway.discord, &change.record).await {
+    async fn deliver_waiting(&mut self) -> Result<Stepped, GatewayError> {
+        let mut stepped = Stepped::default();
+        loop {
+            if let Some((event, audience, tries)) = &mut self.current {
+                *tries += 1;
+                match self.gateway.send(event, audience).await {
+                    Ok(deliveries) => stepped.deliveries += deliveries,
+                    Err(GatewayError::Delivery(_)) if *tries >= TRIES_MAX => {}
+                    Err(error) => return Err(error),
+                }
+                self.current = None;
+            }
+            let Some(record) = self.waiting.front() else { return Ok(stepped) };
+            match event::of(&self.gateway.discord, record, &mut self.told).await {
                 Ok(None) => {}
                 Ok(Some((event, audience))) => {
                     stepped.events += 1;
-                    stepped.deliveries += self.gateway.send(&Arc::new(event), &audience).await?;
+                    self.current = Some((Arc::new(event), audience, 0));
                 }
                 Err(CallError::Item(_)) => stepped.unreadable += 1,
                 Err(error) => return Err(error.into()),
             }
+            self.waiting.pop_front();
         }
-        self.done = batch.position;
-        Ok(stepped)
     }
 
     /// Steps until everything that there was has been delivered; all that was done.
@@ -232,9 +253,7 @@ impl Following {
         let mut all = Stepped::default();
         while !all.caught_up {
             let step = self.step().await?;
-            all.events += step.events;
-            all.deliveries += step.deliveries;
-            all.unreadable += step.unreadable;
+            all.add(step);
             all.caught_up = step.caught_up;
         }
         Ok(all)
@@ -255,6 +274,6 @@ impl Following {
 
 impl fmt::Debug for Following {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Following").field("done", &self.done).finish_non_exhaustive()
+        f.debug_struct("Following").field("waiting", &self.waiting.len()).finish_non_exhaustive()
     }
 }
