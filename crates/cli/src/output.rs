@@ -6,8 +6,13 @@ use crate::failure::Failure;
 
 /// Writes a line, or several, at once.
 pub(crate) fn line(text: &str) -> Result<(), Failure> {
+    part(&format!("{text}\n"))
+}
+
+/// Writes a text as it is.
+pub(crate) fn part(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    let written = out.write_all(format!("{text}\n").as_bytes()).and_then(|()| out.flush());
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match written {
         // Whoever read our output has enough of it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

@@ -182,7 +182,11 @@ fn get_servers_channels() {
         let names: Vec<&str> = channels.iter().map(|channel| channel.name.as_str()).collect();
         assert_eq!(names, ["general", "looms"], "in the order in which they were made, and nothing else of the server");
         assert_eq!(channels[1].topic.as_deref(), Some("cards"));
-        let some = world.of(&company.ada).channels_by_id(&company.server, &[looms.channel_id.clone()]).await.unwrap();
+        let some = world
+            .of(&company.ada)
+            .channels_by_id(&company.server, std::slice::from_ref(&looms.channel_id))
+            .await
+            .unwrap();
         assert_eq!(some, [looms]);
         let eve = world.user("eve").await;
         assert_eq!(world.of(&eve).channels_of_server(&company.server).await.unwrap_err(), CallError::Forbidden);
@@ -492,7 +496,7 @@ fn get_users_last_read_for_channel() {
         mark(&world, &company.grace, &first).await;
         let known = grace.last_read(&company.grace.user_id, &company.channel).await.unwrap().unwrap();
         assert_eq!(known.last_read_message_id, first.message_id.clone().into());
-        assert_eq!(grace.last_reads(&company.grace.user_id).all().await.unwrap(), [known.clone()]);
+        assert_eq!(grace.last_reads(&company.grace.user_id).all().await.unwrap(), std::slice::from_ref(&known));
         let unread = grace.unread_count(&company.channel, known.last_read_timestamp, &known.last_read_message_id);
         assert_eq!(unread.await.unwrap(), 2, "those of others in the same millisecond count, one's own do not");
         let denied = world.of(&company.ada).last_read(&company.grace.user_id, &company.channel).await;

@@ -1,5 +1,6 @@
 //! `keyform demo`: something to look at, made of the systems that come along.
 
+mod chat;
 mod legacy;
 
 use std::process::ExitCode;
@@ -13,11 +14,13 @@ pub(crate) fn command() -> Command {
         .about("Shows what the systems that come with keyform do")
         .subcommand_required(true)
         .arg_required_else_help(true)
+        .subcommand(chat::command())
         .subcommand(legacy::command())
 }
 
 pub(crate) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     match arguments.subcommand() {
+        Some(("chat", arguments)) => chat::run(arguments),
         Some(("legacy", arguments)) => legacy::run(arguments),
         _ => Ok(ExitCode::from(2)),
     }

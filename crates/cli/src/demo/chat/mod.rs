@@ -1,0 +1,126 @@
+//! `keyform demo chat`: a terminal client of the discord system. What it says and shows is [`keyform_discord::chat`]; here are the terminal and the
+//! way to the server.
+//!
+//! 1. `remote` calls patterns and flows over HTTP.
+//! 2. `socket` follows live reads over the WebSocket, and goes on where it was after a connection is lost.
+//! 3. This loop takes what is typed, what is heard and the time to say that one is there, one after the other.
+
+mod remote;
+mod socket;
+
+use std::io::{BufRead as _, IsTerminal as _};
+use std::process::ExitCode;
+
+use clap::{Arg, ArgMatches, Command};
+use keyform_discord::chat::{Chat, Said, Visitor};
+use keyform_discord::connections::HEARTBEAT_EVERY;
+use keyform_discord::sample;
+use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::failure::Failure;
+use crate::output;
+
+use remote::Remote;
+use socket::Heard;
+
+const MORE: &str = "\
+Start a server with `keyform serve --in-memory --demo`, then this command in two other terminals: --name ada in one, --name grace in the \
+other. They know each other, and see what the other types as it comes. Any other name registers somebody new, who comes in with an invite \
+code that /invite makes. /help shows what can be typed.";
+
+pub(crate) fn command() -> Command {
+    let text = |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value);
+    Command::new("chat")
+        .about("Chats in a terminal, with others who do the same")
+        .arg(text("url", "URL").default_value("http://127.0.0.1:8000").help("The server"))
+        .arg(text("name", "NAME").help("What others see [default: the name of the user of this machine]"))
+        .arg(text("email", "EMAIL").help("The address of the account [default: NAME@example.com]"))
+        .arg(text("password", "PASSWORD").help("Its password [default: one made of the name, for trying it out]"))
+        .after_help(MORE)
+}
+
+pub(crate) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+    let visitor = visitor(arguments)?;
+    let url = arguments.get_one::<String>("url").map(String::as_str).unwrap_or_default();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(chat(url, &visitor))?;
+    // A thread that still waits for a line ends with the process.
+    runtime.shutdown_background();
+    Ok(ExitCode::SUCCESS)
+}
+
+fn visitor(arguments: &ArgMatches) -> Result<Visitor, Failure> {
+    let given = |name: &str| arguments.get_one::<String>(name).cloned();
+    let name = given("name").or_else(|| std::env::var("USER").ok()).filter(|name| !name.trim().is_empty());
+    let name = name.ok_or_else(|| Failure::new("say who you are: --name NAME"))?;
+    let plain: String = name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let email = given("email").unwrap_or_else(|| sample::email(&plain));
+    let password = given("password").unwrap_or_else(|| sample::password(&plain));
+    Ok(Visitor { name, email, password })
+}
+
+async fn chat(url: &str, visitor: &Visitor) -> Result<(), Failure> {
+    let (remote, mut heard) = Remote::new(url)?;
+    remote.check().await?;
+    let (mut chat, lines) = Chat::enter(remote, visitor).await?;
+    show(&lines)?;
+    let mut typed = typed_lines();
+    let mut heartbeat = interval(HEARTBEAT_EVERY);
+    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    heartbeat.tick().await;
+    loop {
+        tokio::select! {
+            line = typed.recv() => match line {
+                None => break,
+                Some(line) => {
+                    erase(&line)?;
+                    match chat.line(&line).await {
+                        Said::Lines(lines) => show(&lines)?,
+                        Said::Quit => break,
+                    }
+                }
+            },
+            Some(heard) = heard.recv() => match heard {
+                Heard::Message(message) => show(&chat.hear(&message).await)?,
+                Heard::Note(note) => show(&[note])?,
+                Heard::End(why) => return Err(Failure::new(why)),
+            },
+            _ = heartbeat.tick() => {
+                if let Err(trouble) = chat.heartbeat().await {
+                    show(&[format!("! {trouble}")])?;
+                }
+            }
+        }
+    }
+    // A connection that is not closed ends by itself after ten minutes.
+    chat.leave().await.unwrap_or_default();
+    Ok(())
+}
+
+fn show(lines: &[String]) -> Result<(), Failure> {
+    if lines.is_empty() { Ok(()) } else { output::line(&lines.join("\n")) }
+}
+
+/// What is typed, line by line, until the end.
+fn typed_lines() -> mpsc::Receiver<String> {
+    let (sender, receiver) = mpsc::channel(16);
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { return };
+            if sender.blocking_send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// Takes what was typed off the screen: it comes back as a message with a number.
+fn erase(line: &str) -> Result<(), Failure> {
+    let is_message = !line.trim().is_empty() && !line.trim_start().starts_with('/');
+    if is_message && std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
+        return output::part("\u{1b}[1A\u{1b}[2K");
+    }
+    Ok(())
+}
