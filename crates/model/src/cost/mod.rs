@@ -1,12 +1,13 @@
 //! What a model costs: units, pages, index writes, heat, storage and money, from its plans and its figures.
 //!
 //! 1. [`size`] says how large an item is, whole and in each index.
-//! 2. [`read`] and [`mod@write`] count the units of one call of a pattern.
+//! 2. [`read`] and [`mod@write`] count the units of one call of a pattern; [`cascade`] what a delete brings with it.
 //! 3. [`storage`] counts what the items take up.
 //! 4. [`mod@report`] puts it together with [`price`]s; [`text`] prints it, [`compare`] sets two models side by side.
 //!
 //! Figures the author did not give are assumed and marked as such. A month has thirty days, and a rate holds all month.
 
+pub mod cascade;
 pub mod compare;
 pub mod price;
 pub mod read;

@@ -6,6 +6,7 @@ use crate::document::ast::{Billing, TableClass};
 use crate::plan::{Plans, ReadPlan, words};
 use crate::schema::{Model, Read, TableId, Write};
 
+use super::cascade::{self, Brought};
 use super::price::{ClassPrices, Prices};
 use super::read::{self, ReadCost};
 use super::storage::{self, TableStorage};
@@ -68,6 +69,9 @@ pub struct WriteLine {
     /// One call.
     #[serde(flatten)]
     pub cost: WriteCost,
+    /// What its deletes bring with them, beside that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub brings: Option<Brought>,
     /// Calls a second, if the author said.
     pub rate: Option<f64>,
     /// Write units a second on the busiest partition of a table.
@@ -97,7 +101,7 @@ pub fn report(model: &Model, plans: &Plans, prices: &Prices) -> Report {
         .writes
         .iter()
         .zip(&plans.writes)
-        .filter_map(|(write, plan)| plan.as_ref().map(|plan| write_line(model, write, plan, prices)))
+        .filter_map(|(write, plan)| plan.as_ref().map(|plan| write_line((model, plans), write, plan, prices)))
         .collect();
     let tables: Vec<TableLine> =
         (0..model.tables.len()).map(|table| table_line(model, TableId(table), prices)).collect();
@@ -133,8 +137,14 @@ pub fn top_share(model: &Model, entities: &[crate::schema::EntityId]) -> f64 {
         / 100.0
 }
 
-fn write_line(model: &Model, write: &Write, plan: &crate::plan::WritePlan, prices: &Prices) -> WriteLine {
+fn write_line(
+    (model, plans): (&Model, &Plans),
+    write: &Write,
+    plan: &crate::plan::WritePlan,
+    prices: &Prices,
+) -> WriteLine {
     let cost = write::write(model, write, plan);
+    let brings = cascade::brought(model, &plans.dependents, plan);
     let rate = write.rate.map(|(rate, _)| per_second(rate));
     let entities: Vec<_> = plan.actions.iter().map(|action| action.entity).collect();
     let first = entities.first().and_then(|&id| model.entity(id).table).map(|table| model.table(table));
@@ -145,7 +155,11 @@ fn write_line(model: &Model, write: &Write, plan: &crate::plan::WritePlan, price
         request: words::write_name(plan.request),
         rate,
         heat: rate.map(|rate| rate * cost.units * top_share(model, &entities)),
-        month_dollars: rate.zip(price).map(|(rate, price)| rate * MONTH_SECS * (cost.units + cost.index_units) * price),
+        month_dollars: rate.zip(price).map(|(rate, price)| {
+            let brought = brings.map_or(0.0, |brought| brought.write_units);
+            rate * MONTH_SECS * (cost.units + cost.index_units + brought) * price
+        }),
+        brings,
         cost,
     }
 }

@@ -12,6 +12,7 @@ pub fn text(report: &Report) -> String {
     line(&mut out, format_args!("{model}: what it costs on DynamoDB, {}, prices of {}", prices.region, prices.date));
     section(&mut out, "Reads", &reads(report));
     section(&mut out, "Writes", &writes(report));
+    section(&mut out, "What deletes bring with them, on average", &brought(report));
     section(&mut out, "Storage", &storage(report));
     let without: Vec<&str> =
         report.tables.iter().flat_map(|table| &table.storage.without_figures).map(String::as_str).collect();
@@ -82,6 +83,21 @@ fn writes(report: &Report) -> Vec<Vec<String>> {
             optional(write.heat, number),
             optional(write.month_dollars, dollars),
         ]
+    }));
+    rows
+}
+
+fn brought(report: &Report) -> Vec<Vec<String>> {
+    let mut rows = vec![head(&["write", "", "items", "read units", "write units"])];
+    rows.extend(report.writes.iter().filter_map(|write| {
+        let brings = write.brings?;
+        Some(vec![
+            write.name.clone(),
+            String::new(),
+            marked(number(brings.items), brings.assumed),
+            number(brings.read_units),
+            number(brings.write_units),
+        ])
     }));
     rows
 }

@@ -18,9 +18,10 @@ const MOVE: &str = "give the table another name in the model and move the items 
 pub(super) fn compare(wanted: &Desired, live: Option<&Live>, destroy: &mut Destroy<'_>) -> TablePlan {
     let table = wanted.create.table.clone();
     let declared = Some(wanted.name.clone());
-    let mut plan = TablePlan { table, declared, exists: live.is_some(), ..TablePlan::default() };
+    let mut plan = TablePlan { table, declared, own: wanted.own, exists: live.is_some(), ..TablePlan::default() };
     match live.filter(|live| live.description.status != Status::Deleting) {
         None => make(&mut plan, wanted),
+        Some(_) if wanted.own => {}
         Some(live) => change(&mut plan, wanted, live, destroy),
     }
     plan

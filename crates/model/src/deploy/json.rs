@@ -20,6 +20,7 @@ fn table(plan: &TablePlan) -> Value {
     json!({
         "table": plan.table,
         "declared": plan.declared,
+        "own": plan.own,
         "exists": plan.exists,
         "steps": plan.steps.iter().map(step).collect::<Vec<_>>(),
         "refusals": plan.refusals.iter().map(refusal).collect::<Vec<_>>(),

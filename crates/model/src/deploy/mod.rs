@@ -2,7 +2,7 @@
 //!
 //! The life of a deploy:
 //!
-//! 1. [`desired()`] says what tables the model wants, by their names in the store.
+//! 1. [`desired()`] says what tables the model wants, by their names in the store; [`own`] those of Keyform's own that it needs at work.
 //! 2. [`observe`] asks a store what is there: [`Live`] tables.
 //! 3. [`plan()`] compares the two: an ordered list of [`Step`]s for each table, what is refused with the way out, and what is worth knowing.
 //! 4. [`text`] and [`json`] print the plan.
@@ -33,7 +33,7 @@ use crate::schema::Model;
 
 pub use apply::{Event, Report, apply};
 pub use change::Change;
-pub use desired::{Desired, desired};
+pub use desired::{Desired, desired, own};
 pub use live::{Live, observe};
 pub use plan::{Plan, Refusal, Step, TablePlan, plan};
 pub use wait::{Patience, filled, ready};
@@ -47,13 +47,14 @@ pub struct Request {
     pub destroy: Vec<String>,
 }
 
-/// Compares a model with a store: [`desired()`], [`observe`] and [`plan()`] in one.
+/// Compares a model with a store: [`desired()`], [`own`], [`observe`] and [`plan()`] in one.
 ///
 /// # Errors
 ///
 /// If a variable has no value, or the store fails.
 pub async fn prepare(store: &dyn Execute, model: &Model, request: &Request) -> Result<Plan, DeployError> {
-    let desired = desired(model, &request.variables)?;
+    let mut desired = desired(model, &request.variables)?;
+    desired.extend(own(model));
     let mut names: Vec<String> = desired.iter().map(|wanted| wanted.create.table.clone()).collect();
     let strangers = request.destroy.iter().filter(|name| is_table_name(name) && !names.contains(name));
     names.extend(strangers.cloned().collect::<Vec<_>>());

@@ -22,6 +22,8 @@ pub struct TablePlan {
     pub table: String,
     /// Its name in the model; `None` if it is not there.
     pub declared: Option<String>,
+    /// It is Keyform's own; `declared` then says what it is for.
+    pub own: bool,
     /// Whether it is there.
     pub exists: bool,
     /// What is done, in order.

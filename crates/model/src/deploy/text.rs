@@ -26,7 +26,11 @@ fn line(out: &mut String, mark: &str, words: &str) {
 }
 
 fn paragraph(out: &mut String, plan: &TablePlan) {
-    let declared = plan.declared.as_ref().map_or("not in the model".to_owned(), |name| format!("table {name}"));
+    let declared = match &plan.declared {
+        Some(purpose) if plan.own => format!("Keyform's own: {purpose}"),
+        Some(name) => format!("table {name}"),
+        None => "not in the model".to_owned(),
+    };
     let idle = plan.steps.is_empty() && plan.refusals.is_empty();
     line(out, "", &format!("{} ({declared}){}", plan.table, if idle { ": as it shall be" } else { "" }));
     for step in &plan.steps {

@@ -17,6 +17,7 @@
 
 mod arguments;
 mod cascade;
+mod children;
 pub mod cursor;
 mod error;
 mod evolving;
@@ -29,6 +30,7 @@ mod once;
 mod outcome;
 mod permit;
 mod read;
+mod removal;
 mod reseal;
 mod restrict;
 mod settle;
@@ -55,6 +57,7 @@ pub use fits::fits;
 pub use found::{Answer, Found};
 pub use live::{LivePage, LiveRead, Passed, Reach, Seen};
 pub use once::ANSWERS;
+pub(crate) use once::{EXPIRES as ANSWERS_EXPIRE, answer_table};
 pub use reseal::Resealed;
 pub use surroundings::{Surroundings, Waiting};
 

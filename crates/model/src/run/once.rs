@@ -37,7 +37,7 @@ const ACTIONS_MAX: usize = 100;
 
 const KEY: &str = "pk";
 const REQUEST: &str = "request";
-const EXPIRES: &str = "expires";
+pub(crate) const EXPIRES: &str = "expires";
 const ANSWER: &str = "answer";
 const PLACE_TABLE: &str = "table";
 const PLACE_KEY: &str = "key";
@@ -90,12 +90,7 @@ impl Runner {
     ///
     /// If the store refuses.
     pub async fn create_answer_table(&self) -> Result<bool, RunError> {
-        let create = CreateTable {
-            attributes: [(KEY.to_owned(), ScalarType::S)].into(),
-            key: KeySchema { partition: vec![KEY.to_owned()], sort: Vec::new() },
-            ..CreateTable::named(ANSWERS)
-        };
-        match self.send(Operation::CreateTable(create)).await {
+        match self.send(Operation::CreateTable(answer_table())).await {
             Ok(_) => {}
             Err(error) if error.code() == ErrorCode::ResourceInUse => return Ok(false),
             Err(error) => return Err(error.into()),
@@ -251,6 +246,15 @@ impl Runner {
             _ => true,
         };
         Ok(record.filter(counts))
+    }
+}
+
+/// The request that makes the table of the records.
+pub(crate) fn answer_table() -> CreateTable {
+    CreateTable {
+        attributes: [(KEY.to_owned(), ScalarType::S)].into(),
+        key: KeySchema { partition: vec![KEY.to_owned()], sort: Vec::new() },
+        ..CreateTable::named(ANSWERS)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::bind::{self, Parent};
 use crate::plan::{Dependent, Finder, remaining_name};
 use crate::schema::EntityId;
 
-use super::cascade::{finder_call, refers, shared};
+use super::children::{finder_call, refers, shared};
 use super::found::{self, Answer};
 use super::outcome::Called;
 use super::read::Pages;

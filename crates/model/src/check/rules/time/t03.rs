@@ -19,7 +19,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         for field in &child.fields {
             let Type::Ref { entity: Some(parent), .. } = field.kind else { continue };
             let parent = context.model.entity(parent);
-            let settled = field.flags.keep.is_some() || field.flags.cascade.is_some();
+            let settled = field.flags.keep.is_some();
             if ttl_field(context.model, parent).is_some() && ttl_field(context.model, child).is_none() && !settled {
                 findings.push(finding(child, field, parent));
             }
@@ -30,6 +30,6 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 fn finding(child: &Entity, field: &Field, parent: &Entity) -> Diagnostic {
     let message = format!("a {} expires, and the {} that refers to it stays", parent.name, child.name);
     Diagnostic::warning(RULE.code, field.name_span, message).also(parent.name_span, "items of this one expire").help(
-        "give the child the TTL attribute too, or say at the `ref` what happens: `cascade`, or `keep` if it may stay",
+        "give the child the TTL attribute too, or say `keep` at the `ref` if it may stay; `cascade` is for deletes, and nobody deletes what expires",
     )
 }

@@ -1,0 +1,89 @@
+//! What goes with a deleted item, on average: as many items of each dependent entity as there are for one parent by the figures of both.
+//!
+//! Each is read once, consistently, and deleted, with its entries in indexes; within transactions deletes count twice.
+
+use serde::Serialize;
+
+use crate::plan::{Dependents, Role, WritePlan, guarded_fields, is_reusable};
+use crate::schema::{EntityId, Model};
+
+use super::size;
+
+const READ_STEP_BYTES: f64 = 4096.0;
+const WRITE_STEP_BYTES: u64 = 1024;
+/// An entity may refer to itself: deeper than this nobody counts.
+const DEPTH_MAX: usize = 8;
+
+/// What one call of a write brings with it, on average.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Brought {
+    /// Items that go with what it deletes.
+    pub items: f64,
+    /// Read units to find them.
+    pub read_units: f64,
+    /// Write units to delete them and their entries in indexes.
+    pub write_units: f64,
+    /// A figure was assumed: an entity does not say how many items it has.
+    pub assumed: bool,
+}
+
+/// What a write's deletes bring with them; `None` if none of them cascades.
+#[must_use]
+pub fn brought(model: &Model, dependents: &Dependents, plan: &WritePlan) -> Option<Brought> {
+    let mut roots = plan.actions.iter().filter(|planned| planned.role == Role::Intend).peekable();
+    roots.peek()?;
+    let mut sum = Brought::default();
+    for planned in roots {
+        let counting = Counting { model, dependents, guarded: is_reusable(model, planned.entity) };
+        counting.add(planned.entity, 1.0, 0, &mut sum);
+    }
+    Some(sum)
+}
+
+struct Counting<'a> {
+    model: &'a Model,
+    dependents: &'a Dependents,
+    guarded: bool,
+}
+
+impl Counting<'_> {
+    /// Adds what goes with so many parents.
+    fn add(&self, parent: EntityId, parents: f64, depth: usize, sum: &mut Brought) {
+        if depth >= DEPTH_MAX {
+            return;
+        }
+        for (dependent, finder) in self.dependents.cascading(parent) {
+            let entity = self.model.entity(dependent.entity);
+            let items = parents * self.for_each(dependent.entity, parent, sum);
+            let (bytes, assumed) = size::item(self.model, entity);
+            let may_move = finder.shared.iter().any(|(field, _)| !entity.key_fields().contains(field));
+            let sentinels = guarded_fields(entity).count() as f64;
+            let factor = if self.guarded || may_move || sentinels > 0.0 { 2.0 } else { 1.0 };
+            let table = entity.table.map(|table| self.model.table(table));
+            let indexes = entity.indexes.iter().filter_map(|key| Some(table?.index_at(key.index?)));
+            let copies = indexes.map(|index| units(size::in_index(self.model, entity, index))).sum::<f64>();
+            sum.items += items;
+            sum.read_units += parents.max(items * bytes as f64 / READ_STEP_BYTES);
+            sum.write_units += items * (factor * (units(bytes) + sentinels) + copies);
+            sum.assumed |= assumed;
+            self.add(dependent.entity, items, depth + 1, sum);
+        }
+    }
+
+    /// How many items of an entity there are for each of its parents.
+    fn for_each(&self, child: EntityId, parent: EntityId, sum: &mut Brought) -> f64 {
+        let count = |id: EntityId| self.model.entity(id).volume.items;
+        match (count(child), count(parent)) {
+            (Some(children), Some(parents)) if parents > 0 => children as f64 / parents as f64,
+            _ => {
+                sum.assumed = true;
+                1.0
+            }
+        }
+    }
+}
+
+fn units(bytes: u64) -> f64 {
+    bytes.div_ceil(WRITE_STEP_BYTES) as f64
+}
