@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use keyform::application::{Host, claims};
 use keyform::model::run::{Caller, Surroundings};
 use keyform::server::{Flow, FlowCall, FlowError};
-use keyform::{CallError, Timestamp, Uuid};
+use keyform::{CallError, Execute, Timestamp, Uuid};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,6 +16,10 @@ use sha2::{Digest, Sha256};
 use crate::model;
 use crate::notify::{Logged, Notice, Notifier};
 use crate::secrets::Hashing;
+
+/// How often an index that may lag behind is asked again: over half a second, all in all.
+const LOOKS_MORE: u32 = 5;
+const PAUSE_FIRST: Duration = Duration::from_millis(20);
 
 /// How the number of model calls in 24 hours is limited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,6 +126,26 @@ impl Helpmaton {
     pub fn as_caller(&self, caller: &Caller) -> Result<(model::Caller, model::Helpmaton), FlowError> {
         let caller: model::Caller = claims(caller)?;
         Ok((caller.clone(), self.model.as_caller(caller)))
+    }
+
+    /// Asks an index; and where indexes may lag behind, again for a moment before it is believed that there is nothing.
+    pub(crate) async fn look_again<T, Asking>(&self, ask: impl Fn() -> Asking) -> Result<Option<T>, CallError>
+    where
+        Asking: Future<Output = Result<Option<T>, CallError>>,
+    {
+        let looks = if self.host.store().indexes_keep_up() { 0 } else { LOOKS_MORE };
+        for look in 0..looks {
+            if let Some(found) = ask().await? {
+                return Ok(Some(found));
+            }
+            self.pause(look).await;
+        }
+        ask().await
+    }
+
+    /// Waits until an index may have caught up: a little longer each time.
+    pub(crate) async fn pause(&self, look: u32) {
+        self.surroundings().sleep(PAUSE_FIRST.saturating_mul(1 << look.min(6))).await;
     }
 
     /// A flow of the system: an async function of it and a call.

@@ -83,7 +83,9 @@ impl Helpmaton {
         if !is_well_formed(text, API_KEY_PREFIX) {
             return Ok(None);
         }
-        let Some(found) = self.model.api_key_by_hash(&lookup_hash(text)).await? else { return Ok(None) };
+        let hash = lookup_hash(text);
+        let found = self.look_again(|| self.model.api_key_by_hash(&hash)).await?;
+        let Some(found) = found else { return Ok(None) };
         let Some(key) = self.model.api_key(&found.user_id, &found.key_id).await? else { return Ok(None) };
         let proved = self.settings().hashing.proves(text, key.key_hash.expose(), key.key_salt.expose()).await?;
         Ok(proved.then_some(key))

@@ -129,7 +129,9 @@ impl Helpmaton {
         if !is_well_formed(text, REFRESH_TOKEN_PREFIX) {
             return Ok(None);
         }
-        let Some(found) = self.model.refresh_token_by_hash(&lookup_hash(text)).await? else { return Ok(None) };
+        let hash = lookup_hash(text);
+        let found = self.look_again(|| self.model.refresh_token_by_hash(&hash)).await?;
+        let Some(found) = found else { return Ok(None) };
         let Some(token) = self.model.refresh_token(&found.user_id, &found.token_id).await? else { return Ok(None) };
         let proved = self.settings().hashing.proves(text, token.token_hash.expose(), token.token_salt.expose()).await?;
         Ok(proved.then_some(token))

@@ -43,7 +43,8 @@ impl Helpmaton {
         identifier: &str,
         email: &str,
     ) -> Result<Session, FlowError> {
-        let user = match self.model.account_by_identity(provider, identifier).await? {
+        let account = self.look_again(|| self.model.account_by_identity(provider, identifier)).await?;
+        let user = match account {
             Some(account) => self.user_named(account.user_id.as_str()).await?,
             None => {
                 let user = self.proven_user(email, None).await?;

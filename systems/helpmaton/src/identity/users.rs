@@ -1,7 +1,5 @@
 //! Users, found and signed up by their address.
 
-use std::time::Duration;
-
 use keyform::model::run::RunError;
 use keyform::server::FlowError;
 
@@ -12,7 +10,6 @@ use crate::{Helpmaton, derived_id};
 
 /// How often an index is asked again for what is known to be there.
 const LOOKS_MAX: u32 = 6;
-const PAUSE_FIRST: Duration = Duration::from_millis(20);
 
 /// The claims of a user.
 #[must_use]
@@ -50,18 +47,13 @@ impl Helpmaton {
         SignUpInput { name: name.map(str::to_owned), ..SignUpInput::new(id, email, subscription) }
     }
 
-    /// Waits until an index may have caught up.
-    pub(crate) async fn pause(&self, look: u32) {
-        self.surroundings().sleep(PAUSE_FIRST.saturating_mul(1 << look.min(6))).await;
-    }
-
     /// The user whom somebody means by an address or an id.
     ///
     /// # Errors
     /// Refused with `UnknownUser`, or the store fails.
     pub async fn user_named(&self, text: &str) -> Result<User, FlowError> {
         let found = if text.contains('@') {
-            self.model.user_by_email(text).await?
+            self.look_again(|| self.model.user_by_email(text)).await?
         } else {
             let id = UserId::new(text).map_err(|wrong| FlowError::Arguments(wrong.to_string()))?;
             self.model.user_by_id(&id).await?

@@ -165,7 +165,7 @@ impl Helpmaton {
     async fn found_invite(&self, token: &str) -> Result<WorkspaceInvite, FlowError> {
         let unknown = || FlowError::refused("UnknownInvite", "there is no such invitation");
         let hash = lookup_hash(token);
-        let found = self.model.invite_by_token_hash(&hash).await?.ok_or_else(unknown)?;
+        let found = self.look_again(|| self.model.invite_by_token_hash(&hash)).await?.ok_or_else(unknown)?;
         let invite = self.model.invite_for_answer(&found.workspace_id, &found.invite_id).await?;
         invite.filter(|invite| same(&invite.token_hash, &hash)).ok_or_else(unknown)
     }

@@ -1,5 +1,6 @@
 //! A user's subscription: their own, or the one they manage; a free one is made for who has none.
 
+use keyform::CallError;
 use keyform::application::Application;
 use keyform::model::run::RunError;
 use keyform::server::{FlowCall, FlowError};
@@ -36,7 +37,7 @@ impl Helpmaton {
             if let Some(own) = self.own_subscription(user).await? {
                 return Ok(own);
             }
-            if let Some(managed) = self.managed_subscription(user).await? {
+            if let Some(managed) = self.look_again(|| self.managed_subscription(user)).await? {
                 return Ok(managed);
             }
             match self.model.start_subscription(&own_subscription_id(user), user).await {
@@ -47,11 +48,12 @@ impl Helpmaton {
         Err(FlowError::Failed(RunError::Busy))
     }
 
-    async fn managed_subscription(&self, user: &UserId) -> Result<Option<Subscription>, FlowError> {
+    /// The index says which it may be, the items which it is.
+    async fn managed_subscription(&self, user: &UserId) -> Result<Option<Subscription>, CallError> {
         for permission in self.model.subscriptions_of_user(user).all().await? {
-            let found = self.model.subscription_by_id(&permission.subscription_id).await?;
-            if found.is_some() {
-                return Ok(found);
+            let id = &permission.subscription_id;
+            if self.model.subscription_permission(id, user).await?.is_some() {
+                return self.model.subscription_by_id(id).await;
             }
         }
         Ok(None)

@@ -13,9 +13,9 @@ use keyform_helpmaton::model::{
 };
 use keyform_helpmaton::permissions::Level;
 use keyform_helpmaton::secrets::lookup_hash;
-use keyform_scenario::on_every_store;
+use keyform_scenario::{eventually, on_every_store};
 
-use super::support::{World, address, refusal};
+use super::support::{World, address, found, refusal};
 
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -29,7 +29,7 @@ fn user_by_email() {
         let email = address("Ada");
         let user = world.system.user_of_email(&email, Some("Ada")).await.unwrap();
         for written in [email.clone(), email.to_uppercase(), format!(" {email} ")] {
-            let found = world.system.model.user_by_email(&written).await.unwrap().unwrap();
+            let found = found(async || world.system.model.user_by_email(&written).await).await;
             assert_eq!((found.id, found.email), (user.id.clone(), email.to_lowercase()), "{written}");
         }
         assert_eq!(world.system.model.user_by_email(&address("nobody")).await.unwrap(), None);
@@ -68,11 +68,12 @@ fn account_by_provider() {
         world.system.link(&ada.user_id, AccountProvider::Google, &first).await.unwrap();
         let as_ada = world.system.model.as_caller(ada.clone());
         let accounts = as_ada.accounts_by_provider(&ada.user_id, AccountProvider::Github).all().await.unwrap();
-        let found: Vec<&String> = accounts.iter().map(|account| &account.identifier).collect();
+        let listed: Vec<&String> = accounts.iter().map(|account| &account.identifier).collect();
         let mut expected = vec![&first, &second];
         expected.sort();
-        assert_eq!(found, expected, "all accounts at one provider, in the order of their ids");
-        let whose = world.system.model.account_by_identity(AccountProvider::Github, &second).await.unwrap().unwrap();
+        assert_eq!(listed, expected, "all accounts at one provider, in the order of their ids");
+        let whose =
+            found(async || world.system.model.account_by_identity(AccountProvider::Github, &second).await).await;
         assert_eq!(whose.user_id, ada.user_id);
         let none = as_ada.account(&ada.user_id, AccountProvider::Google, &second).await.unwrap();
         assert_eq!(none, None);
@@ -106,11 +107,14 @@ fn workspaces_of_a_subscription() {
         let second = world.workspace(&ada).await;
         let subscription = world.subscription(&ada).await.subscription_id;
         let as_ada = world.system.model.as_caller(ada);
-        let listed = as_ada.workspaces_by_subscription(&subscription).all().await.unwrap();
-        let listed: Vec<WorkspaceId> = listed.into_iter().map(|workspace| workspace.workspace_id).collect();
         let mut expected = vec![first, second];
         expected.sort();
-        assert_eq!(listed, expected, "in the order of their keys");
+        let listed = async || -> Vec<WorkspaceId> {
+            let workspaces = as_ada.workspaces_by_subscription(&subscription).all().await.unwrap();
+            workspaces.into_iter().map(|workspace| workspace.workspace_id).collect()
+        };
+        // In the order of their keys.
+        eventually(expected, listed).await;
         let eve = world.system.model.as_caller(world.person("eve").await);
         assert_eq!(eve.workspaces_by_subscription(&subscription).all().await, Err(CallError::Forbidden));
     });
@@ -165,17 +169,13 @@ fn a_users_permissions_by_type() {
         let (ada, first) = world.pro("ada").await;
         let second = world.workspace(&ada).await;
         let as_ada = world.system.model.as_caller(ada.clone());
-        let workspaces: BTreeSet<WorkspaceId> = as_ada
-            .workspaces_of_user(&ada.user_id)
-            .all()
-            .await
-            .unwrap()
-            .into_iter()
-            .map(|permission| permission.workspace_id)
-            .collect();
-        assert_eq!(workspaces, [first.clone(), second].into(), "workspaces alone");
-        let subscriptions = as_ada.subscriptions_of_user(&ada.user_id).all().await.unwrap();
-        assert_eq!(subscriptions.len(), 1, "subscriptions alone");
+        let workspaces = async || -> BTreeSet<WorkspaceId> {
+            let permissions = as_ada.workspaces_of_user(&ada.user_id).all().await.unwrap();
+            permissions.into_iter().map(|permission| permission.workspace_id).collect()
+        };
+        // Workspaces alone, and subscriptions alone.
+        eventually([first, second].into(), workspaces).await;
+        eventually(1, async || as_ada.subscriptions_of_user(&ada.user_id).all().await.unwrap().len()).await;
         let mine = world.system.my_workspaces(&ada, None).await.unwrap();
         assert!(mine.items.iter().all(|workspace| workspace.level == 3 && workspace.name == "Engines"));
         assert_eq!(mine.items.len(), 2);
@@ -230,7 +230,7 @@ fn a_users_subscription() {
         let world = World::on(scene).await;
         let ada = world.person("ada").await;
         let as_ada = world.system.model.as_caller(ada.clone());
-        let found = as_ada.subscription_of_user(&ada.user_id).await.unwrap().unwrap();
+        let found = found(async || as_ada.subscription_of_user(&ada.user_id).await).await;
         assert_eq!(found, world.subscription(&ada).await);
         let bob = world.person("bob").await;
         assert_eq!(as_ada.subscription_of_user(&bob.user_id).await, Err(CallError::Forbidden));
@@ -290,8 +290,9 @@ fn buckets_of_a_subscription() {
             let buckets = as_ada.buckets_for_subscription(&id, from, now).await.unwrap();
             buckets.iter().map(|bucket| bucket.hour_timestamp).collect::<Vec<_>>()
         };
-        assert_eq!(hours(now - HOUR * 23).await, [now - HOUR * 5, now - HOUR, now], "oldest first");
-        assert_eq!(hours(now - HOUR).await, [now - HOUR, now], "both ends included");
+        // Oldest first, and both ends included.
+        eventually(vec![now - HOUR * 5, now - HOUR, now], async || hours(now - HOUR * 23).await).await;
+        eventually(vec![now - HOUR, now], async || hours(now - HOUR).await).await;
     });
 }
 
@@ -348,6 +349,7 @@ fn invites_of_a_workspace() {
             world.system.invite(&ada, &workspace, email, Level::Read, None).await.unwrap();
         }
         let as_ada = world.system.model.as_caller(ada.clone());
+        eventually(3, async || as_ada.invites_for_workspace(&workspace).all().await.unwrap().len()).await;
         let listed = as_ada.invites_for_workspace(&workspace).all().await.unwrap();
         assert!(listed.is_sorted_by_key(|invite| invite.invite_id.clone()), "in the order of their keys");
         assert_eq!(listed.into_iter().map(|invite| invite.email).collect::<BTreeSet<_>>(), emails);
@@ -405,7 +407,8 @@ fn look_up_key_by_hash() {
         let world = World::on(scene).await;
         let ada = world.person("ada").await;
         let made = world.system.make_api_key(&ada.user_id, None, None).await.unwrap();
-        let found = world.system.model.api_key_by_hash(&lookup_hash(&made.key)).await.unwrap().unwrap();
+        let hash = lookup_hash(&made.key);
+        let found = found(async || world.system.model.api_key_by_hash(&hash).await).await;
         assert_eq!((found.user_id, found.key_id.to_string()), (ada.user_id.clone(), made.key_id));
         assert_eq!(world.system.user_of_api_key(&made.key).await.unwrap().id, ada.user_id);
         assert_eq!(world.system.model.api_key_by_hash(&lookup_hash("another")).await.unwrap(), None);
@@ -459,8 +462,8 @@ fn get_token() {
         let ada = world.person("ada").await;
         let user = world.system.user_named(&ada.email).await.unwrap();
         let session = world.system.start_session(&user).await.unwrap();
-        let found =
-            world.system.model.refresh_token_by_hash(&lookup_hash(&session.refresh_token)).await.unwrap().unwrap();
+        let hash = lookup_hash(&session.refresh_token);
+        let found = found(async || world.system.model.refresh_token_by_hash(&hash).await).await;
         let token = world.system.model.refresh_token(&ada.user_id, &found.token_id).await.unwrap().unwrap();
         assert_eq!((token.revoked_at, token.replaced_by), (None, None));
         assert_eq!(world.system.model.refresh_token(&ada.user_id, &Uuid::fresh().into()).await.unwrap(), None);
@@ -477,7 +480,7 @@ fn look_up_token_by_hash() {
         let session = world.system.start_session(&user).await.unwrap();
         assert!(session.refresh_token.starts_with("hmat_refresh_") && session.refresh_token.len() == 77);
         let hash = lookup_hash(&session.refresh_token);
-        let found = world.system.model.refresh_token_by_hash(&hash).await.unwrap().unwrap();
+        let found = found(async || world.system.model.refresh_token_by_hash(&hash).await).await;
         assert_eq!(found.user_id, user.id);
         assert_eq!(world.system.model.refresh_token_by_hash(&lookup_hash("another")).await.unwrap(), None);
     });

@@ -11,7 +11,7 @@ use keyform_helpmaton::notify::{Notice, Recorded};
 use keyform_helpmaton::open_workspace::NewWorkspace;
 use keyform_helpmaton::secrets::Hashing;
 use keyform_helpmaton::{Helpmaton, RequestLimit, Settings};
-use keyform_scenario::{Clock, Scene};
+use keyform_scenario::{Clock, Scene, eventually};
 
 /// A system on a scene.
 #[derive(Clone)]
@@ -85,6 +85,12 @@ impl World {
 /// An address that nobody else has.
 pub fn address(name: &str) -> String {
     format!("{name}-{}@example.com", Uuid::fresh())
+}
+
+/// What an index has, as soon as it has it.
+pub async fn found<T>(read: impl AsyncFn() -> Result<Option<T>, keyform::CallError>) -> T {
+    eventually(true, async || read().await.unwrap().is_some()).await;
+    read().await.unwrap().unwrap()
 }
 
 /// The name of a refusal.
