@@ -130,7 +130,7 @@ impl Helpmaton {
         let subscription = self.subscription_of_workspace(workspace).await?;
         let mut given = Err(FlowError::Failed(RunError::Busy));
         for _ in 0..TRIES_MAX {
-            self.take_seat(by, workspace, user, &subscription).await?;
+            self.take_seat(workspace, user, &subscription).await?;
             given = self.try_to_give(by, workspace, user, level).await;
             // The seat was given back by somebody who saw it unused.
             if !matches!(&given, Err(FlowError::Refused { outcome, .. }) if outcome == "NoSeat") {
@@ -145,12 +145,11 @@ impl Helpmaton {
 
     async fn take_seat(
         &self,
-        by: &Caller,
         workspace: &WorkspaceId,
         user: &UserId,
         subscription: &SubscriptionId,
     ) -> Result<(), FlowError> {
-        match self.model.as_caller(by.clone()).take_seat(workspace, user).await {
+        match self.model.take_seat(workspace, user).await {
             Err(TakeSeatError::UserLimitReached) => {
                 self.tell_limit(subscription, "users").await;
                 Err(TakeSeatError::UserLimitReached.into())
