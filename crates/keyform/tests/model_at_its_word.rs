@@ -9,6 +9,7 @@
 #[path = "naive/arguments.rs"]
 mod arguments;
 mod naive;
+mod stores;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,7 +27,8 @@ use keyform::model::schema::{EntityId, FieldId, Model, Read, Write};
 use keyform::model::seal::{FieldKey, Keyring};
 use keyform::operation::Scan;
 use keyform::store::Store;
-use keyform::{Attributes, Database, Operation, Options, Output};
+use keyform::surroundings::System;
+use keyform::{Attributes, Database, Execute, Operation, Options, Output};
 use naive::draw::Dice;
 use naive::{Refusal, State, Stored};
 
@@ -37,6 +39,9 @@ const ROUNDS: usize = 400;
 const CALLS_OF_EACH: usize = 12;
 /// How many calls there are between two comparisons of everything.
 const CALLS_BETWEEN: usize = 5;
+/// Where each request takes its time, calls are fewer, and everything is compared less often.
+const CALLS_BETWEEN_ELSEWHERE: usize = 40;
+const ROUNDS_ELSEWHERE: usize = 240;
 
 /// A clock that the test moves. During one call every fresh id of a kind is the same, so that nobody need ask in the same order.
 struct Clock {
@@ -86,10 +91,40 @@ impl Surroundings for Clock {
     }
 }
 
+/// Where a model works.
+struct Ground {
+    store: Arc<dyn Execute>,
+    /// When it begins. A store with a clock of its own removes what is over by that clock, and must not be ahead.
+    start_millis: i64,
+    /// How many calls there are between two comparisons of everything.
+    calls_between: usize,
+}
+
+impl Ground {
+    /// An engine of its own, which removes nothing by itself.
+    fn embedded() -> Self {
+        let env = Arc::new(ManualEnv::at_ms(START_MILLIS as u64));
+        let options = Options { env, sweep_interval: None, ..Options::default() };
+        let store = Arc::new(Database::on(Store::in_memory(), options).unwrap());
+        Self { store, start_millis: START_MILLIS, calls_between: CALLS_BETWEEN }
+    }
+
+    /// A store that others have too.
+    fn shared(store: &stores::Store) -> Self {
+        Self { store: store.execute.clone(), start_millis: System.now_millis(), calls_between: CALLS_BETWEEN_ELSEWHERE }
+    }
+}
+
+/// Tables of one's own, on a store that others have too.
+fn stage() -> String {
+    static STAGES: AtomicU64 = AtomicU64::new(0);
+    format!("{}-{}", std::process::id(), STAGES.fetch_add(1, Ordering::Relaxed))
+}
+
 /// A model at work, and the same model taken at its word.
 struct World {
     runner: Runner,
-    database: Arc<Database>,
+    store: Arc<dyn Execute>,
     clock: Arc<Clock>,
     state: State,
     dice: Dice,
@@ -105,23 +140,21 @@ struct World {
 type Told<T> = Result<T, Refusal>;
 
 impl World {
-    async fn new(text: &str, seed: u64) -> Self {
+    async fn new(text: &str, seed: u64, ground: &Ground) -> Self {
         let checked = Checked::read(text);
         assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
-        let env = Arc::new(ManualEnv::at_ms(START_MILLIS as u64));
-        let options = Options { env, sweep_interval: None, ..Options::default() };
-        let database = Arc::new(Database::on(Store::in_memory(), options).unwrap());
-        let clock = Arc::new(Clock { millis: AtomicI64::new(START_MILLIS), call: AtomicU64::new(1) });
+        let clock = Arc::new(Clock { millis: AtomicI64::new(ground.start_millis), call: AtomicU64::new(1) });
         let settings = Settings {
-            variables: [("stage".to_owned(), "test".to_owned())].into(),
+            variables: [("stage".to_owned(), stage())].into(),
             field_keys: Some(Arc::new(Keyring::of(FieldKey::new([7; 32])))),
             ..Settings::default()
         };
         let indirect = indirect(&checked);
-        let runner = Runner::new(Arc::new(checked), database.clone(), clock.clone(), settings).unwrap();
+        let runner = Runner::new(Arc::new(checked), ground.store.clone(), clock.clone(), settings).unwrap();
         runner.create_tables().await.unwrap();
         let (state, dice) = (State::default(), Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15)));
-        Self { runner, database, clock, state, dice, indirect, calls: BTreeMap::new(), last: Vec::new() }
+        let store = ground.store.clone();
+        Self { runner, store, clock, state, dice, indirect, calls: BTreeMap::new(), last: Vec::new() }
     }
 
     /// Time goes by: mostly a moment, seldom so long that things expire.
@@ -223,13 +256,11 @@ impl World {
     }
 
     /// Everything that is stored, as entities.
-    fn dump(&self) -> Vec<Stored> {
+    async fn dump(&self) -> Vec<Stored> {
         let mut all = Vec::new();
         for table in &self.runner.checked().model.tables {
             let scan = Scan { consistent: true, ..Scan::of(table.physical.clone()) };
-            let Ok(Output::Page(page)) = self.database.execute_blocking(Operation::Scan(scan)) else {
-                panic!("no scan")
-            };
+            let Ok(Output::Page(page)) = self.store.execute(Operation::Scan(scan)).await else { panic!("no scan") };
             assert!(page.last_key.is_none(), "the test keeps few items");
             for item in page.items.unwrap_or_default() {
                 all.extend(self.runner.found_in(&table.physical, &item).unwrap().map(stored));
@@ -327,7 +358,7 @@ fn check(text: &str, skipped: &[&str]) {
     let rounds = number("KEYFORM_ROUNDS").map_or(usual, |rounds| rounds as usize);
     let mut calls: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for seed in seeds {
-        let of_seed = runtime.block_on(play(text, seed, rounds, skipped));
+        let of_seed = runtime.block_on(play(text, seed, rounds, skipped, &Ground::embedded()));
         for (name, (called, succeeded)) in of_seed {
             let sum = calls.entry(name).or_default();
             *sum = (sum.0 + called, sum.1 + succeeded);
@@ -339,8 +370,14 @@ fn check(text: &str, skipped: &[&str]) {
     assert!(!is_usual || never.len() * 3 <= calls.len(), "{never:?} are always refused: the calls say too little");
 }
 
-async fn play(text: &str, seed: u64, rounds: usize, skipped: &[&str]) -> BTreeMap<String, (usize, usize)> {
-    let mut world = World::new(text, seed).await;
+async fn play(
+    text: &str,
+    seed: u64,
+    rounds: usize,
+    skipped: &[&str],
+    ground: &Ground,
+) -> BTreeMap<String, (usize, usize)> {
+    let mut world = World::new(text, seed, ground).await;
     let runner = world.runner.clone();
     let model = &runner.checked().model;
     let (reads, other_reads): (Vec<&Read>, Vec<&Read>) =
@@ -359,9 +396,9 @@ async fn play(text: &str, seed: u64, rounds: usize, skipped: &[&str]) -> BTreeMa
             let read = reads[world.dice.below(reads.len())];
             world.read(read).await;
         }
-        if round % CALLS_BETWEEN == 0 {
+        if round % ground.calls_between == 0 || round + 1 == rounds {
             let context = format!("after {round} calls of seed {seed}, the last being {:#?}", world.last);
-            assert_same(&world.dump(), &sorted(world.state.items.clone()), &context);
+            assert_same(&world.dump().await, &sorted(world.state.items.clone()), &context);
             world.last.clear();
         }
     }
@@ -411,4 +448,20 @@ fn the_conversations() {
 #[test]
 fn the_workspaces() {
     check(&system("workspaces"), &[]);
+}
+
+/// The same calls through the AWS SDK: on our server, and on ExtendDB where one listens.
+#[test]
+fn the_systems_on_other_stores() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let seed = number("KEYFORM_SEED").unwrap_or(SEEDS);
+    let rounds = number("KEYFORM_ROUNDS").map_or(ROUNDS_ELSEWHERE, |rounds| rounds as usize);
+    for store in runtime.block_on(stores::Store::all()).into_iter().filter(|store| store.name != "embedded") {
+        for name in ["agencies", "discord", "helpmaton", "t3nets", "workspaces"] {
+            let skipped: &[&str] = if name == "discord" { &["unreadCount"] } else { &[] };
+            let calls = runtime.block_on(play(&system(name), seed, rounds, skipped, &Ground::shared(&store)));
+            assert!(calls.values().any(|(_, succeeded)| *succeeded > 0), "{name} on {}", store.name);
+        }
+        store.stop();
+    }
 }

@@ -175,6 +175,47 @@ fn no_edit_is_lost() {
     });
 }
 
+/// People join, save and set while the workspace is deleted, and whoever deletes it is killed at any request.
+#[test]
+fn nobody_is_in_a_workspace_that_is_not_there() {
+    on_every_store(async |scene: Scene| {
+        let kills: &[i64] = if scene.store == "embedded" { &[1, 2, 3, 4, 6, 9, 14, 1000] } else { &[3, 1000] };
+        for requests in kills {
+            let home = Home::open(&scene).await;
+            let (id, owner) = home.founded("Kitchen").await;
+            for number in 0..6 {
+                home.saved(&id, &owner, &format!("item {number}")).await;
+            }
+            let invite = home.invited(&id, &owner, None).await;
+            let mut acting = JoinSet::new();
+            for _ in 0..4 {
+                let (home, id, code) = (home.clone(), id.clone(), invite.code.clone());
+                acting.spawn(async move {
+                    for _ in 0..3 {
+                        let person = Uuid::fresh();
+                        // Refused once the workspace is gone.
+                        drop(home.of(&person).join_by_invite(&code).await);
+                        drop(home.of(&person).create_item(&id, "late", "text").await);
+                        drop(home.of(&person).set_setting(&id, "late", &serde_json::json!(1)).await);
+                    }
+                });
+            }
+            let mortal: Arc<dyn Execute> = Arc::new(Mortal::new(home.host.store(), *requests));
+            drop(home.through(mortal, &owner).delete_workspace(&id).await);
+            acting.join_all().await;
+            // Another copy takes up what was left half-way; if nothing had begun, the owner tries again.
+            match home.of(&owner).delete_workspace(&id).await {
+                Ok(())
+                | Err(DeleteWorkspaceError::UnknownWorkspace | DeleteWorkspaceError::Failed(CallError::Forbidden)) => {}
+                Err(error) => panic!("{error}"),
+            }
+            home.workspaces.calls().resume_cascades().await.unwrap();
+            let left: Vec<_> = home.dump().await.into_keys().collect();
+            assert!(left.is_empty(), "killed after {requests} requests: {left:?}");
+        }
+    });
+}
+
 /// What a program does from its start. Killed anywhere and started again, it comes to the same end.
 async fn begin(handle: &Workspaces, guest: &Workspaces, person: &Uuid, owner: &Uuid) -> Result<(), CallError> {
     let mine = keyform_workspaces::mine::my_workspaces(handle, owner, None).await?;

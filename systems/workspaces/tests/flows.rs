@@ -166,6 +166,31 @@ fn members_come_and_go_and_one_owner_stays() {
 }
 
 #[test]
+fn a_deleted_workspace_leaves_nothing_behind() {
+    on_every_store(async |scene| {
+        let home = Home::open(&scene).await;
+        let (id, owner) = home.founded("Kitchen").await;
+        let guest = home.joined(&id, &owner).await;
+        let (other, gardener) = home.founded("Garden").await;
+        home.saved(&other, &gardener, "tomatoes").await;
+        let kept = home.dump().await.into_iter().filter(|((pk, _), _)| pk.ends_with(other.as_str()));
+        let kept: Vec<_> = kept.map(|(key, _)| key).collect();
+        // More than one transaction or batch can take.
+        for number in 0..110 {
+            home.saved(&id, &guest, &format!("item {number}")).await;
+        }
+        let invite = home.invited(&id, &owner, None).await;
+        home.of(&owner).set_setting(&id, "theme", &json!("dark")).await.unwrap();
+        assert_eq!(home.of(&guest).delete_workspace(&id).await, Err(CallError::Forbidden.into()));
+        home.of(&owner).delete_workspace(&id).await.unwrap();
+        assert_eq!(home.dump().await.into_keys().collect::<Vec<_>>(), kept);
+        let eve = Uuid::fresh();
+        assert_eq!(home.of(&eve).join_by_invite(&invite.code).await, Err(JoinByInviteError::UnknownInvite));
+        assert_eq!(home.of(&guest).workspaces_of_user(&guest).await.unwrap().items, []);
+    });
+}
+
+#[test]
 fn sample_data_are_written_once() {
     on_embedded(async |scene| {
         let home = Home::open(&scene).await;
