@@ -6,7 +6,7 @@ mod random;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use keyform::isolation::{Promise, Proof, prove};
+use keyform::isolation::{Leak, Promise, Proof, prove};
 use keyform::model::schema::ReadId;
 use keyform::model::{Checked, explain};
 
@@ -46,8 +46,20 @@ fn check_requests(checked: &Checked, proof: &Proof) {
 
 /// Proves a model; answers the patterns that let nobody through.
 fn check(text: &str) -> Vec<String> {
+    check_but(text, &[])
+}
+
+/// The same, but for patterns that tell whether something is there: which, and by which refusal.
+fn check_but(text: &str, telling: &[(&str, &str)]) -> Vec<String> {
     let proof = proof(text);
-    let leaks: Vec<String> = proof.leaks.iter().map(ToString::to_string).collect();
+    let is_told = |leak: &&Leak| {
+        let mut told = telling.iter().filter(|(pattern, _)| *pattern == leak.pattern);
+        told.any(|(_, refusal)| {
+            leak.what
+                .contains(&format!("returns Ok(None) where the caller alone gets Err(Refused {{ outcome: {refusal:?}"))
+        })
+    };
+    let leaks: Vec<String> = proof.leaks.iter().filter(|leak| !is_told(leak)).map(ToString::to_string).collect();
     assert!(leaks.is_empty(), "{}", leaks.join("\n"));
     assert!(proof.patterns.iter().all(|tried| tried.promise == Promise::Public || tried.calls > 0));
     proof.closed().map(|tried| tried.name.clone()).collect()
@@ -61,7 +73,10 @@ fn callers_of_the_systems_are_kept_apart() {
     let of_operators =
         ["tenants", "tenantOfChannel", "mappingsOfChannel", "identity", "setDailyLimit", "setTenantStatus"];
     for name in ["agencies", "discord", "helpmaton", "t3nets", "workspaces"] {
-        let closed = check(&fs::read_to_string(path(&format!("systems/{name}/{name}.kf"))).unwrap());
+        // Whoever gives somebody a seat learns whether there is a user of that id, and nothing else of them.
+        let telling = [("takeSeat", "UnknownUser"), ("giveSeat", "UnknownUser")];
+        let telling: &[(&str, &str)] = if name == "helpmaton" { &telling } else { &[] };
+        let closed = check_but(&fs::read_to_string(path(&format!("systems/{name}/{name}.kf"))).unwrap(), telling);
         let expected: &[&str] = match name {
             "agencies" => &of_administrators,
             "t3nets" => &of_operators,

@@ -7,6 +7,7 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use keyform::{CallError, Execute, Uuid};
 use keyform_scenario::fault::{Contended, Lossy, Mortal};
@@ -209,7 +210,10 @@ fn nobody_is_in_a_workspace_that_is_not_there() {
                 | Err(DeleteWorkspaceError::UnknownWorkspace | DeleteWorkspaceError::Failed(CallError::Forbidden)) => {}
                 Err(error) => panic!("{error}"),
             }
-            home.workspaces.calls().resume_cascades().await.unwrap();
+            for _ in 0..4 {
+                home.clock.advance(Duration::from_secs(120));
+                home.workspaces.calls().resume_cascades().await.unwrap();
+            }
             let left: Vec<_> = home.dump().await.into_keys().collect();
             assert!(left.is_empty(), "killed after {requests} requests: {left:?}");
         }
