@@ -4,8 +4,6 @@
 //! An entity is a tenant's, a person's, both, a group's (whose members are told by a guard), or everybody's. What it has beside its key is
 //! drawn: fields of all types, optional ones, defaults, versions, unique values, references, an index.
 
-use std::fmt::Write as _;
-
 /// Numbers of a seed.
 struct Dice(u64);
 
@@ -111,7 +109,7 @@ pub fn draw(seed: u64) -> Drawn {
     let mut head = format!("model random{seed}\n\ncaller {}\n\n", claims.join(", "));
     for table in 0..tables {
         let tag = if dice.once_in(3) { "" } else { "  tag kind\n" };
-        let _ = write!(head, "table T{table} {{\n  key pk, sk\n  index byState (statePk, stateSk)\n{tag}}}\n\n");
+        head.push_str(&format!("table T{table} {{\n  key pk, sk\n  index byState (statePk, stateSk)\n{tag}}}\n\n"));
     }
     let mut drawing =
         Drawing { dice, person, tenant, tables, entities: String::new(), guards: String::new(), patterns: Vec::new() };
@@ -204,14 +202,14 @@ impl Drawing {
         let (unique, has_index) = (self.dice.below(4), self.dice.once_in(2));
         let mut text = format!("entity {name} in {table} {{\n  key \"{}\", \"ITEM#{{{id}}}\"\n", scope.partition);
         if has_index {
-            let _ = write!(text, "  byState \"{}#S#{{state}}\", \"{{{id}}}\"\n", scope.partition);
+            text.push_str(&format!("  byState \"{}#S#{{state}}\", \"{{{id}}}\"\n", scope.partition));
         }
         for (field, kind) in &scope.fields {
-            let _ = write!(text, "  {field}: {kind}\n");
+            text.push_str(&format!("  {field}: {kind}\n"));
         }
-        let _ = write!(text, "  {id}: {id_kind}\n");
+        text.push_str(&format!("  {id}: {id_kind}\n"));
         for field in &fields {
-            let _ = write!(text, "  {}: {}\n", field.name, field.kind);
+            text.push_str(&format!("  {}: {}\n", field.name, field.kind));
         }
         text.push_str("  state: \"a\" | \"b\" = \"a\"\n  count: int = 0\n");
         if has_version {
@@ -313,18 +311,14 @@ impl Drawing {
         let (group, table) = (format!("g{number}Id"), self.table());
         let id_kind = self.dice.pick(&["ulid", "uuid"]);
         let on_delete = self.dice.pick(&["cascade", "restrict", "keep"]);
-        let _ = write!(
-            self.entities,
-            "entity Group{number} in {table} {{\n  key \"GROUP{number}#{{{group}}}\", \"GROUP\"\n  {group}: {id_kind} = {id_kind}()\n  \
+        self.entities.push_str(&format!("entity Group{number} in {table} {{\n  key \"GROUP{number}#{{{group}}}\", \"GROUP\"\n  {group}: {id_kind} = {id_kind}()\n  \
              title: string(1..20)\n  volume 1K items, 300 bytes\n}}\n\n\
              entity Member{number} in {table} {{\n  key \"GROUP{number}#{{{group}}}\", \"MEMBER#{{{person}}}\"\n  {group}: ref Group{number} {on_delete}\n  \
-             {person}: {kind}\n  role: \"owner\" | \"guest\" = \"guest\"\n  volume 1K items, 300 bytes, 10 per partition\n}}\n\n"
-        );
-        let _ = write!(self.guards, "guard in{number}({group}) = exists Member{number}({group}, caller.{person})\n");
-        let _ = write!(
-            self.guards,
+             {person}: {kind}\n  role: \"owner\" | \"guest\" = \"guest\"\n  volume 1K items, 300 bytes, 10 per partition\n}}\n\n"));
+        self.guards.push_str(&format!("guard in{number}({group}) = exists Member{number}({group}, caller.{person})\n"));
+        self.guards.push_str(&format!(
             "guard owns{number}({group}) = exists Member{number}({group}, caller.{person}) where role = \"owner\"\n\n"
-        );
+        ));
         let mut pattern = |name: String, before: String, allow: String, after: String, is_guarded: bool| {
             self.patterns.push(Pattern { name, before, allow, after, is_guarded });
         };
@@ -361,11 +355,8 @@ impl Drawing {
     /// What everybody may see, and only the system may change.
     fn draw_catalogue(&mut self, number: usize) {
         let table = self.table();
-        let _ = write!(
-            self.entities,
-            "entity Product{number} in {table} {{\n  key \"PRODUCT{number}#{{p{number}Id}}\", \"PRODUCT\"\n  p{number}Id: slug(1..20)\n  \
-             title: string(1..20)\n  volume 1K items, 300 bytes\n}}\n\n"
-        );
+        self.entities.push_str(&format!("entity Product{number} in {table} {{\n  key \"PRODUCT{number}#{{p{number}Id}}\", \"PRODUCT\"\n  p{number}Id: slug(1..20)\n  \
+             title: string(1..20)\n  volume 1K items, 300 bytes\n}}\n\n"));
         self.patterns.push(Pattern {
             name: format!("product{number}"),
             before: format!("read product{number}(p{number}Id) -> Product{number}?"),
