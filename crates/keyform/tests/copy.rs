@@ -10,10 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use keyform::copy::{Checkpoint, Copier, CopyError, Follow, Report, Settings, fingerprint};
+use keyform::env::ManualEnv;
 use keyform::operation::{CreateTable, DeleteItem, PutItem, TimeToLive, UpdateTimeToLive, WriteRequest};
 use keyform::surroundings::System;
 use keyform::table::{GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, StreamView, TableDescription};
-use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
+use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Options, Output};
 use stores::{Mortal, Store};
 use tokio::sync::watch;
 
@@ -367,4 +368,28 @@ async fn what_a_store_did_not_get_to_is_sent_again() {
     let to: Arc<dyn Execute> = Arc::new(Slow(Database::in_memory()));
     let copier = copier(from, to, Settings { segments: 1, ..Settings::default() }, Checkpoint::in_memory());
     assert_eq!(copier.table("things", "things").await.unwrap().verified.map(|both| both.items), Some(12));
+}
+
+/// The stream of the engine is trimmed by the engine's own clock.
+#[tokio::test]
+async fn a_copy_that_was_away_for_more_than_a_day_says_that_changes_are_lost() {
+    let env = ManualEnv::at_ms(1_800_000_000_000);
+    let options = Options { env: Arc::new(env.clone()), ..Options::default() };
+    let database = Database::in_memory_with(options);
+    let from: Arc<dyn Execute> = Arc::new(database.clone());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("checkpoint");
+    fill(&*from, "things", 23).await;
+    let to = Store::embedded().execute;
+    let dying = Arc::new(Mortal::new(to.clone(), 4));
+    let first = copier(from.clone(), dying, following(0), Checkpoint::open(&file).unwrap());
+    assert!(first.table("things", "copies").await.is_err());
+    put(&*from, "things", item(1, "changed")).await;
+    env.advance_ms(25 * 3600 * 1000);
+    database.sweep().unwrap();
+    put(&*from, "things", item(2, "changed, a day later")).await;
+    let second = copier(from.clone(), to.clone(), following(0), Checkpoint::open(&file).unwrap());
+    let error = second.table("things", "copies").await.unwrap_err();
+    assert!(matches!(&error, CopyError::Trimmed(table) if table == "things"), "{error}");
+    assert!(error.to_string().contains("Remove the checkpoint"), "{error}");
 }

@@ -20,7 +20,7 @@ use keyform::surroundings::System;
 use keyform::table::{KeySchema, ScalarType};
 use keyform::{AttributeValue, Attributes, Execute, Operation, Output};
 use md5::{Digest as _, Md5};
-use stores::Store;
+use stores::{Mortal, Store};
 
 /// A name of its own, since ExtendDB is shared.
 fn name() -> String {
@@ -116,6 +116,7 @@ async fn read_into(store: &Arc<dyn Execute>, table: &str, from: &Path, overwrite
         format: None,
         overwrite,
         write_units: None,
+        checkpoint: None,
         surroundings: Arc::new(System),
         progress: Arc::new(|_| {}),
     })
@@ -276,4 +277,62 @@ async fn a_plain_csv_is_text_but_for_the_keys() {
     assert_eq!(read(&store, &path, false).await.unwrap(), 2);
     assert_eq!(get(&*store, "a", 1).await.and_then(|item| item.get("count").cloned()), Some("5".into()));
     assert_eq!(get(&*store, "a", 2).await.map(|item| item.len()), Some(2));
+}
+
+#[tokio::test]
+async fn an_import_that_is_killed_after_any_request_goes_on_to_the_same_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, checkpoint) = (folder.path().join("things.jsonl"), folder.path().join("checkpoint"));
+    let line = |number: usize| format!("{{\"pk\":{{\"S\":\"p{}\"}},\"sk\":{{\"N\":\"{number}\"}}}}\n", number % 7);
+    fs::write(&file, (0..130).map(line).collect::<String>()).unwrap();
+    for store in Store::all().await {
+        let every = if store.name == "embedded" { 1 } else { 4 };
+        for requests in (0..).step_by(every) {
+            let table = name();
+            make(&*store.execute, &table).await;
+            let dying: Arc<dyn Execute> = Arc::new(Mortal::new(store.execute.clone(), requests));
+            let import = async |store: &Arc<dyn Execute>| {
+                import(&Import {
+                    store: store.clone(),
+                    table: &table,
+                    from: &file,
+                    format: None,
+                    overwrite: false,
+                    write_units: None,
+                    checkpoint: Some(&checkpoint),
+                    surroundings: Arc::new(System),
+                    progress: Arc::new(|_| {}),
+                })
+                .await
+            };
+            let died = import(&dying).await.is_err();
+            if died {
+                assert_eq!(import(&store.execute).await.unwrap(), 130, "after {requests}");
+            }
+            assert!(!checkpoint.exists());
+            let arrived = fingerprint(store.execute.clone(), &table, 1, None).await.unwrap();
+            assert_eq!(arrived.items, 130, "after {requests}");
+            drop(store.execute.execute(Operation::DeleteTable { table }).await);
+            if !died {
+                assert!(requests > 6, "there was enough to be killed in");
+                break;
+            }
+        }
+        store.stop();
+    }
+    fs::write(&checkpoint, "{\"keyformImport\":1,\"of\":\"something else\",\"written\":3}").unwrap();
+    let store = Store::embedded().execute;
+    make(&*store, "things").await;
+    let other = Import {
+        store: store.clone(),
+        table: "things",
+        from: &file,
+        format: None,
+        overwrite: true,
+        write_units: None,
+        checkpoint: Some(&checkpoint),
+        surroundings: Arc::new(System),
+        progress: Arc::new(|_| {}),
+    };
+    assert!(matches!(import(&other).await, Err(CopyError::Checkpoint(why)) if why.contains("of another import")));
 }

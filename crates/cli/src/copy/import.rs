@@ -44,6 +44,11 @@ pub(crate) fn arguments() -> Vec<Arg> {
             .value_name("N")
             .value_parser(value_parser!(u64).range(1..))
             .help("The most write units to use in a second"),
+        Arg::new("checkpoint")
+            .long("checkpoint")
+            .value_name("FILE")
+            .default_value("keyform-import.json")
+            .help("Where it is noted how far it is; the same command goes on there after it was stopped"),
     ]
 }
 
@@ -66,6 +71,7 @@ async fn read(path: &str, store: &str, arguments: &ArgMatches) -> Result<ExitCod
         format: arguments.get_one::<String>("format").and_then(|name| Format::named(name)),
         overwrite: arguments.get_flag("overwrite"),
         write_units: arguments.get_one::<u64>("write-units").copied(),
+        checkpoint: Some(Path::new(text(arguments, "checkpoint"))),
         surroundings: Arc::new(System),
         progress: Arc::new(move |items| told.count(&shown, items)),
     })

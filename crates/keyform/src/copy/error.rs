@@ -32,6 +32,8 @@ pub enum CopyError {
         /// What the target has.
         target: Fingerprint,
     },
+    /// Changes after the scan began are no longer kept.
+    Trimmed(String),
     /// The source's changes cannot be read.
     Feed(FeedError),
     /// The table cannot be made, or does not become ready.
@@ -61,6 +63,11 @@ impl fmt::Display for CopyError {
             Self::Differs { from, to, source, target } => write!(
                 f,
                 "{from} and {to} differ: {source} there, {target} here. If {from} is being written to, copy with --follow"
+            ),
+            Self::Trimmed(table) => write!(
+                f,
+                "changes of {table} that are still to be brought over are no longer kept: a stream keeps them for 24 hours, and the copy was \
+                 stopped or took longer. Remove the checkpoint and copy into an empty table again; more --segments and --write-units make it quicker"
             ),
             Self::Feed(error) => error.fmt(f),
             Self::Deploy(error) => error.fmt(f),

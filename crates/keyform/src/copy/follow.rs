@@ -38,13 +38,17 @@ pub(super) async fn follow(
     let position = copier.checkpoint.position(table).and_then(|text| Position::of_text(&text));
     let position =
         position.ok_or_else(|| CopyError::Checkpoint("the checkpoint's position cannot be read".to_owned()))?;
-    let mut feed = Feed::open(copier.from.clone(), table, From::Position(position)).await?;
+    let trimmed = |error: FeedError| match error {
+        FeedError::TooOld => CopyError::Trimmed(table.to_owned()),
+        error => error.into(),
+    };
+    let mut feed = Feed::open(copier.from.clone(), table, From::Position(position)).await.map_err(trimmed)?;
     let mut stop = until.stop.clone();
     let mut quiet_since = copier.surroundings.now_millis();
     loop {
         // Asked before reading, so that everything from before it is read.
         let is_last = *stop.borrow_and_update();
-        let batch = feed.read().await?;
+        let batch = feed.read().await.map_err(trimmed)?;
         if !batch.changes.is_empty() {
             bring(writer, &batch.changes).await?;
             quiet_since = copier.surroundings.now_millis();

@@ -16,6 +16,7 @@ use crate::copy::write::Writer;
 use super::columns::Columns;
 use super::load::Load;
 use super::manifest::{self, unreadable};
+use super::resume::Resume;
 use super::{Format, csv, lines};
 
 /// What is imported, and where to.
@@ -32,6 +33,8 @@ pub struct Import<'a> {
     pub overwrite: bool,
     /// The most write units to use in a second.
     pub write_units: Option<u64>,
+    /// Where it is noted how far it is, so that the same import goes on there after it was stopped.
+    pub checkpoint: Option<&'a Path>,
     /// Time and waiting.
     pub surroundings: Arc<dyn Surroundings>,
     /// Told how many items are written.
@@ -45,14 +48,19 @@ const CHUNK: usize = 1000;
 ///
 /// # Errors
 ///
-/// If there is no such table or it is not empty, the store fails, or a file is damaged or not what it should be. Importing again, with `overwrite`, is
-/// how to go on after a failure.
+/// If there is no such table or it is not empty, the store fails, or a file is damaged or not what it should be. With a checkpoint, the same import
+/// goes on where it was; a file that had to be mended is imported again with `overwrite`.
 pub async fn import(import: &Import<'_>) -> Result<u64, CopyError> {
     let table = describe(&*import.store, import.table).await?;
     let table = table.ok_or_else(|| {
         CopyError::Data(format!("there is no table {} to import into: make it first, or say its key", import.table))
     })?;
-    if !import.overwrite && !is_empty(&*import.store, import.table).await? {
+    let resume = import.checkpoint.map(|file| Resume::open(file, import.from, &table)).transpose()?;
+    let (resume, written) = resume.map_or((None, None), |(resume, written)| (Some(resume), written));
+    if !import.overwrite && written.is_none() && !is_empty(&*import.store, import.table).await? {
+        if let Some(resume) = &resume {
+            resume.remove()?;
+        }
         return Err(CopyError::NotEmpty(import.table.to_owned()));
     }
     let writer = Writer {
@@ -61,14 +69,20 @@ pub async fn import(import: &Import<'_>) -> Result<u64, CopyError> {
         surroundings: import.surroundings.clone(),
         budget: Arc::new(Budget::new(import.write_units, import.surroundings.clone())),
     };
-    let mut load = Load::new(&writer, &table, &*import.progress);
+    let load = Load::new(&writer, &table, &*import.progress);
+    let mut load = load.resuming(resume, written.unwrap_or(0));
+    let outcome = all(import, &table, &mut load).await;
+    load.end(&outcome)?;
+    outcome.map(|()| load.items)
+}
+
+async fn all(import: &Import<'_>, table: &TableDescription, load: &mut Load<'_>) -> Result<(), CopyError> {
     match import.format.map_or_else(|| detect(import.from), Ok)? {
-        Format::S3 => from_folder(import.from, &mut load).await?,
-        Format::Lines => drop(from_lines(import.from, &mut load).await?),
-        Format::Csv => from_csv(import.from, &table, &mut load).await?,
+        Format::S3 => from_folder(import.from, load).await?,
+        Format::Lines => drop(from_lines(import.from, load).await?),
+        Format::Csv => from_csv(import.from, table, load).await?,
     }
-    load.flush().await?;
-    Ok(load.items)
+    load.flush().await
 }
 
 /// A folder is an export, a file what its name says.

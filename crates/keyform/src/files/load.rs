@@ -9,6 +9,8 @@ use keyform_core::{Attributes, Item};
 use crate::copy::CopyError;
 use crate::copy::write::{BATCH_MAX, Writer};
 
+use super::resume::Resume;
+
 /// Gathers writes into batches.
 pub(super) struct Load<'a> {
     writer: &'a Writer,
@@ -17,16 +19,37 @@ pub(super) struct Load<'a> {
     keys: BTreeSet<Vec<u8>>,
     /// How many were written.
     pub(super) items: u64,
+    /// How many are to be left out, because they were written before.
+    skip: u64,
+    resume: Option<Resume>,
     told: &'a (dyn Fn(u64) + Send + Sync),
 }
 
 impl<'a> Load<'a> {
     pub(super) fn new(writer: &'a Writer, table: &'a TableDescription, told: &'a (dyn Fn(u64) + Send + Sync)) -> Self {
-        Self { writer, table, batch: Vec::new(), keys: BTreeSet::new(), items: 0, told }
+        Self { writer, table, batch: Vec::new(), keys: BTreeSet::new(), items: 0, skip: 0, resume: None, told }
+    }
+
+    /// Goes on after so many items, and notes how far it is.
+    pub(super) fn resuming(self, resume: Option<Resume>, written: u64) -> Self {
+        Self { resume, skip: written, ..self }
+    }
+
+    /// After all: the note goes when everything is written, or when the file has to be mended. Else it says how far it is.
+    pub(super) fn end(&self, outcome: &Result<(), CopyError>) -> Result<(), CopyError> {
+        let Some(resume) = &self.resume else { return Ok(()) };
+        match outcome {
+            Ok(()) | Err(CopyError::Data(_)) => resume.remove(),
+            Err(_) => resume.note(self.items),
+        }
     }
 
     /// Adds a write; a batch that is full, or has one of the same key, goes out first.
     pub(super) async fn add(&mut self, write: WriteRequest) -> Result<(), CopyError> {
+        if self.items < self.skip {
+            self.items += 1;
+            return Ok(());
+        }
         let key = self.key(match &write {
             WriteRequest::Put(item) | WriteRequest::Delete(item) => item,
         })?;
@@ -44,6 +67,9 @@ impl<'a> Load<'a> {
         let count = batch.len() as u64;
         self.writer.write(batch).await?;
         self.items += count;
+        if let Some(resume) = &mut self.resume {
+            resume.written(self.items, self.writer.surroundings.now_millis())?;
+        }
         (self.told)(self.items);
         Ok(())
     }

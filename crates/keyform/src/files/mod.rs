@@ -18,6 +18,7 @@ mod import;
 mod lines;
 mod load;
 mod manifest;
+mod resume;
 
 pub use export::{Export, export};
 pub use import::{Import, import};
