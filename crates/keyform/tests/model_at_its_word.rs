@@ -432,7 +432,7 @@ fn the_agencies() {
 
 #[test]
 fn the_chat() {
-    check(&system("discord"), &["unreadCount"]);
+    check(&system("discord"), &["unreadCount", "unreadMessages"]);
 }
 
 #[test]
