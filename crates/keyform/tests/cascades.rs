@@ -13,6 +13,7 @@ use keyform::model::Checked;
 use keyform::model::bind::Fresh;
 use keyform::model::run::{Answer, CASCADES, Call, Resumed, RunError, Runner, Settings, Surroundings, Waiting};
 use keyform::operation::Scan;
+use keyform::server::{Models, Served, Tables};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
 use stores::{Mortal, Store};
@@ -310,6 +311,36 @@ async fn several_that_resume_at_once_do_no_harm() {
     }
 }
 
+/// A process ended long ago; a server that starts finds what it has left.
+#[tokio::test]
+async fn a_server_takes_up_what_is_left() {
+    let planner = Planner::embedded().await;
+    planner.clock.pass(-10 * LONG_MILLIS);
+    planner.group("kept", 1, 2).await;
+    let kept = planner.table("plan").await;
+    let tree = planner.group("gone", 2, 2).await;
+    let dying = planner.through(Arc::new(Mortal::new(planner.store.clone(), 4)));
+    drop(dying.try_call("deleteGroup", &[("groupId", &tree.group)]).await);
+    assert!(planner.table("plan").await.len() > kept.len());
+    let models = Models::default();
+    let settings = Settings { variables: [("stage".to_owned(), planner.stage.clone())].into(), ..Settings::default() };
+    let checked = Arc::new(Checked::read(MODEL));
+    let runner = Runner::new(checked, planner.store.clone(), Arc::new(System), settings).unwrap();
+    models.put(Served::new(runner, Tables::Expected));
+    let settings = keyform::server::Settings { port: 0, models, ..keyform::server::Settings::default() };
+    let running = keyform::serve_models(settings, planner.store.clone()).unwrap();
+    let watch = planner.store.watch().unwrap();
+    loop {
+        let since = watch.latest();
+        if planner.intents().await == 0 {
+            break;
+        }
+        watch.changed(since).await;
+    }
+    assert_eq!(planner.table("plan").await, kept);
+    running.stop();
+}
+
 #[tokio::test]
 async fn while_somebody_is_at_work_others_wait() {
     let planner = Planner::embedded().await;
@@ -505,6 +536,33 @@ async fn a_batch_cascades() {
 /// A store without transactions: the intent comes first, and is withdrawn if the delete is refused.
 #[tokio::test]
 async fn without_transactions_the_intent_comes_first() {
+    for requests in 0.. {
+        let planner = Planner::embedded().await;
+        for shelf in ["gone", "kept"] {
+            planner.call("makeShelf", &[("shelf", shelf)]).await;
+            for jar in ["plums", "pears"] {
+                planner.call("fill", &[("shelf", shelf), ("jar", jar)]).await;
+            }
+        }
+        let mortal = Arc::new(Mortal::new(planner.store.clone(), requests));
+        let plain = Planner::on(mortal.clone(), &planner.stage, &planner.clock, true);
+        drop(plain.try_call("deleteShelf", &[("shelf", "gone")]).await);
+        let is_there = planner.count("shelfByName", &[("shelf", "gone")]).await;
+        Planner::on(planner.store.clone(), &planner.stage, &planner.clock, true).settle().await;
+        assert_eq!(planner.count("jars", &[("shelf", "gone")]).await, 2 * is_there, "after {requests} requests");
+        assert_eq!(planner.count("jars", &[("shelf", "kept")]).await, 2, "after {requests} requests");
+        let absent = Planner::on(planner.store.clone(), &planner.stage, &planner.clock, true);
+        let refused = absent.try_call("deleteShelf", &[("shelf", "nowhere")]).await;
+        assert!(matches!(refused, Err(RunError::Refused { outcome, .. }) if outcome == "Closed"));
+        assert_eq!(planner.intents().await, 0, "a refused delete intends nothing");
+        if !mortal.is_dead() {
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn without_transactions_unique_values_cannot_go() {
     let planner = Planner::embedded().await;
     let tree = planner.group("gone", 1, 1).await;
     let plain = Planner::on(planner.store.clone(), &planner.stage, &planner.clock, true);
