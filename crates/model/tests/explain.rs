@@ -51,3 +51,13 @@ fn a_pattern_without_a_plan_says_so() {
     assert_eq!(explained[0].plan, ["It has no plan: `keyform check` says why."]);
     assert_eq!(explained[0].operation, None);
 }
+
+#[test]
+fn what_a_set_or_a_list_contains_is_one_of_its_elements() {
+    let text = "model m\n\ntable T { key pk }\n\nentity E in T {\n  key \"E#{id}\"\n\n  id:   ulid\n  tags: set<string>?\n  list: list<int> = []\n}\n\nread e(id) -> E?\n\nwrite tag(id, tag: string, n: int) -> E {\n  update E(id) { add tags tag }\n    if not tags contains tag else Tagged\n    if list contains n else Unlisted\n}\n";
+    let checked = Checked::read(text);
+    assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
+    let request = text::text(&explain(&checked, "tag"));
+    assert!(request.contains("NOT contains(#n0, :v1) AND contains(#n2, :v2)"), "{request}");
+    assert!(request.contains("\":v1\": { \"S\": ") && request.contains("\":v2\": { \"N\": "), "{request}");
+}

@@ -59,7 +59,8 @@ impl Scope<'_> {
 
     fn compared(&self, op: BinaryOp, left: &Expr, right: &Expr) -> Result<Logic, BindError> {
         let kind = self.kind_of(left).or_else(|| self.kind_of(right)).unwrap_or(Type::Unknown);
-        let operands = (self.operand(left, &kind)?, self.operand(right, &kind)?);
+        let sought = if op == BinaryOp::Contains { held(&kind) } else { &kind };
+        let operands = (self.operand(left, &kind)?, self.operand(right, sought)?);
         let (Some(one), Some(other)) = operands else {
             return Ok(Logic::Known(self.with_nothing(op, &operands)));
         };
@@ -163,6 +164,14 @@ impl Scope<'_> {
             _ => return None,
         };
         place.path.iter().try_fold(kind, |kind, step| inner(&kind, step))
+    }
+}
+
+/// The type of what something contains: an element of a list or a set, a part of a text.
+fn held(kind: &Type) -> &Type {
+    match kind.resolved() {
+        Type::List(of, _) | Type::Set(of, _) => of,
+        other => other,
     }
 }
 
