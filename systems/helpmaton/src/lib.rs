@@ -9,16 +9,34 @@ pub mod model {
     keyform::model!("helpmaton.kf");
 }
 
+mod access;
+pub mod agent_keys;
+pub mod agents;
+pub mod channels;
+mod config;
+pub mod conversations;
+pub mod credits;
+pub mod delete_workspace;
+pub mod documents;
+pub mod email;
 pub mod identity;
 pub mod invites;
+pub mod mcp;
 pub mod notify;
+pub mod objects;
 pub mod open_workspace;
 pub mod permissions;
+pub mod prices;
+pub mod provider_keys;
 pub mod request_limits;
 pub mod sample;
 pub mod secrets;
+pub mod spending;
+pub mod stream_servers;
 pub mod subscriptions;
 mod system;
+pub mod usage;
+pub mod webhooks;
 
 use keyform::CallError;
 use keyform::application::{Application, Host};
@@ -49,5 +67,18 @@ pub fn application_with(host: &Host, settings: Settings) -> Result<Application, 
     let application = subscriptions::flows(application, &helpmaton);
     let application = request_limits::flows(application, &helpmaton);
     let application = invites::flows(application, &helpmaton);
+    let application = credits::flows(application, &helpmaton);
+    let application = spending::flows(application, &helpmaton);
+    let application = conversations::flows(application, &helpmaton);
+    let application = usage::flows(application, &helpmaton);
+    let application = agents::flows(application, &helpmaton);
+    let application = agent_keys::flows(application, &helpmaton);
+    let application = provider_keys::flows(application, &helpmaton);
+    let application = documents::flows(application, &helpmaton);
+    let application = channels::flows(application, &helpmaton);
+    let application = email::flows(application, &helpmaton);
+    let application = mcp::flows(application, &helpmaton);
+    let application = stream_servers::flows(application, &helpmaton);
+    let application = delete_workspace::flows(application, &helpmaton);
     Ok(application.sample(move || sample::make(helpmaton.clone())))
 }

@@ -40,10 +40,26 @@ impl Helpmaton {
             RequestLimit::Strict => self.take(subscription, max).await,
             RequestLimit::Soft => self.look(subscription, max).await,
         };
-        if matches!(&admitted, Err(FlowError::Refused { outcome, .. }) if outcome == LIMIT_REACHED) {
+        self.told_if_reached(subscription, admitted).await
+    }
+
+    /// The same answer, after the owner was told if it is that the limit is reached.
+    async fn told_if_reached(
+        &self,
+        subscription: &SubscriptionId,
+        answer: Result<(), FlowError>,
+    ) -> Result<(), FlowError> {
+        if matches!(&answer, Err(FlowError::Refused { outcome, .. }) if outcome == LIMIT_REACHED) {
             self.tell_limit(subscription, "requests").await;
         }
-        admitted
+        answer
+    }
+
+    /// Refuses a call that there would be no room for, and counts nothing.
+    pub(crate) async fn look_at_request_limit(&self, subscription: &SubscriptionId) -> Result<(), FlowError> {
+        let max = self.requests_per_day(subscription).await?;
+        let looked = self.look(subscription, max).await;
+        self.told_if_reached(subscription, looked).await
     }
 
     /// Notes that a call that was let through was made.

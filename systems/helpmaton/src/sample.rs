@@ -29,7 +29,9 @@ pub fn workspace_id() -> WorkspaceId {
 
 /// Makes all of it, or finds it made; lines that tell what can be tried.
 pub(crate) async fn make(helpmaton: Helpmaton) -> Result<Vec<String>, FlowError> {
-    people(&helpmaton).await
+    let mut lines = people(&helpmaton).await?;
+    lines.extend(crate::credits::sample(&helpmaton, &ada(), &workspace_id()).await?);
+    Ok(lines)
 }
 
 /// Makes the people and their workspace, or finds them made; what can be tried.

@@ -1,5 +1,6 @@
 //! What every part of the system stands on: the typed model, the host, and the settings.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use keyform::application::{Host, claims};
 use keyform::model::run::{Caller, Surroundings};
 use keyform::server::{Flow, FlowCall, FlowError};
-use keyform::{CallError, Execute, Timestamp, Uuid};
+use keyform::{CallError, Execute, Secret, Timestamp, Uuid};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,6 +16,8 @@ use sha2::{Digest, Sha256};
 
 use crate::model;
 use crate::notify::{Logged, Notice, Notifier};
+use crate::objects::{Memory, Objects};
+use crate::prices::PriceTable;
 use crate::secrets::Hashing;
 
 /// How often an index that may lag behind is asked again: over half a second, all in all.
@@ -40,11 +43,27 @@ pub struct Settings {
     pub notifier: Arc<dyn Notifier>,
     /// How model calls are limited.
     pub request_limit: RequestLimit,
+    /// Where contents are that do not fit into items. In memory, if nothing is said: a program that keeps data gives a directory or S3.
+    pub objects: Arc<dyn Objects>,
+    /// What models cost.
+    pub prices: Arc<PriceTable>,
+    /// The addresses of those who decide on trial credit.
+    pub administrators: BTreeSet<String>,
+    /// What the shop signs orders with. Without it no order is taken over HTTP.
+    pub shop_secret: Option<Secret<String>>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { hashing: Hashing::default(), notifier: Arc::new(Logged), request_limit: RequestLimit::default() }
+        Self {
+            hashing: Hashing::default(),
+            notifier: Arc::new(Logged),
+            request_limit: RequestLimit::default(),
+            objects: Arc::new(Memory::default()),
+            prices: Arc::new(PriceTable::default()),
+            administrators: BTreeSet::new(),
+            shop_secret: None,
+        }
     }
 }
 

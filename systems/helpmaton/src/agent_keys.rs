@@ -1,0 +1,105 @@
+//! Keys by which webhooks of an agent prove themselves.
+//!
+//! A key is shown once, when it is made. The item has it sealed, and a hash that requests are compared with in constant time.
+
+use keyform::CallError;
+use keyform::application::Application;
+use keyform::server::{FlowCall, FlowError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Helpmaton;
+use crate::model::{
+    self, AgentId, AgentKeyId, AgentKeyProvider, CreateAgentKeyError, CreateAgentKeyInput, WorkspaceId,
+};
+use crate::secrets::{lookup_hash, same};
+
+/// A key that was just made.
+#[derive(Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NewAgentKey {
+    /// Its id.
+    #[schemars(with = "String")]
+    pub key_id: AgentKeyId,
+    /// The key. It is not shown again.
+    pub key: String,
+}
+
+/// Makes a key. The same id again gives the key that was made.
+///
+/// # Errors
+/// Refused with `KeyLimitReached`, `UnknownAgent` or `UnknownWorkspace`.
+pub async fn create(
+    helpmaton: &Helpmaton,
+    by: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    agent_id: &AgentId,
+    key_id: &AgentKeyId,
+    name: Option<String>,
+    provider: Option<AgentKeyProvider>,
+) -> Result<NewAgentKey, FlowError> {
+    let key = helpmaton.surroundings().fresh().uuid();
+    let input = CreateAgentKeyInput {
+        key_id: Some(key_id.clone()),
+        name,
+        provider,
+        ..CreateAgentKeyInput::new(workspace_id.clone(), agent_id.clone(), key.clone(), lookup_hash(&key))
+    };
+    match by.create_agent_key(input).await {
+        Err(CreateAgentKeyError::KeyExists) => {
+            let found = helpmaton.model.agent_key(workspace_id, agent_id, key_id).await?;
+            let found = found.ok_or(CallError::Gone)?;
+            Ok(NewAgentKey { key_id: key_id.clone(), key: found.key.expose().clone() })
+        }
+        created => {
+            created?;
+            Ok(NewAgentKey { key_id: key_id.clone(), key })
+        }
+    }
+}
+
+/// Whether a text is the key of this id.
+///
+/// # Errors
+/// [`CallError`]
+pub async fn verify(
+    helpmaton: &Helpmaton,
+    workspace_id: &WorkspaceId,
+    agent_id: &AgentId,
+    key_id: &AgentKeyId,
+    key: &str,
+) -> Result<bool, CallError> {
+    let found = helpmaton.model.agent_key(workspace_id, agent_id, key_id).await?;
+    Ok(found.is_some_and(|found| same(found.key_hash.expose(), &lookup_hash(key))))
+}
+
+/// A key to make.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct CreateArguments {
+    /// The workspace.
+    #[schemars(with = "String")]
+    workspace_id: WorkspaceId,
+    /// The agent.
+    #[schemars(with = "String")]
+    agent_id: AgentId,
+    /// What people call it.
+    name: Option<String>,
+    /// Whose model; Google's if not said.
+    #[schemars(with = "Option<String>")]
+    provider: Option<AgentKeyProvider>,
+}
+
+async fn create_flow(helpmaton: Helpmaton, call: FlowCall<CreateArguments>) -> Result<NewAgentKey, FlowError> {
+    let (_, by) = helpmaton.as_caller(&call.caller)?;
+    let CreateArguments { workspace_id, agent_id, name, provider } = call.arguments;
+    let key_id = helpmaton.id_for(call.token.as_deref(), "agent key");
+    crate::access::writer(&helpmaton, &call.caller, &workspace_id).await?;
+    create(&helpmaton, &by, &workspace_id, &agent_id, &key_id, name, provider).await
+}
+
+/// Its flow.
+pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
+    let create = helpmaton.flow("issueAgentKey", "Makes a key for an agent's webhook and shows it once.", create_flow);
+    application.flow(create.outcomes(&["UnknownWorkspace", "UnknownAgent", "KeyLimitReached"]))
+}

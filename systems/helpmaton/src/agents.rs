@@ -1,0 +1,459 @@
+//! Agents: their settings, whom they may delegate to, and how they go.
+//!
+//! The delegation graph never has a circle, also when two people change it at once: a change says which state of the workspace's graph it was decided on, and is
+//! decided again if that has passed. An agent goes when nobody delegates to it; what is its own goes with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use keyform::application::Application;
+use keyform::model::run::{Caller, RunError};
+use keyform::server::{FlowCall, FlowError};
+use keyform::{CallError, Decimal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::{
+    self, Agent, AgentClientToolsItem, AgentId, AgentProvider, AllowDelegationError, ChangeAgentInput,
+    CreateAgentError, CreateAgentInput, DeleteAgentError, DeleteAgentKeyError, DeleteStreamServerError, WorkspaceId,
+};
+use crate::{Helpmaton, conversations, usage};
+
+/// The model of agents that name none.
+pub const DEFAULT_MODEL: &str = "gemini-2.5-flash";
+/// How often a change of the graph is decided anew when others change it too.
+const TRIES_MAX: usize = 20;
+/// How many agents are read at once.
+const AGENTS_PER_READ: usize = 100;
+
+/// The name of the model that an agent calls.
+#[must_use]
+pub fn model_name(agent: &Agent) -> &str {
+    agent.model_name.as_deref().unwrap_or(DEFAULT_MODEL)
+}
+
+/// What an agent is like.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AgentSettings {
+    /// Its name.
+    pub name: String,
+    /// What it is told before everything else.
+    pub system_prompt: String,
+    /// From 0 to 2.
+    #[schemars(with = "Option<f64>")]
+    pub temperature: Option<Decimal>,
+    /// From 0 to 1.
+    #[schemars(with = "Option<f64>")]
+    pub top_p: Option<Decimal>,
+    /// From 1 to 1000.
+    pub top_k: Option<i64>,
+    /// The longest answer.
+    pub max_output_tokens: Option<i64>,
+    /// Texts that end an answer.
+    pub stop_sequences: Option<Vec<String>>,
+    /// How often tools may be called for one answer; 5 if not said.
+    pub max_tool_roundtrips: Option<i64>,
+    /// Whose model; Google's if not said.
+    #[schemars(with = "Option<String>")]
+    pub provider: Option<AgentProvider>,
+    /// Which model.
+    pub model_name: Option<String>,
+    /// Tools that the caller's program runs.
+    #[schemars(with = "Option<Vec<serde_json::Value>>")]
+    pub client_tools: Option<Vec<AgentClientToolsItem>>,
+}
+
+impl AgentSettings {
+    /// What the model's types cannot say.
+    fn check(&self) -> Result<(), FlowError> {
+        within("temperature", self.temperature, 2)?;
+        within("topP", self.top_p, 1)?;
+        let mut names = BTreeSet::new();
+        for tool in self.client_tools.iter().flatten() {
+            check_tool_name(&tool.name)?;
+            if !names.insert(&tool.name) {
+                return Err(FlowError::Arguments(format!("two tools are called `{}`", tool.name)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn within(what: &str, number: Option<Decimal>, most: i64) -> Result<(), FlowError> {
+    match number {
+        Some(number) if number < Decimal::from(0) || number > Decimal::from(most) => {
+            Err(FlowError::Arguments(format!("`{what}` is from 0 to {most}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Programs call tools by name, so a name is one of JavaScript.
+fn check_tool_name(name: &str) -> Result<(), FlowError> {
+    let is_first = |letter: char| letter.is_ascii_alphabetic() || letter == '_' || letter == '$';
+    let mut letters = name.chars();
+    if letters.next().is_some_and(is_first) && letters.all(|letter| is_first(letter) || letter.is_ascii_digit()) {
+        return Ok(());
+    }
+    Err(FlowError::Arguments(format!("`{name}` cannot name a tool: letters, digits, `_` and `$`, no digit first")))
+}
+
+/// Makes an agent. The same id again gives the agent that was made.
+///
+/// # Errors
+/// The settings are wrong, or what the model's `createAgent` refuses by.
+pub async fn create(
+    model: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    agent_id: &AgentId,
+    settings: AgentSettings,
+) -> Result<Agent, FlowError> {
+    settings.check()?;
+    let AgentSettings { name, system_prompt, .. } = &settings;
+    let input = CreateAgentInput {
+        agent_id: Some(agent_id.clone()),
+        temperature: settings.temperature,
+        top_p: settings.top_p,
+        top_k: settings.top_k,
+        max_output_tokens: settings.max_output_tokens,
+        stop_sequences: settings.stop_sequences.clone(),
+        max_tool_roundtrips: settings.max_tool_roundtrips,
+        provider: settings.provider,
+        model_name: settings.model_name.clone(),
+        client_tools: settings.client_tools.clone(),
+        ..CreateAgentInput::new(workspace_id.clone(), name.clone(), system_prompt.clone())
+    };
+    match model.create_agent(input).await {
+        Err(CreateAgentError::AgentExists) => existing(model, workspace_id, agent_id).await,
+        created => Ok(created?),
+    }
+}
+
+/// Changes an agent as a whole: what the settings leave out is removed, or has its default again.
+///
+/// # Errors
+/// The settings are wrong, or somebody else has changed the agent since that version.
+pub async fn change(
+    model: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    agent_id: &AgentId,
+    settings: AgentSettings,
+    expected_version: i64,
+) -> Result<Agent, FlowError> {
+    settings.check()?;
+    let input = ChangeAgentInput {
+        workspace_id: workspace_id.clone(),
+        agent_id: agent_id.clone(),
+        name: settings.name,
+        system_prompt: settings.system_prompt,
+        temperature: settings.temperature,
+        top_p: settings.top_p,
+        top_k: settings.top_k,
+        max_output_tokens: settings.max_output_tokens,
+        stop_sequences: settings.stop_sequences,
+        max_tool_roundtrips: settings.max_tool_roundtrips.unwrap_or(5),
+        provider: settings.provider.unwrap_or(AgentProvider::Google),
+        model_name: settings.model_name,
+        client_tools: settings.client_tools,
+        expected_version,
+    };
+    Ok(model.change_agent(input).await?)
+}
+
+async fn existing(
+    model: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    agent_id: &AgentId,
+) -> Result<Agent, FlowError> {
+    let agent = model.agent_by_id(workspace_id, agent_id).await?;
+    agent.ok_or_else(|| FlowError::refused("UnknownAgent", "there is no such agent"))
+}
+
+/// Lets an agent delegate to another one, if that does not lead back to it.
+///
+/// # Errors
+/// Refused with `DelegationCircle`, or as the model's `allowDelegation`.
+pub async fn allow_delegation(
+    model: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    agent_id: &AgentId,
+    target_id: &AgentId,
+) -> Result<(), FlowError> {
+    for _ in 0..TRIES_MAX {
+        let workspace = model.workspace_by_id(workspace_id).await?;
+        let workspace =
+            workspace.ok_or_else(|| FlowError::refused("UnknownWorkspace", "there is no such workspace"))?;
+        if leads_to(model, workspace_id, target_id, agent_id).await? {
+            return Err(FlowError::refused("DelegationCircle", "the other agent delegates to this one, if by others"));
+        }
+        let version = workspace.delegation_version;
+        match model.allow_delegation(workspace_id, agent_id, target_id, version).await {
+            Err(AllowDelegationError::DelegationChanged) => {}
+            allowed => {
+                allowed?;
+                return Ok(());
+            }
+        }
+    }
+    Err(FlowError::Failed(RunError::Busy))
+}
+
+/// Whether an agent delegates to another one, directly or by others.
+async fn leads_to(
+    model: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    from: &AgentId,
+    to: &AgentId,
+) -> Result<bool, CallError> {
+    let (mut seen, mut next) = (BTreeSet::new(), BTreeSet::from([from.clone()]));
+    while !next.is_empty() {
+        if next.contains(to) {
+            return Ok(true);
+        }
+        seen.extend(next.iter().cloned());
+        let ids: Vec<AgentId> = std::mem::take(&mut next).into_iter().collect();
+        for some in ids.chunks(AGENTS_PER_READ) {
+            let agents = model.agents_by_ids(workspace_id, some).await?;
+            let targets = agents.iter().flat_map(targets);
+            next.extend(targets.filter(|target| !seen.contains(target)));
+        }
+    }
+    Ok(false)
+}
+
+/// Whom an agent may delegate to.
+pub(crate) fn targets(agent: &Agent) -> Vec<AgentId> {
+    agent.delegatable_agent_ids.iter().flatten().cloned().map(AgentId::from).collect()
+}
+
+/// A circle in a delegation graph, if there is one: for tests and for those who look at old data.
+#[must_use]
+pub fn circle(agents: &[Agent]) -> Option<Vec<AgentId>> {
+    let graph: BTreeMap<AgentId, Vec<AgentId>> =
+        agents.iter().map(|agent| (agent.agent_id.clone(), targets(agent))).collect();
+    let mut finished = BTreeSet::new();
+    graph.keys().find_map(|from| follow(&graph, from, &mut Vec::new(), &mut finished))
+}
+
+fn follow(
+    graph: &BTreeMap<AgentId, Vec<AgentId>>,
+    at: &AgentId,
+    path: &mut Vec<AgentId>,
+    finished: &mut BTreeSet<AgentId>,
+) -> Option<Vec<AgentId>> {
+    if let Some(start) = path.iter().position(|before| before == at) {
+        return Some(path[start..].to_vec());
+    }
+    if finished.contains(at) {
+        return None;
+    }
+    path.push(at.clone());
+    let found = graph.get(at).into_iter().flatten().find_map(|next| follow(graph, next, path, finished));
+    path.pop();
+    finished.insert(at.clone());
+    found
+}
+
+/// Removes an agent with its links, keys, streaming server, conversations and days of spending. It can be interrupted and repeated at any point.
+/// `by` is the patterns as whoever removes it may call them.
+///
+/// # Errors
+/// Refused with `DelegatedTo` while another agent delegates to it, or with `UnknownAgent`.
+pub async fn remove(
+    helpmaton: &Helpmaton,
+    by: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    agent_id: &AgentId,
+) -> Result<(), FlowError> {
+    let agent = existing(by, workspace_id, agent_id).await?;
+    if agent.delegators > 0 {
+        return Err(DeleteAgentError::DelegatedTo.into());
+    }
+    remove_links(by, &agent).await?;
+    remove_keys(by, &agent).await?;
+    remove_belongings(helpmaton, by, &agent).await?;
+    by.delete_agent(workspace_id, agent_id).await?;
+    // What calls that ended meanwhile have left.
+    conversations::remove_of_agent(helpmaton, workspace_id, agent_id).await?;
+    usage::forget_agent_spending(helpmaton, workspace_id, agent_id).await?;
+    Ok(())
+}
+
+/// What only this agent has: conversations and days of spending.
+async fn remove_belongings(helpmaton: &Helpmaton, by: &model::Helpmaton, agent: &Agent) -> Result<(), FlowError> {
+    match by.delete_stream_server(&agent.workspace_id, &agent.agent_id).await {
+        Ok(()) | Err(DeleteStreamServerError::NoStream) => {}
+        Err(error) => return Err(error.into()),
+    }
+    conversations::remove_of_agent(helpmaton, &agent.workspace_id, &agent.agent_id).await?;
+    usage::forget_agent_spending(helpmaton, &agent.workspace_id, &agent.agent_id).await?;
+    Ok(())
+}
+
+/// Ends what an agent refers to.
+pub(crate) async fn remove_links(by: &model::Helpmaton, agent: &Agent) -> Result<(), FlowError> {
+    let (workspace_id, agent_id) = (&agent.workspace_id, &agent.agent_id);
+    for target in targets(agent) {
+        by.revoke_delegation(workspace_id, agent_id, &target).await?;
+    }
+    for server in agent.enabled_mcp_server_ids.iter().flatten() {
+        by.disable_mcp_server(workspace_id, agent_id, &server.clone().into()).await?;
+    }
+    if let Some(channel) = &agent.notification_channel_id {
+        by.clear_notification_channel(workspace_id, agent_id, channel).await?;
+    }
+    Ok(())
+}
+
+async fn remove_keys(by: &model::Helpmaton, agent: &Agent) -> Result<(), FlowError> {
+    let keys = by.keys_for_agent(&agent.workspace_id, &agent.agent_id).all().await?;
+    for key in keys {
+        match by.delete_agent_key(&agent.workspace_id, &agent.agent_id, &key.key_id).await {
+            Ok(()) | Err(DeleteAgentKeyError::UnknownKey) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// A new agent.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CreateArguments {
+    /// The workspace.
+    #[schemars(with = "String")]
+    workspace_id: WorkspaceId,
+    /// What it is like.
+    settings: AgentSettings,
+}
+
+/// Another form of an agent.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ChangeArguments {
+    /// The workspace.
+    #[schemars(with = "String")]
+    workspace_id: WorkspaceId,
+    /// The agent.
+    #[schemars(with = "String")]
+    agent_id: AgentId,
+    /// What it is like from now on.
+    settings: AgentSettings,
+    /// The version that was looked at.
+    expected_version: i64,
+}
+
+/// An agent and one it may delegate to.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct DelegationArguments {
+    /// The workspace.
+    #[schemars(with = "String")]
+    workspace_id: WorkspaceId,
+    /// Who delegates.
+    #[schemars(with = "String")]
+    agent_id: AgentId,
+    /// To whom.
+    #[schemars(with = "String")]
+    target_id: AgentId,
+}
+
+/// An agent by its id.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct AgentArguments {
+    /// The workspace.
+    #[schemars(with = "String")]
+    workspace_id: WorkspaceId,
+    /// The agent.
+    #[schemars(with = "String")]
+    agent_id: AgentId,
+}
+
+/// An agent, as it is now.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct AgentAnswer {
+    /// Its id.
+    #[schemars(with = "String")]
+    agent_id: AgentId,
+    /// Its version, for the next change.
+    version: i64,
+}
+
+impl From<Agent> for AgentAnswer {
+    fn from(agent: Agent) -> Self {
+        Self { agent_id: agent.agent_id, version: agent.version }
+    }
+}
+
+/// Nothing to say.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Done {}
+
+fn as_caller(helpmaton: &Helpmaton, caller: &Caller) -> Result<model::Helpmaton, FlowError> {
+    Ok(helpmaton.as_caller(caller)?.1)
+}
+
+async fn create_flow(helpmaton: Helpmaton, call: FlowCall<CreateArguments>) -> Result<AgentAnswer, FlowError> {
+    let model = as_caller(&helpmaton, &call.caller)?;
+    let id = helpmaton.id_for(call.token.as_deref(), "agent");
+    Ok(create(&model, &call.arguments.workspace_id, &id, call.arguments.settings).await?.into())
+}
+
+async fn change_flow(helpmaton: Helpmaton, call: FlowCall<ChangeArguments>) -> Result<AgentAnswer, FlowError> {
+    let model = as_caller(&helpmaton, &call.caller)?;
+    let ChangeArguments { workspace_id, agent_id, settings, expected_version } = call.arguments;
+    Ok(change(&model, &workspace_id, &agent_id, settings, expected_version).await?.into())
+}
+
+async fn delegate_flow(helpmaton: Helpmaton, call: FlowCall<DelegationArguments>) -> Result<Done, FlowError> {
+    let model = as_caller(&helpmaton, &call.caller)?;
+    let DelegationArguments { workspace_id, agent_id, target_id } = call.arguments;
+    allow_delegation(&model, &workspace_id, &agent_id, &target_id).await.map(|()| Done {})
+}
+
+async fn remove_flow(helpmaton: Helpmaton, call: FlowCall<AgentArguments>) -> Result<Done, FlowError> {
+    let model = as_caller(&helpmaton, &call.caller)?;
+    let AgentArguments { workspace_id, agent_id } = call.arguments;
+    crate::access::writer(&helpmaton, &call.caller, &workspace_id).await?;
+    remove(&helpmaton, &model, &workspace_id, &agent_id).await.map(|()| Done {})
+}
+
+/// Its flows.
+pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
+    const CREATE: &[&str] = &["UnknownWorkspace", "WorkspaceGone", "AgentLimitReached"];
+    const DELEGATE: &[&str] = &["DelegationCircle", "DelegatesToItself", "UnknownAgent", "UnknownWorkspace"];
+    application
+        .flow(helpmaton.flow("addAgent", "Makes an agent.", create_flow).outcomes(CREATE))
+        .flow(helpmaton.flow("editAgent", "Changes an agent as a whole.", change_flow))
+        .flow(helpmaton.flow("delegate", "Lets an agent delegate to another one.", delegate_flow).outcomes(DELEGATE))
+        .flow(
+            helpmaton
+                .flow("removeAgent", "Removes an agent with all that is its own.", remove_flow)
+                .outcomes(&["UnknownAgent", "DelegatedTo"]),
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_is_named_as_a_program_names_a_function() {
+        for name in ["a", "_a1", "$x", "readFile"] {
+            assert!(check_tool_name(name).is_ok(), "{name}");
+        }
+        for name in ["", "1a", "a-b", "a b", "é", "a.b"] {
+            assert!(check_tool_name(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_within_their_range() {
+        let number = |text: &str| Some(text.parse::<Decimal>().expect("a number"));
+        assert!(within("temperature", number("2"), 2).is_ok());
+        assert!(within("temperature", number("2.01"), 2).is_err());
+        assert!(within("topP", number("-0.1"), 1).is_err());
+    }
+}

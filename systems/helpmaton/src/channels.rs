@@ -1,0 +1,128 @@
+//! Output channels: where agents send notifications. What it takes to send is checked when it is set, sealed, and never told.
+
+use keyform::application::Application;
+use keyform::server::{FlowCall, FlowError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Helpmaton;
+use crate::config::{Config, https_url};
+use crate::model::{
+    self, CreateChannelError, CreateChannelInput, OutputChannel, OutputChannelId, OutputChannelType, WorkspaceId,
+};
+
+/// The shortest token of a Discord bot.
+const BOT_TOKEN_CHARS_MIN: usize = 59;
+
+/// Refuses a configuration that cannot work.
+///
+/// # Errors
+/// What is missing or wrong.
+pub fn check(kind: OutputChannelType, config: &Value) -> Result<(), FlowError> {
+    let config = Config::of("a channel's configuration", config)?;
+    match kind {
+        OutputChannelType::Discord => {
+            let token = config.text("botToken")?;
+            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+            if token.len() < BOT_TOKEN_CHARS_MIN || !token.bytes().all(is_plain) {
+                return Err(FlowError::Arguments("`botToken` is not the token of a Discord bot".to_owned()));
+            }
+            config.text("discordChannelId").map(drop)
+        }
+        OutputChannelType::Slack => https_url("webhookUrl", config.text("webhookUrl")?),
+        OutputChannelType::Email => match config.text("address")?.contains('@') {
+            true => Ok(()),
+            false => Err(FlowError::Arguments("`address` is not an e-mail address".to_owned())),
+        },
+    }
+}
+
+/// Makes a channel. The same id again gives the channel that was made.
+///
+/// # Errors
+/// The configuration is wrong; or refused with `ChannelLimitReached`, `WorkspaceGone` or `UnknownWorkspace`.
+pub async fn create(
+    by: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    channel_id: &OutputChannelId,
+    kind: OutputChannelType,
+    name: &str,
+    config: Value,
+) -> Result<OutputChannel, FlowError> {
+    check(kind, &config)?;
+    let input = CreateChannelInput {
+        channel_id: Some(channel_id.clone()),
+        ..CreateChannelInput::new(workspace_id.clone(), kind, name, config)
+    };
+    match by.create_channel(input).await {
+        Err(CreateChannelError::ChannelExists) => {
+            let found = by.channel_by_id(workspace_id, channel_id).await?;
+            found.ok_or_else(|| CreateChannelError::ChannelExists.into())
+        }
+        created => Ok(created?),
+    }
+}
+
+/// A channel to make.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct CreateArguments {
+    /// The workspace.
+    #[schemars(with = "String")]
+    workspace_id: WorkspaceId,
+    /// `discord`, `slack` or `email`.
+    #[serde(rename = "type")]
+    #[schemars(with = "String")]
+    kind: OutputChannelType,
+    /// What people call it.
+    name: String,
+    /// For Discord `botToken` and `discordChannelId`, for Slack `webhookUrl`, for mail `address`.
+    config: Value,
+}
+
+/// A channel.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ChannelAnswer {
+    /// Its id.
+    #[schemars(with = "String")]
+    channel_id: OutputChannelId,
+    /// Its version, for the next change.
+    version: i64,
+}
+
+async fn create_flow(helpmaton: Helpmaton, call: FlowCall<CreateArguments>) -> Result<ChannelAnswer, FlowError> {
+    let (_, by) = helpmaton.as_caller(&call.caller)?;
+    let CreateArguments { workspace_id, kind, name, config } = call.arguments;
+    let id = helpmaton.id_for(call.token.as_deref(), "channel");
+    let made = create(&by, &workspace_id, &id, kind, &name, config).await?;
+    Ok(ChannelAnswer { channel_id: made.channel_id, version: made.version })
+}
+
+/// Its flow.
+pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
+    let create = helpmaton.flow("addChannel", "Makes an output channel, its configuration checked.", create_flow);
+    application.flow(create.outcomes(&["UnknownWorkspace", "WorkspaceGone", "ChannelLimitReached"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_kind_has_what_it_takes_to_send() {
+        let token = "a".repeat(59);
+        let discord = |token: &str| json!({"botToken": token, "discordChannelId": "1"});
+        assert!(check(OutputChannelType::Discord, &discord(&token)).is_ok());
+        assert!(check(OutputChannelType::Discord, &discord("short")).is_err());
+        assert!(check(OutputChannelType::Discord, &discord(&format!("{token} "))).is_err());
+        assert!(check(OutputChannelType::Discord, &json!({"botToken": token})).is_err());
+        assert!(check(OutputChannelType::Slack, &json!({"webhookUrl": "https://example.org/x"})).is_ok());
+        assert!(check(OutputChannelType::Slack, &json!({"webhookUrl": "ftp://example.org"})).is_err());
+        assert!(check(OutputChannelType::Email, &json!({"address": "a@example.org"})).is_ok());
+        assert!(check(OutputChannelType::Email, &json!([])).is_err());
+    }
+}

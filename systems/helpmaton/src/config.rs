@@ -1,0 +1,55 @@
+//! Configurations that are stored as a whole: what they must have.
+
+use keyform::server::FlowError;
+use serde_json::{Map, Value};
+
+/// The fields of a configuration.
+pub(crate) struct Config<'a> {
+    what: &'static str,
+    fields: &'a Map<String, Value>,
+}
+
+impl<'a> Config<'a> {
+    /// A configuration, which is an object.
+    pub(crate) fn of(what: &'static str, value: &'a Value) -> Result<Self, FlowError> {
+        match value {
+            Value::Object(fields) => Ok(Self { what, fields }),
+            _ => Err(FlowError::Arguments(format!("{what} is an object"))),
+        }
+    }
+
+    /// A text that must be there and not be empty.
+    pub(crate) fn text(&self, name: &str) -> Result<&'a str, FlowError> {
+        match self.fields.get(name) {
+            Some(Value::String(text)) if !text.trim().is_empty() => Ok(text),
+            _ => Err(FlowError::Arguments(format!("{} needs `{name}`, a text", self.what))),
+        }
+    }
+
+    /// A port that must be there.
+    pub(crate) fn port(&self, name: &str) -> Result<u16, FlowError> {
+        let port = self.fields.get(name).and_then(Value::as_u64).and_then(|port| u16::try_from(port).ok());
+        port.filter(|port| *port > 0)
+            .ok_or_else(|| FlowError::Arguments(format!("{} needs `{name}`, from 1 to 65535", self.what)))
+    }
+
+    /// A yes or no that must be there.
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, FlowError> {
+        let flag = self.fields.get(name).and_then(Value::as_bool);
+        flag.ok_or_else(|| FlowError::Arguments(format!("{} needs `{name}`, true or false", self.what)))
+    }
+}
+
+/// Refuses what is no address of a page that is served with encryption.
+pub(crate) fn https_url(name: &str, text: &str) -> Result<(), FlowError> {
+    match has_host(text, "https://") {
+        true => Ok(()),
+        false => Err(FlowError::Arguments(format!("`{name}` begins with https:// and names a host"))),
+    }
+}
+
+/// Whether a text begins with a scheme and goes on with a host.
+pub(crate) fn has_host(text: &str, scheme: &str) -> bool {
+    let host = text.strip_prefix(scheme).and_then(|rest| rest.split(['/', '?', '#']).next());
+    host.is_some_and(|host| !host.is_empty() && !host.contains([' ', '@', '\\', '\n']))
+}

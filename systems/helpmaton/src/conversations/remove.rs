@@ -1,0 +1,66 @@
+//! Removes conversations with their messages. Each can be interrupted and repeated at any point.
+
+use keyform::server::FlowError;
+use keyform::{CallError, Ulid};
+
+use crate::Helpmaton;
+use crate::model::{self, AgentId, ConversationId, PurgeMessagesError, WorkspaceId};
+
+/// Deletes that one request takes.
+const BATCH_MAX: usize = 25;
+
+/// Removes a conversation. `by` is the patterns as the caller may call them.
+///
+/// # Errors
+/// Refused with `UnknownConversation`; or the caller may not, or the store fails.
+pub async fn remove(
+    helpmaton: &Helpmaton,
+    by: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    agent_id: &AgentId,
+    conversation_id: &ConversationId,
+) -> Result<(), FlowError> {
+    // The messages go first: as long as the conversation is there, an interrupted removal can be repeated.
+    purge_messages(helpmaton, workspace_id, conversation_id).await?;
+    let deleted = by.delete_conversation(workspace_id, agent_id, conversation_id).await;
+    // Those that came in between: none can come any more.
+    purge_messages(helpmaton, workspace_id, conversation_id).await?;
+    Ok(deleted?)
+}
+
+/// Removes all conversations of an agent.
+///
+/// # Errors
+/// The store fails.
+pub async fn remove_of_agent(
+    helpmaton: &Helpmaton,
+    workspace_id: &WorkspaceId,
+    agent_id: &AgentId,
+) -> Result<(), FlowError> {
+    let conversations = helpmaton.model.conversations_for_agent(workspace_id, agent_id).all().await?;
+    for conversation in conversations {
+        let id = &conversation.conversation_id;
+        match remove(helpmaton, &helpmaton.model, workspace_id, agent_id, id).await {
+            // Somebody else was faster.
+            Err(FlowError::Refused { outcome, .. }) if outcome == "UnknownConversation" => {}
+            removed => removed?,
+        }
+    }
+    Ok(())
+}
+
+async fn purge_messages(
+    helpmaton: &Helpmaton,
+    workspace_id: &WorkspaceId,
+    conversation_id: &ConversationId,
+) -> Result<(), CallError> {
+    let messages = helpmaton.model.conversation_messages(workspace_id, conversation_id).all().await?;
+    let ids: Vec<Ulid> = messages.into_iter().map(|message| message.message_id.into()).collect();
+    for some in ids.chunks(BATCH_MAX) {
+        match helpmaton.model.purge_messages(workspace_id, conversation_id, some).await {
+            Ok(()) | Err(PurgeMessagesError::Conflict(_)) => {}
+            Err(PurgeMessagesError::Failed(error)) => return Err(error),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,307 @@
+//! Sets credit aside before a model is called.
+
+use std::fmt;
+
+use keyform::model::run::RunError;
+use keyform::server::FlowError;
+use keyform::{CallError, Epoch, Money};
+
+use super::estimate::{PlannedCall, estimate};
+use crate::model::{
+    Agent, AgentId, CreditReservation, CreditReservationId, ReserveCreditsError, ReserveCreditsInput, Workspace,
+    WorkspaceId,
+};
+use crate::prices::{Cost, Tokens};
+use crate::spending::{self, Evaluated, FailedLimit};
+use crate::{Helpmaton, RequestLimit, agents, provider_keys};
+
+/// How long credit is set aside: as long as the longest call takes.
+const RESERVED_SECS: i64 = 900;
+const HOUR_SECS: i64 = 3600;
+/// How often limits are looked at again when others spend at the same time.
+const TRIES_MAX: usize = 8;
+
+/// A call that is about to be made.
+#[derive(Clone, Debug)]
+pub struct Reserve {
+    /// The id of the reservation. A repeated request has the same id, and sets nothing aside again.
+    pub reservation_id: CreditReservationId,
+    /// The workspace that pays.
+    pub workspace_id: WorkspaceId,
+    /// The agent that calls.
+    pub agent_id: AgentId,
+    /// The messages.
+    pub messages: Vec<serde_json::Value>,
+    /// Tools beside the agent's own.
+    pub tools: Vec<serde_json::Value>,
+}
+
+/// What became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reserved {
+    /// The workspace has its own key to the provider, and pays there.
+    Byok {
+        /// What the call may cost.
+        estimate: Cost,
+    },
+    /// Credit is set aside.
+    Credit(Box<CreditReservation>),
+}
+
+/// Why nothing was set aside.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReserveError {
+    /// There is no such workspace.
+    UnknownWorkspace,
+    /// There is no such agent in it.
+    UnknownAgent,
+    /// The workspace is being removed.
+    WorkspaceGone,
+    /// The model has no price, so nobody knows what the call would cost.
+    UnknownModel(String),
+    /// The plan's number of calls in 24 hours is reached.
+    RequestLimitReached,
+    /// Spending limits that the call would pass: all of them.
+    SpendingLimits(Vec<FailedLimit>),
+    /// The balance is too low.
+    InsufficientCredits {
+        /// What the call may cost.
+        required: Money,
+        /// What there is.
+        available: Money,
+    },
+    /// The id is that of another reservation.
+    ReservationExists,
+    /// It failed.
+    Failed(CallError),
+}
+
+impl fmt::Display for ReserveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownWorkspace => f.write_str("there is no such workspace"),
+            Self::UnknownAgent => f.write_str("there is no such agent in the workspace"),
+            Self::WorkspaceGone => f.write_str("the workspace is being removed"),
+            Self::UnknownModel(name) => write!(f, "the model `{name}` has no price: name one that has"),
+            Self::RequestLimitReached => f.write_str("the plan's number of calls in 24 hours is reached"),
+            Self::SpendingLimits(failed) => {
+                let failed: Vec<String> = failed.iter().map(FailedLimit::to_string).collect();
+                f.write_str(&failed.join("; "))
+            }
+            Self::InsufficientCredits { required, available } => {
+                write!(f, "{required} is required, and {available} is available")
+            }
+            Self::ReservationExists => f.write_str("the id is that of another reservation"),
+            Self::Failed(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ReserveError {}
+
+impl From<CallError> for ReserveError {
+    fn from(error: CallError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<ReserveError> for FlowError {
+    fn from(error: ReserveError) -> Self {
+        let detail = error.to_string();
+        match error {
+            ReserveError::UnknownWorkspace => Self::refused("UnknownWorkspace", detail),
+            ReserveError::UnknownAgent => Self::refused("UnknownAgent", detail),
+            ReserveError::WorkspaceGone => Self::refused("WorkspaceGone", detail),
+            ReserveError::UnknownModel(_) => Self::refused("UnknownModel", detail),
+            ReserveError::RequestLimitReached => Self::refused("RequestLimitReached", detail),
+            ReserveError::SpendingLimits(_) => Self::refused("SpendingLimitReached", detail),
+            ReserveError::InsufficientCredits { .. } => Self::refused("InsufficientCredits", detail),
+            ReserveError::ReservationExists => Self::refused("ReservationExists", detail),
+            ReserveError::Failed(error) => error.into(),
+        }
+    }
+}
+
+/// What is known of a call.
+struct Known {
+    workspace: Workspace,
+    agent: Agent,
+    cost: Option<Cost>,
+}
+
+/// Sets aside what a call may cost. The checks come in this order: request limit, spending limits, balance.
+///
+/// # Errors
+/// [`ReserveError`]; then nothing is set aside.
+pub async fn reserve(helpmaton: &Helpmaton, call: &Reserve) -> Result<Reserved, ReserveError> {
+    if let Some(reserved) = reserved_before(helpmaton, call).await? {
+        return Ok(reserved);
+    }
+    let known = known(helpmaton, call).await?;
+    helpmaton.look_at_request_limit(&known.workspace.subscription_id).await.map_err(of_request_limit)?;
+    let reserved = match paid_by_themselves(helpmaton, &known).await? {
+        true => Reserved::Byok { estimate: known.cost.unwrap_or_default() },
+        false => with_credit(helpmaton, call, &known).await?,
+    };
+    match count_request(helpmaton, &known.workspace).await.map_err(of_request_limit) {
+        Ok(()) => Ok(reserved),
+        Err(refused) => give_back(helpmaton, &reserved, refused).await,
+    }
+}
+
+/// Counts the call, now that nothing else refuses it.
+async fn count_request(helpmaton: &Helpmaton, workspace: &Workspace) -> Result<(), FlowError> {
+    match helpmaton.settings().request_limit {
+        RequestLimit::Strict => helpmaton.admit_request(&workspace.subscription_id).await,
+        RequestLimit::Soft => helpmaton.request_made(&workspace.subscription_id).await,
+    }
+}
+
+/// The cost of a call as it would be estimated now; nothing if its model has no price.
+///
+/// # Errors
+/// [`ReserveError`]: the workspace or the agent is not there.
+pub async fn estimated(helpmaton: &Helpmaton, call: &Reserve) -> Result<(Tokens, Option<Cost>), ReserveError> {
+    let agent = agent(helpmaton, call).await?;
+    let tokens = estimate(&planned(call, &agent));
+    Ok((tokens, cost(helpmaton, &agent, tokens)))
+}
+
+async fn agent(helpmaton: &Helpmaton, call: &Reserve) -> Result<Agent, ReserveError> {
+    let agent = helpmaton.model.agent_by_id(&call.workspace_id, &call.agent_id).await?;
+    agent.ok_or(ReserveError::UnknownAgent)
+}
+
+fn cost(helpmaton: &Helpmaton, agent: &Agent, tokens: Tokens) -> Option<Cost> {
+    helpmaton.settings().prices.cost(agents::model_name(agent), tokens, helpmaton.now().date())
+}
+
+fn planned(call: &Reserve, agent: &Agent) -> PlannedCall {
+    let own = agent.client_tools.iter().flatten().filter_map(|tool| serde_json::to_value(tool).ok());
+    PlannedCall {
+        system_prompt: agent.system_prompt.clone(),
+        messages: call.messages.clone(),
+        tools: own.chain(call.tools.iter().cloned()).collect(),
+        output_tokens_max: agent.max_output_tokens.and_then(|tokens| u32::try_from(tokens).ok()),
+    }
+}
+
+async fn known(helpmaton: &Helpmaton, call: &Reserve) -> Result<Known, ReserveError> {
+    let workspace = helpmaton.model.workspace_by_id(&call.workspace_id).await?;
+    let workspace = workspace.ok_or(ReserveError::UnknownWorkspace)?;
+    let agent = agent(helpmaton, call).await?;
+    let cost = cost(helpmaton, &agent, estimate(&planned(call, &agent)));
+    Ok(Known { workspace, agent, cost })
+}
+
+async fn paid_by_themselves(helpmaton: &Helpmaton, known: &Known) -> Result<bool, ReserveError> {
+    let provider = provider_keys::provider_of(known.agent.provider);
+    Ok(provider_keys::has_key(&helpmaton.model, &known.workspace.workspace_id, provider).await?)
+}
+
+/// The reservation of this id, if it is there: the request is a repeated one.
+async fn reserved_before(helpmaton: &Helpmaton, call: &Reserve) -> Result<Option<Reserved>, ReserveError> {
+    match helpmaton.model.reservation_by_id(&call.reservation_id).await? {
+        None => Ok(None),
+        Some(found) if found.workspace_id == call.workspace_id && found.agent_id == call.agent_id => {
+            Ok(Some(Reserved::Credit(Box::new(found))))
+        }
+        Some(_) => Err(ReserveError::ReservationExists),
+    }
+}
+
+/// Sets credit aside within the limits. Whoever meets others who spend at the same time looks at the limits again.
+async fn with_credit(helpmaton: &Helpmaton, call: &Reserve, known: &Known) -> Result<Reserved, ReserveError> {
+    let no_price = || ReserveError::UnknownModel(agents::model_name(&known.agent).to_owned());
+    let cost = known.cost.ok_or_else(no_price)?;
+    let mut workspace = known.workspace.clone();
+    for _ in 0..TRIES_MAX {
+        let amount = cost.of(workspace.currency.into());
+        let evaluated = spending::evaluate(helpmaton, &workspace, &known.agent, amount).await?;
+        if !evaluated.failed.is_empty() {
+            return Err(ReserveError::SpendingLimits(evaluated.failed));
+        }
+        match helpmaton.model.reserve_credits(input(helpmaton, call, amount, &evaluated)).await {
+            Ok(Some(reservation)) => return Ok(Reserved::Credit(Box::new(reservation))),
+            Ok(None) => {
+                let before = reserved_before(helpmaton, call).await?;
+                return before.ok_or(ReserveError::Failed(CallError::Gone));
+            }
+            Err(error) => refusal(error, amount, &workspace)?,
+        }
+        let again = helpmaton.model.workspace_by_id(&call.workspace_id).await?;
+        workspace = again.ok_or(ReserveError::UnknownWorkspace)?;
+        if workspace.credit_balance < amount && cost.of(workspace.currency.into()) == amount {
+            return Err(ReserveError::InsufficientCredits { required: amount, available: workspace.credit_balance });
+        }
+    }
+    Err(ReserveError::Failed(CallError::Busy))
+}
+
+/// Whether it is worth to look again, or the refusal that a caller is told.
+fn refusal(error: ReserveCreditsError, amount: Money, workspace: &Workspace) -> Result<(), ReserveError> {
+    match error {
+        // Others spend or change the currency at the same time: look again.
+        ReserveCreditsError::WorkspaceLimitReached
+        | ReserveCreditsError::AgentLimitReached
+        | ReserveCreditsError::InsufficientCredits
+            if workspace.credit_balance >= amount =>
+        {
+            Ok(())
+        }
+        ReserveCreditsError::WorkspaceLimitReached
+        | ReserveCreditsError::AgentLimitReached
+        | ReserveCreditsError::Conflict(_) => Ok(()),
+        ReserveCreditsError::InsufficientCredits => {
+            Err(ReserveError::InsufficientCredits { required: amount, available: workspace.credit_balance })
+        }
+        ReserveCreditsError::UnknownWorkspace => Err(ReserveError::UnknownWorkspace),
+        ReserveCreditsError::UnknownAgent => Err(ReserveError::UnknownAgent),
+        ReserveCreditsError::WorkspaceGone => Err(ReserveError::WorkspaceGone),
+        ReserveCreditsError::NotPositive => {
+            Err(ReserveError::Failed(CallError::Unexpected("an estimate below zero".to_owned())))
+        }
+        ReserveCreditsError::Failed(error) => Err(error.into()),
+    }
+}
+
+fn input(helpmaton: &Helpmaton, call: &Reserve, amount: Money, evaluated: &Evaluated) -> ReserveCreditsInput {
+    let expires = helpmaton.now_millis().div_euclid(1000) + RESERVED_SECS;
+    ReserveCreditsInput {
+        reservation_id: Some(call.reservation_id.clone()),
+        expires: Some(Epoch(expires)),
+        expires_hour: Some(Epoch(expires - expires.rem_euclid(HOUR_SECS))),
+        ..ReserveCreditsInput::new(
+            call.workspace_id.clone(),
+            call.agent_id.clone(),
+            amount,
+            evaluated.workspace_room,
+            evaluated.agent_room,
+        )
+    }
+}
+
+/// Another call took the last request meanwhile: what was set aside goes back.
+async fn give_back(
+    helpmaton: &Helpmaton,
+    reserved: &Reserved,
+    refused: ReserveError,
+) -> Result<Reserved, ReserveError> {
+    if let (Reserved::Credit(reservation), ReserveError::RequestLimitReached) = (reserved, &refused) {
+        // If this fails the job gives it back when its time is over.
+        let given_back = super::refund(helpmaton, &reservation.reservation_id).await;
+        tracing::debug!(?given_back, "the request limit was reached meanwhile");
+    }
+    Err(refused)
+}
+
+fn of_request_limit(error: FlowError) -> ReserveError {
+    match error {
+        FlowError::Refused { outcome, .. } if outcome == "RequestLimitReached" => ReserveError::RequestLimitReached,
+        FlowError::Refused { outcome, .. } => ReserveError::Failed(CallError::Unexpected(outcome)),
+        FlowError::Failed(error) => ReserveError::Failed(error.into()),
+        FlowError::Forbidden => ReserveError::Failed(CallError::Forbidden),
+        FlowError::Arguments(why) => ReserveError::Failed(CallError::Arguments(why)),
+        FlowError::Broken(why) => ReserveError::Failed(RunError::NotRunnable(why).into()),
+    }
+}

@@ -1,0 +1,545 @@
+//! Documents of a workspace: text files in folders.
+//!
+//! What is known of a document is an item; its content is an object whose key is made of ids, so renaming and moving touch the item alone. New content is a new object
+//! which the item then refers to: a reader sees the old content or the new one, never something between. Two documents of a folder never share a
+//! file name; one that is taken becomes `name-1.ext`, also when two people upload at once.
+
+use std::collections::BTreeSet;
+
+use keyform::CallError;
+use keyform::application::Application;
+use keyform::model::run::RunError;
+use keyform::server::{FlowCall, FlowError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Helpmaton;
+use crate::agents::Done;
+use crate::model::{
+    self, CreateDocumentError, CreateDocumentInput, MoveDocumentError, MoveDocumentInput, ReplaceContentInput,
+    WorkspaceDocument, WorkspaceDocumentId, WorkspaceId,
+};
+
+/// The longest content.
+pub const CONTENT_BYTES_MAX: usize = 10 * 1024 * 1024;
+/// Files that one request may bring.
+pub const FILES_MAX: usize = 50;
+/// Names that are tried for one file.
+const NAMES_MAX: u32 = 200;
+const FOLDER_CHARS_MAX: usize = 200;
+const FILENAME_CHARS_MAX: usize = 200;
+/// Room in a file name for `-123`.
+const SUFFIX_CHARS: usize = 8;
+/// How often a change is tried when others change the same document.
+const TRIES_MAX: usize = 8;
+
+/// A folder's path in its one form: no `/` at its ends, none doubled, no `..`. The root is the empty text.
+///
+/// # Errors
+/// The path is too long, or has a part that is no name.
+pub fn folder_path(path: &str) -> Result<String, FlowError> {
+    let parts: Vec<&str> = path.split('/').map(str::trim).filter(|part| !part.is_empty()).collect();
+    if parts.iter().any(|part| matches!(*part, "." | "..") || part.contains(['\\', '\0'])) {
+        return Err(FlowError::Arguments("a folder's path has no `.`, `..` or `\\`".to_owned()));
+    }
+    let path = parts.join("/");
+    if path.chars().count() > FOLDER_CHARS_MAX {
+        return Err(FlowError::Arguments(format!("a folder's path has at most {FOLDER_CHARS_MAX} characters")));
+    }
+    Ok(path)
+}
+
+/// The file name of a document, with an extension that text has.
+fn filename(name: &str) -> Result<String, FlowError> {
+    let name = name.trim();
+    if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\\', '\0']) {
+        return Err(FlowError::Arguments(format!("`{name}` is not the name of a file")));
+    }
+    let name = match extension(name) {
+        Some("md" | "txt" | "markdown") => name.to_owned(),
+        None => format!("{name}.md"),
+        Some(other) => {
+            return Err(FlowError::refused(
+                "UnknownFileType",
+                format!("`.{other}` is none of .md, .txt and .markdown"),
+            ));
+        }
+    };
+    if name.chars().count() > FILENAME_CHARS_MAX - SUFFIX_CHARS {
+        return Err(FlowError::Arguments("the file name is too long".to_owned()));
+    }
+    Ok(name)
+}
+
+fn extension(name: &str) -> Option<&str> {
+    name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, extension)| extension)
+}
+
+/// The n-th name to try: the name itself, then `name-1.ext` and so on.
+fn nth_name(name: &str, n: u32) -> String {
+    match (n, name.rsplit_once('.')) {
+        (0, _) => name.to_owned(),
+        (n, Some((stem, extension))) => format!("{stem}-{n}.{extension}"),
+        (n, None) => format!("{name}-{n}"),
+    }
+}
+
+fn content_type(filename: &str) -> &'static str {
+    match extension(filename) {
+        Some("txt") => "text/plain",
+        _ => "text/markdown",
+    }
+}
+
+/// Where contents of a workspace are.
+pub(crate) fn workspace_prefix(workspace_id: &WorkspaceId) -> String {
+    format!("workspaces/{workspace_id}/")
+}
+
+/// A document that is uploaded.
+#[derive(Clone, Debug)]
+pub struct Upload {
+    /// Its id. The same again gives the document that was made.
+    pub document_id: WorkspaceDocumentId,
+    /// What people call it; also its file name, if that is free.
+    pub name: String,
+    /// In which folder.
+    pub folder: String,
+    /// The text.
+    pub content: Vec<u8>,
+}
+
+/// Uploads a document. `by` is the patterns as the caller may call them.
+///
+/// # Errors
+/// Refused with `ContentTooLong`, `UnknownFileType`, `DocumentLimitReached`, `SpaceLimitReached` and as the model's `createDocument`.
+pub async fn upload(
+    helpmaton: &Helpmaton,
+    by: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    upload: Upload,
+) -> Result<WorkspaceDocument, FlowError> {
+    let (folder, filename) = (folder_path(&upload.folder)?, filename(&upload.name)?);
+    let size = checked_size(&upload.content)?;
+    if let Some(found) = by.document_by_id(workspace_id, &upload.document_id).await? {
+        return Ok(found);
+    }
+    let key = helpmaton.new_object_key(workspace_id, &upload.document_id);
+    helpmaton.settings().objects.put(&key, upload.content).await?;
+    let input = CreateDocumentInput {
+        document_id: Some(upload.document_id.clone()),
+        ..CreateDocumentInput::new(
+            workspace_id.clone(),
+            upload.name.trim(),
+            filename.clone(),
+            folder,
+            key.clone(),
+            content_type(&filename),
+            size,
+        )
+    };
+    let created = create_under_free_name(by, input).await;
+    if !matches!(&created, Ok(document) if document.s3_key == key) {
+        forget_object(helpmaton, &key).await;
+    }
+    created
+}
+
+/// Tries one name after the other until one is free.
+async fn create_under_free_name(
+    by: &model::Helpmaton,
+    input: CreateDocumentInput,
+) -> Result<WorkspaceDocument, FlowError> {
+    let id = input.document_id.clone().ok_or(CallError::Gone)?;
+    for n in 0..NAMES_MAX {
+        let attempt = CreateDocumentInput { filename: nth_name(&input.filename, n), ..input.clone() };
+        match by.create_document(attempt).await {
+            Err(CreateDocumentError::FilenameTaken) => {
+                // By a document of this folder, or by this one, if the answer to an earlier request was lost.
+                if let Some(found) = by.document_by_id(&input.workspace_id, &id).await? {
+                    return Ok(found);
+                }
+            }
+            created => return Ok(created?),
+        }
+    }
+    Err(FlowError::refused("FilenameTaken", "so many files have this name: choose another one"))
+}
+
+fn checked_size(content: &[u8]) -> Result<i64, FlowError> {
+    if content.len() > CONTENT_BYTES_MAX {
+        return Err(FlowError::refused("ContentTooLong", format!("a document has at most {CONTENT_BYTES_MAX} bytes")));
+    }
+    i64::try_from(content.len()).map_err(|error| FlowError::Broken(error.to_string()))
+}
+
+/// An object that nothing refers to. If it cannot be deleted it stays until the workspace goes.
+async fn forget_object(helpmaton: &Helpmaton, key: &str) {
+    if let Err(why) = helpmaton.settings().objects.delete(key).await {
+        tracing::warn!(key, "an object could not be deleted: {why}");
+    }
+}
+
+impl Helpmaton {
+    fn new_object_key(&self, workspace_id: &WorkspaceId, document_id: &WorkspaceDocumentId) -> String {
+        let content = self.surroundings().fresh().uuid();
+        format!("{}documents/{document_id}/{content}", workspace_prefix(workspace_id))
+    }
+}
+
+/// Renames a document, moves it to another folder, or both at once. What is not given stays. A name that is taken there gets a number.
+///
+/// # Errors
+/// Refused with `UnknownDocument`, `UnknownFileType` or `FilenameTaken`.
+pub async fn move_to(
+    by: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    document_id: &WorkspaceDocumentId,
+    name: Option<&str>,
+    folder: Option<&str>,
+) -> Result<WorkspaceDocument, FlowError> {
+    let mut tries = 0;
+    let mut number = 0;
+    loop {
+        let document = existing(by, workspace_id, document_id).await?;
+        let folder = folder.map(folder_path).transpose()?.unwrap_or_else(|| document.folder_path.clone());
+        let wanted = name.map(|name| filename(&with_extension_of(name, &document.filename))).transpose()?;
+        let wanted = wanted.unwrap_or_else(|| document.filename.clone());
+        if wanted == document.filename
+            && folder == document.folder_path
+            && name.is_none_or(|name| name.trim() == document.name)
+        {
+            return Ok(document);
+        }
+        let input = MoveDocumentInput {
+            workspace_id: workspace_id.clone(),
+            document_id: document_id.clone(),
+            name: name.map_or_else(|| document.name.clone(), |name| name.trim().to_owned()),
+            filename: nth_name(&wanted, number),
+            folder_path: folder,
+            expected_version: document.version,
+        };
+        match by.move_document(input).await {
+            Err(MoveDocumentError::FilenameTaken) if number + 1 < NAMES_MAX => number += 1,
+            Err(MoveDocumentError::Conflict(_)) if tries + 1 < TRIES_MAX => tries += 1,
+            moved => return Ok(moved?),
+        }
+    }
+}
+
+/// A new name keeps the extension of the old one, unless it has one of its own.
+fn with_extension_of(name: &str, old: &str) -> String {
+    match (extension(name.trim()), extension(old)) {
+        (None, Some(extension)) => format!("{}.{extension}", name.trim()),
+        _ => name.to_owned(),
+    }
+}
+
+async fn existing(
+    by: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    document_id: &WorkspaceDocumentId,
+) -> Result<WorkspaceDocument, FlowError> {
+    let found = by.document_by_id(workspace_id, document_id).await?;
+    found.ok_or_else(|| FlowError::refused("UnknownDocument", "there is no such document"))
+}
+
+/// Gives a document new content.
+///
+/// # Errors
+/// Refused with `UnknownDocument`, `ContentTooLong` or `SpaceLimitReached`.
+pub async fn replace(
+    helpmaton: &Helpmaton,
+    by: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    document_id: &WorkspaceDocumentId,
+    content: Vec<u8>,
+) -> Result<WorkspaceDocument, FlowError> {
+    let new_size = checked_size(&content)?;
+    existing(by, workspace_id, document_id).await?;
+    let key = helpmaton.new_object_key(workspace_id, document_id);
+    helpmaton.settings().objects.put(&key, content).await?;
+    match replace_by(by, workspace_id, document_id, &key, new_size).await {
+        Ok((old_key, document)) => {
+            forget_object(helpmaton, &old_key).await;
+            Ok(document)
+        }
+        Err(error) => {
+            let now = by.document_by_id(workspace_id, document_id).await?;
+            if now.is_none_or(|document| document.s3_key != key) {
+                forget_object(helpmaton, &key).await;
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Refers the document to the new object; the key of the old one, and the document.
+async fn replace_by(
+    by: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    document_id: &WorkspaceDocumentId,
+    key: &str,
+    new_size: i64,
+) -> Result<(String, WorkspaceDocument), FlowError> {
+    for _ in 0..TRIES_MAX {
+        let document = existing(by, workspace_id, document_id).await?;
+        let input = ReplaceContentInput {
+            workspace_id: workspace_id.clone(),
+            document_id: document_id.clone(),
+            s3_key: key.to_owned(),
+            new_size,
+            growth: new_size - document.size,
+            expected_version: document.version,
+        };
+        match by.replace_content(input).await {
+            Err(model::ReplaceContentError::Conflict(_)) => {}
+            replaced => return Ok((document.s3_key, replaced?)),
+        }
+    }
+    Err(FlowError::Failed(RunError::Busy))
+}
+
+/// The content of a document.
+///
+/// # Errors
+/// Refused with `UnknownDocument`; or the object store fails.
+pub async fn content(
+    helpmaton: &Helpmaton,
+    by: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    document_id: &WorkspaceDocumentId,
+) -> Result<Vec<u8>, FlowError> {
+    for _ in 0..TRIES_MAX {
+        let document = existing(by, workspace_id, document_id).await?;
+        // Who replaces content deletes the old object after: then the document has another one.
+        if let Some(content) = helpmaton.settings().objects.get(&document.s3_key).await? {
+            return Ok(content);
+        }
+    }
+    Err(FlowError::Broken("a document's object is not there".to_owned()))
+}
+
+/// Deletes a document and then its object.
+///
+/// # Errors
+/// Refused with `UnknownDocument`.
+pub async fn remove(
+    helpmaton: &Helpmaton,
+    by: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    document_id: &WorkspaceDocumentId,
+) -> Result<(), FlowError> {
+    for _ in 0..TRIES_MAX {
+        let document = existing(by, workspace_id, document_id).await?;
+        match by.delete_document(workspace_id, document_id).await {
+            Err(model::DeleteDocumentError::Conflict(_)) => {}
+            deleted => {
+                deleted?;
+                forget_object(helpmaton, &document.s3_key).await;
+                return Ok(());
+            }
+        }
+    }
+    Err(FlowError::Failed(RunError::Busy))
+}
+
+/// The folders that have documents, in order; the root is the empty text.
+///
+/// # Errors
+/// The caller may not, or the store fails.
+pub async fn folders(by: &model::Helpmaton, workspace_id: &WorkspaceId) -> Result<BTreeSet<String>, CallError> {
+    let documents = by.documents_in_workspace(workspace_id).all().await?;
+    Ok(documents.into_iter().map(|document| document.folder_path).collect())
+}
+
+/// Files to upload.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct UploadArguments {
+    /// The workspace.
+    #[schemars(with = "String")]
+    workspace_id: WorkspaceId,
+    /// The folder; the root if not said.
+    #[serde(default)]
+    folder: String,
+    /// The files.
+    files: Vec<FileArguments>,
+}
+
+/// A file.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct FileArguments {
+    /// Its name.
+    name: String,
+    /// Its text.
+    text: String,
+}
+
+/// What a document shall be.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ChangeArguments {
+    /// The workspace.
+    #[schemars(with = "String")]
+    workspace_id: WorkspaceId,
+    /// The document.
+    #[schemars(with = "String")]
+    document_id: WorkspaceDocumentId,
+    /// Another name.
+    name: Option<String>,
+    /// Another folder.
+    folder: Option<String>,
+    /// Another text.
+    text: Option<String>,
+}
+
+/// A document by its id.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct DocumentArguments {
+    /// The workspace.
+    #[schemars(with = "String")]
+    workspace_id: WorkspaceId,
+    /// The document.
+    #[schemars(with = "String")]
+    document_id: WorkspaceDocumentId,
+}
+
+/// A workspace by its id.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct FoldersArguments {
+    /// The workspace.
+    #[schemars(with = "String")]
+    workspace_id: WorkspaceId,
+}
+
+/// A document.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct DocumentAnswer {
+    /// Its id.
+    #[schemars(with = "String")]
+    document_id: WorkspaceDocumentId,
+    /// What people call it.
+    name: String,
+    /// Its file name, unique in the folder.
+    filename: String,
+    /// Its folder.
+    folder: String,
+    /// Its bytes.
+    size: i64,
+}
+
+impl From<WorkspaceDocument> for DocumentAnswer {
+    fn from(document: WorkspaceDocument) -> Self {
+        Self {
+            document_id: document.document_id,
+            name: document.name,
+            filename: document.filename,
+            folder: document.folder_path,
+            size: document.size,
+        }
+    }
+}
+
+async fn upload_flow(helpmaton: Helpmaton, call: FlowCall<UploadArguments>) -> Result<Vec<DocumentAnswer>, FlowError> {
+    let (_, by) = helpmaton.as_caller(&call.caller)?;
+    let UploadArguments { workspace_id, folder, files } = call.arguments;
+    if files.len() > FILES_MAX {
+        return Err(FlowError::Arguments(format!("at most {FILES_MAX} files at a time")));
+    }
+    crate::access::writer(&helpmaton, &call.caller, &workspace_id).await?;
+    let mut made = Vec::new();
+    for (n, file) in files.into_iter().enumerate() {
+        let document_id = helpmaton.id_for(call.token.as_deref(), &format!("document {n}"));
+        let file = Upload { document_id, name: file.name, folder: folder.clone(), content: file.text.into_bytes() };
+        made.push(upload(&helpmaton, &by, &workspace_id, file).await?.into());
+    }
+    Ok(made)
+}
+
+async fn change_flow(helpmaton: Helpmaton, call: FlowCall<ChangeArguments>) -> Result<DocumentAnswer, FlowError> {
+    let (_, by) = helpmaton.as_caller(&call.caller)?;
+    let ChangeArguments { workspace_id, document_id, name, folder, text } = call.arguments;
+    crate::access::writer(&helpmaton, &call.caller, &workspace_id).await?;
+    if let Some(text) = text {
+        replace(&helpmaton, &by, &workspace_id, &document_id, text.into_bytes()).await?;
+    }
+    Ok(move_to(&by, &workspace_id, &document_id, name.as_deref(), folder.as_deref()).await?.into())
+}
+
+async fn text_flow(helpmaton: Helpmaton, call: FlowCall<DocumentArguments>) -> Result<String, FlowError> {
+    let (_, by) = helpmaton.as_caller(&call.caller)?;
+    let DocumentArguments { workspace_id, document_id } = call.arguments;
+    let content = content(&helpmaton, &by, &workspace_id, &document_id).await?;
+    String::from_utf8(content).map_err(|_| FlowError::refused("NotText", "the document is no UTF-8 text"))
+}
+
+async fn remove_flow(helpmaton: Helpmaton, call: FlowCall<DocumentArguments>) -> Result<Done, FlowError> {
+    let (_, by) = helpmaton.as_caller(&call.caller)?;
+    let DocumentArguments { workspace_id, document_id } = call.arguments;
+    remove(&helpmaton, &by, &workspace_id, &document_id).await.map(|()| Done {})
+}
+
+async fn folders_flow(helpmaton: Helpmaton, call: FlowCall<FoldersArguments>) -> Result<BTreeSet<String>, FlowError> {
+    let (_, by) = helpmaton.as_caller(&call.caller)?;
+    Ok(folders(&by, &call.arguments.workspace_id).await?)
+}
+
+/// Its flows.
+pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
+    const UPLOAD: &[&str] = &[
+        "ContentTooLong",
+        "UnknownFileType",
+        "FilenameTaken",
+        "DocumentLimitReached",
+        "SpaceLimitReached",
+        "UnknownWorkspace",
+        "WorkspaceGone",
+    ];
+    const CHANGE: &[&str] =
+        &["UnknownDocument", "ContentTooLong", "UnknownFileType", "FilenameTaken", "SpaceLimitReached"];
+    const UNKNOWN: &[&str] = &["UnknownDocument"];
+    application
+        .flow(helpmaton.flow("uploadDocuments", "Uploads text files into a folder.", upload_flow).outcomes(UPLOAD))
+        .flow(helpmaton.flow("editDocument", "Renames, moves or rewrites a document.", change_flow).outcomes(CHANGE))
+        .flow(helpmaton.flow("documentText", "The text of a document.", text_flow).outcomes(UNKNOWN))
+        .flow(helpmaton.flow("removeDocument", "Deletes a document and its text.", remove_flow).outcomes(UNKNOWN))
+        .flow(helpmaton.flow("folders", "The folders that have documents.", folders_flow))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_has_one_form() {
+        for (given, path) in [("", ""), ("/", ""), (" /a//b/ ", "a/b"), ("a / b", "a/b"), ("Ünïcode", "Ünïcode")] {
+            assert_eq!(folder_path(given).expect("a path"), path, "{given}");
+        }
+        for given in ["..", "a/../b", "./a", "a\\b", &"x".repeat(201)] {
+            assert!(folder_path(given).is_err(), "{given}");
+        }
+    }
+
+    #[test]
+    fn file_names_are_those_of_text() {
+        for (given, name) in [("a.md", "a.md"), (" notes ", "notes.md"), ("a.b.txt", "a.b.txt"), (".md", ".md.md")] {
+            assert_eq!(filename(given).expect("a name"), name, "{given}");
+        }
+        for given in ["", "..", "a/b", "a.exe", "a\\b", &"x".repeat(300)] {
+            assert!(filename(given).is_err(), "{given}");
+        }
+    }
+
+    #[test]
+    fn a_taken_name_gets_a_number() {
+        assert_eq!(nth_name("a.md", 0), "a.md");
+        assert_eq!(nth_name("a.b.md", 2), "a.b-2.md");
+        assert_eq!(with_extension_of("new", "old.txt"), "new.txt");
+        assert_eq!(with_extension_of("new.md", "old.txt"), "new.md");
+    }
+}

@@ -1,0 +1,105 @@
+//! A workspace's mail connection: one, and a new one takes the place of the old. What it takes to send is checked when it is set, sealed, and never told.
+
+use keyform::application::Application;
+use keyform::server::{FlowCall, FlowError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Helpmaton;
+use crate::config::Config;
+use crate::model::{self, EmailConnection, EmailConnectionType, WorkspaceId};
+
+/// Refuses a configuration that cannot work.
+///
+/// # Errors
+/// What is missing or wrong.
+pub fn check(kind: EmailConnectionType, config: &Value) -> Result<(), FlowError> {
+    let config = Config::of("a mail connection's configuration", config)?;
+    match kind {
+        EmailConnectionType::Smtp => {
+            for name in ["host", "username", "password", "fromEmail"] {
+                config.text(name)?;
+            }
+            config.port("port")?;
+            config.flag("secure")?;
+            Ok(())
+        }
+        EmailConnectionType::Gmail | EmailConnectionType::Outlook => config.text("refreshToken").map(drop),
+    }
+}
+
+/// Sets the connection.
+///
+/// # Errors
+/// The configuration is wrong; or refused with `WorkspaceGone`.
+pub async fn set(
+    by: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    kind: EmailConnectionType,
+    name: &str,
+    config: &Value,
+) -> Result<EmailConnection, FlowError> {
+    check(kind, config)?;
+    Ok(by.set_email_connection(workspace_id, kind, name, config).await?)
+}
+
+/// A connection to set.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SetArguments {
+    /// The workspace.
+    #[schemars(with = "String")]
+    workspace_id: WorkspaceId,
+    /// `gmail`, `outlook` or `smtp`.
+    #[serde(rename = "type")]
+    #[schemars(with = "String")]
+    kind: EmailConnectionType,
+    /// What people call it.
+    name: String,
+    /// For SMTP `host`, `port`, `secure`, `username`, `password` and `fromEmail`; for the others `refreshToken`.
+    config: Value,
+}
+
+/// A connection.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ConnectionAnswer {
+    /// What people call it.
+    name: String,
+}
+
+async fn set_flow(helpmaton: Helpmaton, call: FlowCall<SetArguments>) -> Result<ConnectionAnswer, FlowError> {
+    let (_, by) = helpmaton.as_caller(&call.caller)?;
+    let SetArguments { workspace_id, kind, name, config } = call.arguments;
+    let made = set(&by, &workspace_id, kind, &name, &config).await?;
+    Ok(ConnectionAnswer { name: made.name })
+}
+
+/// Its flow.
+pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
+    let set =
+        helpmaton.flow("connectEmail", "Sets a workspace's mail connection, its configuration checked.", set_flow);
+    application.flow(set.outcomes(&["WorkspaceGone"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn smtp_needs_all_of_its_fields() {
+        let whole = json!({
+            "host": "mail.example.org", "port": 587, "secure": true, "username": "a", "password": "b", "fromEmail": "a@example.org"
+        });
+        assert!(check(EmailConnectionType::Smtp, &whole).is_ok());
+        for missing in ["host", "port", "secure", "username", "password", "fromEmail"] {
+            let mut config = whole.clone();
+            config.as_object_mut().expect("an object").remove(missing);
+            assert!(check(EmailConnectionType::Smtp, &config).is_err(), "{missing}");
+        }
+        assert!(check(EmailConnectionType::Gmail, &json!({"refreshToken": "x"})).is_ok());
+        assert!(check(EmailConnectionType::Gmail, &json!({})).is_err());
+    }
+}

@@ -1,0 +1,123 @@
+//! MCP servers of a workspace. What it takes to log in is checked when it is set, sealed, and never told.
+
+use keyform::application::Application;
+use keyform::server::{FlowCall, FlowError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Helpmaton;
+use crate::config::{Config, has_host};
+use crate::model::{
+    self, CreateMcpServerError, CreateMcpServerInput, McpServer, McpServerAuthType, McpServerId, WorkspaceId,
+};
+
+/// Refuses a configuration that cannot work.
+///
+/// # Errors
+/// What is missing or wrong.
+pub fn check(url: &str, kind: McpServerAuthType, config: &Value) -> Result<(), FlowError> {
+    if !has_host(url, "https://") && !has_host(url, "http://") {
+        return Err(FlowError::Arguments("`url` begins with http:// or https:// and names a host".to_owned()));
+    }
+    let config = Config::of("an MCP server's configuration", config)?;
+    match kind {
+        McpServerAuthType::None => Ok(()),
+        McpServerAuthType::Header => config.text("headerValue").map(drop),
+        McpServerAuthType::Basic => {
+            config.text("username")?;
+            config.text("password").map(drop)
+        }
+    }
+}
+
+/// An MCP server to make.
+#[derive(Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewMcpServer {
+    /// The workspace.
+    #[schemars(with = "String")]
+    pub workspace_id: WorkspaceId,
+    /// What people call it.
+    pub name: String,
+    /// Where it is.
+    pub url: String,
+    /// `none`, `header` or `basic`.
+    #[schemars(with = "String")]
+    pub auth_type: McpServerAuthType,
+    /// For `header` `headerValue`, for `basic` `username` and `password`.
+    #[serde(default = "no_config")]
+    pub config: Value,
+}
+
+fn no_config() -> Value {
+    Value::Object(serde_json::Map::new())
+}
+
+/// Makes an MCP server. The same id again gives the server that was made.
+///
+/// # Errors
+/// The configuration is wrong; or refused with `ServerLimitReached`, `WorkspaceGone` or `UnknownWorkspace`.
+pub async fn create(
+    by: &model::Helpmaton,
+    server_id: &McpServerId,
+    server: NewMcpServer,
+) -> Result<McpServer, FlowError> {
+    check(&server.url, server.auth_type, &server.config)?;
+    let workspace_id = server.workspace_id.clone();
+    let input = CreateMcpServerInput {
+        server_id: Some(server_id.clone()),
+        ..CreateMcpServerInput::new(server.workspace_id, server.name, server.url, server.auth_type, server.config)
+    };
+    match by.create_mcp_server(input).await {
+        Err(CreateMcpServerError::ServerExists) => {
+            let found = by.mcp_server_by_id(&workspace_id, server_id).await?;
+            found.ok_or_else(|| CreateMcpServerError::ServerExists.into())
+        }
+        created => Ok(created?),
+    }
+}
+
+/// A server.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ServerAnswer {
+    /// Its id.
+    #[schemars(with = "String")]
+    server_id: McpServerId,
+    /// Its version, for the next change.
+    version: i64,
+}
+
+async fn create_flow(helpmaton: Helpmaton, call: FlowCall<NewMcpServer>) -> Result<ServerAnswer, FlowError> {
+    let (_, by) = helpmaton.as_caller(&call.caller)?;
+    let id = helpmaton.id_for(call.token.as_deref(), "MCP server");
+    let made = create(&by, &id, call.arguments).await?;
+    Ok(ServerAnswer { server_id: made.server_id, version: made.version })
+}
+
+/// Its flow.
+pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
+    let create = helpmaton.flow("addMcpServer", "Makes an MCP server, its configuration checked.", create_flow);
+    application.flow(create.outcomes(&["UnknownWorkspace", "WorkspaceGone", "ServerLimitReached"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_kind_of_login_has_what_it_takes() {
+        let url = "https://example.org/mcp";
+        assert!(check(url, McpServerAuthType::None, &json!({})).is_ok());
+        assert!(check(url, McpServerAuthType::Header, &json!({"headerValue": "x"})).is_ok());
+        assert!(check(url, McpServerAuthType::Header, &json!({})).is_err());
+        assert!(check(url, McpServerAuthType::Basic, &json!({"username": "a", "password": "b"})).is_ok());
+        assert!(check(url, McpServerAuthType::Basic, &json!({"username": "a"})).is_err());
+        for url in ["", "example.org", "https://", "file:///etc", "https:// x"] {
+            assert!(check(url, McpServerAuthType::None, &json!({})).is_err(), "{url}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Keys to model providers that workspaces bring along.
+//!
+//! One for each provider, sealed. Nobody reads it again but the code that calls the provider. Items of the form that had one key for a workspace, Google's, are read
+//! as Google's and take the new form when they are next written: the model's `evolve` sees to that.
+
+use keyform::CallError;
+use keyform::application::Application;
+use keyform::server::{FlowCall, FlowError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Helpmaton;
+use crate::model::{self, AgentProvider, DeleteWorkspaceApiKeyError, WorkspaceApiKeyProvider, WorkspaceId};
+
+/// All providers.
+pub const PROVIDERS: [WorkspaceApiKeyProvider; 3] =
+    [WorkspaceApiKeyProvider::Google, WorkspaceApiKeyProvider::Openai, WorkspaceApiKeyProvider::Anthropic];
+
+/// The provider whose key an agent's calls need.
+#[must_use]
+pub fn provider_of(provider: AgentProvider) -> WorkspaceApiKeyProvider {
+    match provider {
+        AgentProvider::Google => WorkspaceApiKeyProvider::Google,
+        AgentProvider::Openai => WorkspaceApiKeyProvider::Openai,
+        AgentProvider::Anthropic => WorkspaceApiKeyProvider::Anthropic,
+    }
+}
+
+/// Its name, as conversations and usage have it.
+#[must_use]
+pub fn name_of(provider: WorkspaceApiKeyProvider) -> &'static str {
+    match provider {
+        WorkspaceApiKeyProvider::Google => "google",
+        WorkspaceApiKeyProvider::Openai => "openai",
+        WorkspaceApiKeyProvider::Anthropic => "anthropic",
+    }
+}
+
+/// Whether a workspace has its own key to a provider.
+///
+/// # Errors
+/// [`CallError`]
+pub async fn has_key(
+    model: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    provider: WorkspaceApiKeyProvider,
+) -> Result<bool, CallError> {
+    Ok(model.workspace_api_key(workspace_id, provider).await?.is_some())
+}
+
+/// Sets a key, or takes it away if it is empty. `by` is the patterns as the caller may call them.
+///
+/// # Errors
+/// Refused with `WorkspaceGone`; or the caller may not.
+pub async fn set(
+    by: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    provider: WorkspaceApiKeyProvider,
+    key: &str,
+) -> Result<(), FlowError> {
+    match key.trim() {
+        "" => match by.delete_workspace_api_key(workspace_id, provider).await {
+            Ok(()) | Err(DeleteWorkspaceApiKeyError::NoKey) => Ok(()),
+            Err(error) => Err(error.into()),
+        },
+        key => {
+            by.set_workspace_api_key(workspace_id, provider, key).await?;
+            Ok(())
+        }
+    }
+}
+
+/// A key to set.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct KeyArguments {
+    /// The workspace.
+    #[schemars(with = "String")]
+    workspace_id: WorkspaceId,
+    /// `google`, `openai` or `anthropic`.
+    #[schemars(with = "String")]
+    provider: WorkspaceApiKeyProvider,
+    /// The key; empty takes it away.
+    key: String,
+}
+
+/// Whether there is a key.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct KeyAnswer {
+    /// Whether there is one.
+    has_key: bool,
+}
+
+async fn set_flow(helpmaton: Helpmaton, call: FlowCall<KeyArguments>) -> Result<KeyAnswer, FlowError> {
+    let (_, by) = helpmaton.as_caller(&call.caller)?;
+    let KeyArguments { workspace_id, provider, key } = call.arguments;
+    set(&by, &workspace_id, provider, &key).await?;
+    Ok(KeyAnswer { has_key: !key.trim().is_empty() })
+}
+
+/// Its flow.
+pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
+    let set = helpmaton.flow("setProviderKey", "Sets or takes away a key to a provider.", set_flow);
+    application.flow(set.outcomes(&["WorkspaceGone"]))
+}

@@ -1,0 +1,479 @@
+//! Spending limits: what a workspace and an agent may spend in a day, a week, a month.
+//!
+//! Spending is kept by day (UTC), reservations included. A week is today and the six days before, a month today and the 29 days before. All limits are
+//! looked at and those that fail are told together. What they leave for today goes into the reservation as a condition, so that calls that begin
+//! at the same time cannot pass a limit together.
+
+use std::fmt;
+
+use keyform::server::{Flow, FlowCall, FlowError};
+use keyform::{CallError, Date, Money, application::Application};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::{
+    Agent, AgentId, AgentSpendingLimits, SetAgentSpendingLimitsError, SetAgentSpendingLimitsInput,
+    SetSpendingLimitsError, SetSpendingLimitsInput, Workspace, WorkspaceId, WorkspaceSpendingLimits,
+};
+use crate::{Helpmaton, model};
+
+/// How often a change is tried that others are faster with.
+const TRIES_MAX: usize = 10;
+/// As much as nobody spends.
+const UNLIMITED: Money = Money::of_nanos(i64::MAX as i128);
+
+/// Whose limit it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// The workspace's.
+    Workspace,
+    /// The agent's.
+    Agent,
+}
+
+/// The time a limit is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TimeFrame {
+    /// Today.
+    Daily,
+    /// Today and six days before.
+    Weekly,
+    /// Today and 29 days before.
+    Monthly,
+}
+
+impl TimeFrame {
+    const ALL: [Self; 3] = [Self::Daily, Self::Weekly, Self::Monthly];
+
+    fn first_day(self, today: Date) -> Date {
+        let days = match self {
+            Self::Daily => 1,
+            Self::Weekly => 7,
+            Self::Monthly => 30,
+        };
+        Date::of_days(today.days() - days + 1)
+    }
+}
+
+/// The limits of a workspace or an agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// For a day.
+    pub daily: Option<Money>,
+    /// For a week.
+    pub weekly: Option<Money>,
+    /// For a month.
+    pub monthly: Option<Money>,
+}
+
+impl Limits {
+    fn get(self, frame: TimeFrame) -> Option<Money> {
+        match frame {
+            TimeFrame::Daily => self.daily,
+            TimeFrame::Weekly => self.weekly,
+            TimeFrame::Monthly => self.monthly,
+        }
+    }
+
+    fn with(mut self, frame: TimeFrame, amount: Option<Money>) -> Self {
+        match frame {
+            TimeFrame::Daily => self.daily = amount,
+            TimeFrame::Weekly => self.weekly = amount,
+            TimeFrame::Monthly => self.monthly = amount,
+        }
+        self
+    }
+
+    /// Limits of which there are none are no attribute.
+    fn if_any<L: From<Self>>(self) -> Option<L> {
+        (self != Self::default()).then(|| self.into())
+    }
+}
+
+macro_rules! limits {
+    ($($of:ident),*) => {$(
+        impl From<&Option<$of>> for Limits {
+            fn from(limits: &Option<$of>) -> Self {
+                let limits = limits.as_ref();
+                Self {
+                    daily: limits.and_then(|limits| limits.daily),
+                    weekly: limits.and_then(|limits| limits.weekly),
+                    monthly: limits.and_then(|limits| limits.monthly),
+                }
+            }
+        }
+
+        impl From<Limits> for $of {
+            fn from(Limits { daily, weekly, monthly }: Limits) -> Self {
+                Self { daily, weekly, monthly }
+            }
+        }
+    )*};
+}
+
+limits!(WorkspaceSpendingLimits, AgentSpendingLimits);
+
+/// A limit that a call would pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailedLimit {
+    /// Whose limit.
+    pub scope: Scope,
+    /// For what time.
+    pub time_frame: TimeFrame,
+    /// The limit.
+    pub limit: Money,
+    /// What is spent and reserved in that time.
+    pub spent: Money,
+    /// What the call would add.
+    pub amount: Money,
+}
+
+impl fmt::Display for FailedLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scope = match self.scope {
+            Scope::Workspace => "workspace",
+            Scope::Agent => "agent",
+        };
+        let frame = match self.time_frame {
+            TimeFrame::Daily => "daily",
+            TimeFrame::Weekly => "weekly",
+            TimeFrame::Monthly => "monthly",
+        };
+        write!(f, "{scope}, {frame}: {} spent and {} more pass the limit of {}", self.spent, self.amount, self.limit)
+    }
+}
+
+/// What the limits say of an amount.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evaluated {
+    /// The limits that it would pass; none if it may be spent.
+    pub failed: Vec<FailedLimit>,
+    /// What the workspace may have spent today, before the amount.
+    pub workspace_room: Money,
+    /// What the agent may have spent today, before the amount.
+    pub agent_room: Money,
+}
+
+/// What a scope spent, by day.
+type Days = Vec<(Date, Money)>;
+
+/// Looks at all limits of a workspace and an agent for an amount that is to be spent today.
+///
+/// # Errors
+/// [`CallError`]: spending cannot be read.
+pub async fn evaluate(
+    helpmaton: &Helpmaton,
+    workspace: &Workspace,
+    agent: &Agent,
+    amount: Money,
+) -> Result<Evaluated, CallError> {
+    let today = helpmaton.now().date();
+    let (of_workspace, of_agent) = (Limits::from(&workspace.spending_limits), Limits::from(&agent.spending_limits));
+    let mut failed = Vec::new();
+    let days = days_of_workspace(helpmaton, workspace, of_workspace, today).await?;
+    let workspace_room = room(Scope::Workspace, of_workspace, &days, today, amount, &mut failed);
+    let days = days_of_agent(helpmaton, agent, of_agent, today).await?;
+    let agent_room = room(Scope::Agent, of_agent, &days, today, amount, &mut failed);
+    Ok(Evaluated { failed, workspace_room, agent_room })
+}
+
+/// The first day that a limit looks at. Without limits nothing is read.
+fn first_day(limits: Limits, today: Date) -> Option<Date> {
+    let frames = TimeFrame::ALL.into_iter().filter(|&frame| limits.get(frame).is_some());
+    frames.map(|frame| frame.first_day(today)).min()
+}
+
+async fn days_of_workspace(
+    helpmaton: &Helpmaton,
+    workspace: &Workspace,
+    limits: Limits,
+    today: Date,
+) -> Result<Days, CallError> {
+    let Some(first) = first_day(limits, today) else { return Ok(Vec::new()) };
+    let rows = helpmaton.model.workspace_spending(&workspace.workspace_id, first, today).await?;
+    Ok(rows.into_iter().map(|row| (row.day, row.spent)).collect())
+}
+
+async fn days_of_agent(helpmaton: &Helpmaton, agent: &Agent, limits: Limits, today: Date) -> Result<Days, CallError> {
+    let Some(first) = first_day(limits, today) else { return Ok(Vec::new()) };
+    let rows = helpmaton.model.agent_spending(&agent.workspace_id, &agent.agent_id, first, today).await?;
+    Ok(rows.into_iter().map(|row| (row.day, row.spent)).collect())
+}
+
+/// What may be spent today before the amount, by the tightest limit; the limits that the amount would pass are added to `failed`.
+fn room(scope: Scope, limits: Limits, days: &Days, today: Date, amount: Money, failed: &mut Vec<FailedLimit>) -> Money {
+    let mut tightest = UNLIMITED;
+    for time_frame in TimeFrame::ALL {
+        let Some(limit) = limits.get(time_frame) else { continue };
+        let first = time_frame.first_day(today);
+        let sum = |within: &dyn Fn(Date) -> bool| -> Money {
+            days.iter().filter(|(day, _)| within(*day)).map(|(_, spent)| *spent).sum()
+        };
+        let spent = sum(&|day| day >= first);
+        if spent + amount > limit {
+            failed.push(FailedLimit { scope, time_frame, limit, spent, amount });
+        }
+        tightest = tightest.min(limit - sum(&|day| day >= first && day < today) - amount);
+    }
+    tightest
+}
+
+/// Why limits stay as they are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ChangeLimitError {
+    /// There is no such workspace.
+    UnknownWorkspace,
+    /// There is no such agent.
+    UnknownAgent,
+    /// There is no limit for that time.
+    NoSuchLimit,
+    /// An amount is not below zero.
+    Negative,
+    /// Others change the same item again and again.
+    Conflict,
+    /// It failed.
+    Failed(CallError),
+}
+
+impl fmt::Display for ChangeLimitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownWorkspace => f.write_str("there is no such workspace"),
+            Self::UnknownAgent => f.write_str("there is no such agent"),
+            Self::NoSuchLimit => f.write_str("there is no limit for that time: set one"),
+            Self::Negative => f.write_str("a limit is not below zero"),
+            Self::Conflict => f.write_str("others change the same item: try again"),
+            Self::Failed(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ChangeLimitError {}
+
+impl From<CallError> for ChangeLimitError {
+    fn from(error: CallError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<ChangeLimitError> for FlowError {
+    fn from(error: ChangeLimitError) -> Self {
+        let detail = error.to_string();
+        match error {
+            ChangeLimitError::UnknownWorkspace => Self::refused("UnknownWorkspace", detail),
+            ChangeLimitError::UnknownAgent => Self::refused("UnknownAgent", detail),
+            ChangeLimitError::NoSuchLimit => Self::refused("NoSuchLimit", detail),
+            ChangeLimitError::Negative => Self::Arguments(detail),
+            ChangeLimitError::Conflict => Self::Failed(keyform::model::run::RunError::Busy),
+            ChangeLimitError::Failed(error) => error.into(),
+        }
+    }
+}
+
+/// Whose limit is changed: the workspace's, or that of an agent in it.
+#[derive(Clone, Debug)]
+pub struct Whose {
+    /// The workspace.
+    pub workspace_id: WorkspaceId,
+    /// The agent, if it is the agent's.
+    pub agent_id: Option<AgentId>,
+}
+
+/// Sets a limit, whether there was one or not. `model` is the patterns as the caller may call them.
+///
+/// # Errors
+/// [`ChangeLimitError`]
+pub async fn set(
+    model: &model::Helpmaton,
+    whose: &Whose,
+    frame: TimeFrame,
+    amount: Money,
+) -> Result<Limits, ChangeLimitError> {
+    let amount = not_negative(amount)?;
+    change(model, whose, |limits| Ok(limits.with(frame, Some(amount)))).await
+}
+
+/// Changes a limit that is there.
+///
+/// # Errors
+/// [`ChangeLimitError::NoSuchLimit`] if there is none; else [`ChangeLimitError`].
+pub async fn update(
+    model: &model::Helpmaton,
+    whose: &Whose,
+    frame: TimeFrame,
+    amount: Money,
+) -> Result<Limits, ChangeLimitError> {
+    let amount = not_negative(amount)?;
+    change(model, whose, |limits| match limits.get(frame) {
+        Some(_) => Ok(limits.with(frame, Some(amount))),
+        None => Err(ChangeLimitError::NoSuchLimit),
+    })
+    .await
+}
+
+/// Removes a limit. One that is not there is removed.
+///
+/// # Errors
+/// [`ChangeLimitError`]
+pub async fn remove(model: &model::Helpmaton, whose: &Whose, frame: TimeFrame) -> Result<Limits, ChangeLimitError> {
+    change(model, whose, |limits| Ok(limits.with(frame, None))).await
+}
+
+fn not_negative(amount: Money) -> Result<Money, ChangeLimitError> {
+    if amount < Money::ZERO { Err(ChangeLimitError::Negative) } else { Ok(amount) }
+}
+
+/// Reads limits, changes them, and writes them if nobody else has; otherwise looks again.
+async fn change(
+    model: &model::Helpmaton,
+    whose: &Whose,
+    by: impl Fn(Limits) -> Result<Limits, ChangeLimitError>,
+) -> Result<Limits, ChangeLimitError> {
+    for _ in 0..TRIES_MAX {
+        let changed = match &whose.agent_id {
+            None => change_workspace(model, &whose.workspace_id, &by).await?,
+            Some(agent) => change_agent(model, &whose.workspace_id, agent, &by).await?,
+        };
+        if let Some(limits) = changed {
+            return Ok(limits);
+        }
+    }
+    Err(ChangeLimitError::Conflict)
+}
+
+async fn change_workspace(
+    model: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    by: &impl Fn(Limits) -> Result<Limits, ChangeLimitError>,
+) -> Result<Option<Limits>, ChangeLimitError> {
+    let found = model.workspace_by_id(workspace_id).await?.ok_or(ChangeLimitError::UnknownWorkspace)?;
+    let (old, version) = (Limits::from(&found.spending_limits), found.version);
+    let new = by(old)?;
+    if new == old {
+        return Ok(Some(new));
+    }
+    let input = SetSpendingLimitsInput {
+        spending_limits: new.if_any(),
+        ..SetSpendingLimitsInput::new(workspace_id.clone(), version)
+    };
+    match model.set_spending_limits(input).await {
+        Ok(_) => Ok(Some(new)),
+        Err(SetSpendingLimitsError::Conflict(_)) => Ok(None),
+        Err(SetSpendingLimitsError::Failed(error)) => Err(error.into()),
+    }
+}
+
+async fn change_agent(
+    model: &model::Helpmaton,
+    workspace_id: &WorkspaceId,
+    agent_id: &AgentId,
+    by: &impl Fn(Limits) -> Result<Limits, ChangeLimitError>,
+) -> Result<Option<Limits>, ChangeLimitError> {
+    let found = model.agent_by_id(workspace_id, agent_id).await?.ok_or(ChangeLimitError::UnknownAgent)?;
+    let (old, version) = (Limits::from(&found.spending_limits), found.version);
+    let new = by(old)?;
+    if new == old {
+        return Ok(Some(new));
+    }
+    let input = SetAgentSpendingLimitsInput {
+        spending_limits: new.if_any(),
+        ..SetAgentSpendingLimitsInput::new(workspace_id.clone(), agent_id.clone(), version)
+    };
+    match model.set_agent_spending_limits(input).await {
+        Ok(_) => Ok(Some(new)),
+        Err(SetAgentSpendingLimitsError::Conflict(_)) => Ok(None),
+        Err(SetAgentSpendingLimitsError::Failed(error)) => Err(error.into()),
+    }
+}
+
+/// What the flows take.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct LimitArguments {
+    /// The workspace.
+    #[schemars(with = "String")]
+    workspace_id: WorkspaceId,
+    /// The agent, if the limit is the agent's.
+    #[schemars(with = "Option<String>")]
+    agent_id: Option<AgentId>,
+    /// The time.
+    time_frame: TimeFrame,
+    /// Nano-units of the workspace's currency.
+    #[schemars(with = "Option<i64>")]
+    amount: Option<Money>,
+}
+
+/// The limits that are in force now, in nano-units.
+#[derive(Debug, Serialize, JsonSchema)]
+struct LimitsAnswer {
+    /// For a day.
+    #[schemars(with = "Option<i64>")]
+    daily: Option<Money>,
+    /// For a week.
+    #[schemars(with = "Option<i64>")]
+    weekly: Option<Money>,
+    /// For a month.
+    #[schemars(with = "Option<i64>")]
+    monthly: Option<Money>,
+}
+
+impl From<Limits> for LimitsAnswer {
+    fn from(Limits { daily, weekly, monthly }: Limits) -> Self {
+        Self { daily, weekly, monthly }
+    }
+}
+
+/// The flows of limits.
+pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
+    let setting = helpmaton.clone();
+    let set = move |call: FlowCall<LimitArguments>| {
+        let helpmaton = setting.clone();
+        async move {
+            let (_, model) = helpmaton.as_caller(&call.caller)?;
+            let LimitArguments { workspace_id, agent_id, time_frame, amount } = call.arguments;
+            let whose = Whose { workspace_id, agent_id };
+            let amount = amount.ok_or_else(|| FlowError::Arguments("`amount` is needed".to_owned()))?;
+            Ok(LimitsAnswer::from(set(&model, &whose, time_frame, amount).await?))
+        }
+    };
+    let removing = helpmaton.clone();
+    let remove = move |call: FlowCall<LimitArguments>| {
+        let helpmaton = removing.clone();
+        async move {
+            let (_, model) = helpmaton.as_caller(&call.caller)?;
+            let LimitArguments { workspace_id, agent_id, time_frame, .. } = call.arguments;
+            Ok(LimitsAnswer::from(remove(&model, &Whose { workspace_id, agent_id }, time_frame).await?))
+        }
+    };
+    const OUTCOMES: &[&str] = &["UnknownWorkspace", "UnknownAgent"];
+    application
+        .flow(Flow::new("limitSpending", "Sets a spending limit of a workspace or an agent.", set).outcomes(OUTCOMES))
+        .flow(Flow::new("unlimitSpending", "Removes a spending limit.", remove).outcomes(OUTCOMES))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unit(units: i64) -> Money {
+        Money::of_units(units)
+    }
+
+    #[test]
+    fn every_limit_is_looked_at_and_the_tightest_one_counts() {
+        let today = Date::of_days(20_000);
+        let ago = |days: i64, units: i64| (Date::of_days(20_000 - days), unit(units));
+        let days = vec![ago(0, 2), ago(3, 5), ago(10, 20), ago(30, 100)];
+        let limits = Limits { daily: Some(unit(4)), weekly: Some(unit(10)), monthly: Some(unit(100)) };
+        let mut failed = Vec::new();
+        assert_eq!(room(Scope::Agent, limits, &days, today, unit(2), &mut failed), unit(2));
+        assert_eq!(failed, []);
+        assert_eq!(room(Scope::Agent, limits, &days, today, unit(4), &mut failed), unit(0));
+        let frames: Vec<_> = failed.iter().map(|failed| (failed.time_frame, failed.spent)).collect();
+        assert_eq!(frames, [(TimeFrame::Daily, unit(2)), (TimeFrame::Weekly, unit(7))]);
+        assert_eq!(failed[0].to_string(), "agent, daily: 2 spent and 4 more pass the limit of 4");
+        assert_eq!(room(Scope::Agent, Limits::default(), &days, today, unit(4), &mut failed), UNLIMITED);
+    }
+}
