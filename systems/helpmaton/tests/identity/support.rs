@@ -42,7 +42,7 @@ impl World {
 
     fn with(scene: Scene, request_limit: RequestLimit, told: Recorded) -> Self {
         let notifier = Arc::new(told.clone());
-        let settings = Settings { hashing: Hashing::with_log_n(2), notifier, request_limit };
+        let settings = Settings { hashing: Hashing::with_log_n(2), notifier, request_limit, ..Settings::default() };
         let system = Helpmaton::on(&scene.host, settings).unwrap();
         Self { system, told, clock: scene.clock.clone(), scene }
     }
