@@ -159,6 +159,9 @@ fn by_hand(store: &Database, number: usize, operation: &Operation) {
         Output::GetItem(output) => {
             black_box(output.item.map(|item| item.to_attributes()));
         }
+        Output::WriteItem(output) => {
+            black_box(output.attributes.map(|item| item.to_attributes()));
+        }
         output => {
             black_box(output);
         }

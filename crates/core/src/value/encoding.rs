@@ -64,6 +64,19 @@ pub(crate) fn write_value(out: &mut Vec<u8>, value: &AttributeValue) {
     }
 }
 
+/// How much room a value is given: of text and bytes exactly what they take, so that they need not be moved or grown.
+pub(crate) fn capacity(value: &AttributeValue) -> usize {
+    let chunk = |length: usize| 1 + varint_bytes(length) + length;
+    match value {
+        AttributeValue::S(text) => chunk(text.len()),
+        AttributeValue::B(bytes) => chunk(bytes.len()),
+        _ => USUAL_BYTES,
+    }
+}
+
+/// What most values have room in.
+const USUAL_BYTES: usize = 32;
+
 /// Appends one entry whose value is encoded already.
 pub(crate) fn write_raw_entry(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     write_chunk(out, name.as_bytes());
@@ -99,6 +112,12 @@ fn write_varint(out: &mut Vec<u8>, mut value: usize) {
         value >>= 7;
     }
     out.push(value as u8);
+}
+
+/// How many bytes a varint takes.
+fn varint_bytes(value: usize) -> usize {
+    let bits = usize::BITS - value.leading_zeros();
+    bits.div_ceil(7).max(1) as usize
 }
 
 /// Reads from the front of a slice; every method answers `None` at bytes that are not well formed.

@@ -128,7 +128,7 @@ impl Value {
 
 impl From<&AttributeValue> for Value {
     fn from(value: &AttributeValue) -> Self {
-        let mut out = Vec::with_capacity(32);
+        let mut out = Vec::with_capacity(encoding::capacity(value));
         encoding::write_value(&mut out, value);
         Self { bytes: out.into() }
     }

@@ -19,7 +19,7 @@ pub(super) enum Logic {
     Test(Condition),
 }
 
-impl Scope<'_> {
+impl<'a> Scope<'a> {
     /// The condition that an expression is; `key` is an attribute that every item of the table has.
     pub(super) fn condition(&self, expr: &Expr, key: &str) -> Result<Logic, BindError> {
         Ok(match &expr.kind {
@@ -58,9 +58,9 @@ impl Scope<'_> {
     }
 
     fn compared(&self, op: BinaryOp, left: &Expr, right: &Expr) -> Result<Logic, BindError> {
-        let kind = self.kind_of(left).or_else(|| self.kind_of(right)).unwrap_or(Type::Unknown);
-        let sought = if op == BinaryOp::Contains { held(&kind) } else { &kind };
-        let operands = (self.operand(left, &kind)?, self.operand(right, sought)?);
+        let kind = self.kind_of(left).or_else(|| self.kind_of(right)).unwrap_or(&Type::Unknown);
+        let sought = if op == BinaryOp::Contains { held(kind) } else { kind };
+        let operands = (self.operand(left, kind)?, self.operand(right, sought)?);
         let (Some(one), Some(other)) = operands else {
             return Ok(Logic::Known(self.with_nothing(op, &operands)));
         };
@@ -82,8 +82,8 @@ impl Scope<'_> {
     }
 
     fn between(&self, of: &Expr, low: &Expr, high: &Expr) -> Result<Logic, BindError> {
-        let kind = self.kind_of(of).unwrap_or(Type::Unknown);
-        let operands = (self.operand(of, &kind)?, self.operand(low, &kind)?, self.operand(high, &kind)?);
+        let kind = self.kind_of(of).unwrap_or(&Type::Unknown);
+        let operands = (self.operand(of, kind)?, self.operand(low, kind)?, self.operand(high, kind)?);
         Ok(match operands {
             (Some(operand), Some(low), Some(high)) => decided(Condition::Between { operand, low, high }),
             _ => Logic::Known(false),
@@ -91,12 +91,12 @@ impl Scope<'_> {
     }
 
     fn one_of(&self, of: &Expr, list: &[Expr]) -> Result<Logic, BindError> {
-        let kind = self.kind_of(of).unwrap_or(Type::Unknown);
+        let kind = self.kind_of(of).unwrap_or(&Type::Unknown);
         let mut candidates = Vec::new();
         for part in list {
-            candidates.extend(self.operand(part, &kind)?);
+            candidates.extend(self.operand(part, kind)?);
         }
-        Ok(match self.operand(of, &kind)? {
+        Ok(match self.operand(of, kind)? {
             Some(operand) if !candidates.is_empty() => decided(Condition::In { operand, candidates }),
             _ => Logic::Known(false),
         })
@@ -114,7 +114,7 @@ impl Scope<'_> {
         {
             return Ok(Some(Operand::Size(path)));
         }
-        if !expr.own_fields().is_empty() {
+        if expr.has_own_fields() {
             return Err(BindError::Inexpressible("arithmetic with a field in a condition".to_owned()));
         }
         let value = value::stored(self.evaluate(expr)?, kind)?;
@@ -152,18 +152,22 @@ impl Scope<'_> {
     }
 
     /// The type of an expression, where it has one of its own.
-    pub(super) fn kind_of(&self, expr: &Expr) -> Option<Type> {
+    fn kind_of(&self, expr: &Expr) -> Option<&'a Type> {
         let ExprKind::Place(place) = &expr.kind else { return None };
-        let field = |entity: &crate::schema::EntityId, field: &crate::schema::FieldId| {
-            self.model.entity(*entity).field(*field).kind.clone()
-        };
+        self.kind_at(place)
+    }
+
+    /// The type of what stands at a place, where it is known.
+    pub(super) fn kind_at(&self, place: &Place) -> Option<&'a Type> {
         let kind = match &place.origin {
-            Origin::Field(entity, id) | Origin::Let { entity: Some(entity), field: Some(id), .. } => field(entity, id),
-            Origin::Parameter(number) => self.parameters.get(*number)?.kind.clone(),
-            Origin::Caller(number) => self.model.caller.as_ref()?.fields.get(*number)?.kind.clone(),
+            Origin::Field(entity, field) | Origin::Let { entity: Some(entity), field: Some(field), .. } => {
+                &self.model.entity(*entity).field(*field).kind
+            }
+            Origin::Parameter(number) => &self.parameters.get(*number)?.kind,
+            Origin::Caller(number) => &self.model.caller.as_ref()?.fields.get(*number)?.kind,
             _ => return None,
         };
-        place.path.iter().try_fold(kind, |kind, step| inner(&kind, step))
+        place.path.iter().try_fold(kind, inner)
     }
 }
 
@@ -176,12 +180,12 @@ fn held(kind: &Type) -> &Type {
 }
 
 /// The type of what a step leads to.
-fn inner(kind: &Type, step: &PathStep) -> Option<Type> {
+fn inner<'a>(kind: &'a Type, step: &PathStep) -> Option<&'a Type> {
     match (kind.resolved(), step) {
         (Type::Record(fields), PathStep::Member(name)) => {
-            fields.iter().find(|field| field.name == *name).map(|field| field.kind.clone())
+            fields.iter().find(|field| field.name == *name).map(|field| &field.kind)
         }
-        (Type::Map(of, _) | Type::List(of, _), _) => Some((**of).clone()),
+        (Type::Map(of, _) | Type::List(of, _), _) => Some(of),
         _ => None,
     }
 }

@@ -8,6 +8,7 @@ use crate::schema::{
 };
 use crate::template::render;
 
+use super::fields::Fields;
 use super::value::{self, Computed};
 use super::{BindError, Inputs};
 
@@ -21,7 +22,9 @@ pub(super) struct Scope<'a> {
     /// The element of each `for` around, outermost first.
     pub(super) elements: Vec<AttributeValue>,
     /// The item that is being made, as far as it is known: what defaults look at.
-    pub(super) item: Attributes,
+    pub(super) item: Fields,
+    /// The item at hand by names, where fields of an entity as it was and as it is meet in it.
+    pub(super) names: Option<&'a Attributes>,
 }
 
 impl<'a> Scope<'a> {
@@ -32,8 +35,7 @@ impl<'a> Scope<'a> {
         parameters: &'a [Parameter],
         lets: &[Let],
     ) -> Result<Self, BindError> {
-        let mut scope =
-            Self { model, inputs, parameters, lets: Vec::new(), elements: Vec::new(), item: Attributes::new() };
+        let mut scope = Self::with_lets(model, inputs, parameters, Vec::with_capacity(lets.len()));
         for (number, binding) in lets.iter().enumerate() {
             let value = match &binding.source {
                 LetSource::Value(expr) => value::stored(scope.evaluate(expr)?, &Type::Unknown)?,
@@ -42,6 +44,16 @@ impl<'a> Scope<'a> {
             scope.lets.push(value);
         }
         Ok(scope)
+    }
+
+    /// What expressions can see, where these lets are known already.
+    pub(super) fn with_lets(
+        model: &'a Model,
+        inputs: &'a Inputs<'a>,
+        parameters: &'a [Parameter],
+        lets: Vec<Option<AttributeValue>>,
+    ) -> Self {
+        Self { model, inputs, parameters, lets, elements: Vec::new(), item: Fields::new(), names: None }
     }
 
     /// The value of an expression.
@@ -89,7 +101,11 @@ impl<'a> Scope<'a> {
 
     /// What stands at a place; `None` if nothing does.
     fn place(&self, place: &Place) -> Result<Option<AttributeValue>, BindError> {
-        let Some(mut value) = self.origin(&place.origin)? else { return Ok(None) };
+        let origin = self.origin(&place.origin)?;
+        if place.path.is_empty() {
+            return Ok(origin);
+        }
+        let Some(mut value) = origin else { return Ok(None) };
         for step in &place.path {
             let next = match (step, value) {
                 (PathStep::Member(name), AttributeValue::M(mut parts)) => parts.remove(name),
@@ -112,7 +128,11 @@ impl<'a> Scope<'a> {
 
     fn origin(&self, origin: &Origin) -> Result<Option<AttributeValue>, BindError> {
         match origin {
-            Origin::Field(entity, field) => Ok(self.item.get(self.field_name(*entity, *field)).cloned()),
+            Origin::Field(entity, field) => Ok(match self.names {
+                Some(names) => names.get(self.field_name(*entity, *field)),
+                None => self.item.get(*field),
+            }
+            .cloned()),
             Origin::Parameter(number) => self.argument(*number, 0),
             Origin::Let { number, entity, field } => {
                 let value = self.lets.get(*number).and_then(Option::as_ref);

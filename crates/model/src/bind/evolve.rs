@@ -3,21 +3,20 @@
 use keyform_core::operation::TransactAction;
 use keyform_core::{AttributeValue, Attributes};
 
-use crate::schema::{Entity, Expr, FieldId, IndexId, KeyPart, Model, Table, Type};
+use crate::schema::{Entity, Expr, IndexId, KeyPart, Model, Table, Type};
 
 use super::evaluate::Scope;
-use super::item::{self, Fields};
-use super::{BindError, Inputs, sentinel, value};
+use super::{BindError, Inputs, item, sentinel};
 
 /// The value of an expression over the fields of an item, in a type; `None` for nothing.
 pub(crate) fn value_over(
     model: &Model,
     expr: &Expr,
     kind: &Type,
-    fields: Attributes,
+    fields: &Attributes,
     inputs: &Inputs<'_>,
 ) -> Result<Option<AttributeValue>, BindError> {
-    let scope = Scope { model, inputs, parameters: &[], lets: Vec::new(), elements: Vec::new(), item: fields };
+    let scope = Scope { names: Some(fields), ..Scope::with_lets(model, inputs, &[], Vec::new()) };
     scope.typed(expr, kind)
 }
 
@@ -29,7 +28,7 @@ pub(crate) fn key_attribute(
     part: &KeyPart,
     values: &Attributes,
 ) -> Result<Option<AttributeValue>, BindError> {
-    item::attribute(table, index, entity, part, &fields(entity, values))
+    item::attribute(table, index, entity, part, &item::known_fields(entity, values))
 }
 
 /// The actions that claim the unique values of an item, each with the name of its field.
@@ -39,7 +38,7 @@ pub(crate) fn claims(
     entity: &Entity,
     values: &Attributes,
 ) -> Result<Vec<(String, TransactAction)>, BindError> {
-    let fields = fields(entity, values);
+    let fields = item::known_fields(entity, values);
     let mut claims = Vec::new();
     for field in crate::plan::guarded_fields(entity) {
         if let Some(key) = sentinel::key(table, entity, field, &fields)? {
@@ -48,15 +47,4 @@ pub(crate) fn claims(
         }
     }
     Ok(claims)
-}
-
-fn fields(entity: &Entity, values: &Attributes) -> Fields {
-    let mut fields = Fields::new();
-    for (number, field) in entity.fields.iter().enumerate() {
-        let value = values.get(&field.name).cloned();
-        if let Some(value) = value.and_then(|value| value::fitted(value, &field.kind)) {
-            fields.insert(FieldId(number), value);
-        }
-    }
-    fields
 }

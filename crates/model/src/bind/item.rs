@@ -1,19 +1,15 @@
 //! Items: fields, the keys made of them, and the tag.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-
 use keyform_core::{AttributeValue, Attributes};
 
 use crate::document::ast::KeyType;
-use crate::schema::{Action, Change, ChangeKind, Entity, EntityKey, Expr, FieldId, IndexId, KeyPart, Part, Table};
+use crate::plan::{Outline, Source};
+use crate::schema::{Action, Change, ChangeKind, Entity, Expr, Field, FieldId, IndexId, KeyPart, Part, Table};
 
 use super::BindError;
 use super::evaluate::Scope;
-use super::value::{self, Piece};
-
-/// The values of an item's fields, as far as they are known.
-pub(super) type Fields = BTreeMap<FieldId, AttributeValue>;
+use super::fields::Fields;
+use super::value::{self, KeyText};
 
 /// An item made of its fields: with the keys of its table and indexes, and its tag.
 ///
@@ -21,45 +17,42 @@ pub(super) type Fields = BTreeMap<FieldId, AttributeValue>;
 ///
 /// If a field of the table's key is missing, or a value cannot be written in a key.
 pub fn item(table: &Table, entity: &Entity, values: &Attributes) -> Result<Attributes, BindError> {
-    let mut fields = Fields::new();
-    for (number, field) in entity.fields.iter().enumerate() {
-        let value = values.get(&field.name).cloned();
-        if let Some(value) = value.and_then(|value| value::fitted(value, &field.kind)) {
-            fields.insert(FieldId(number), value);
-        }
-    }
-    whole(table, entity, fields)
+    let fields = known_fields(entity, values);
+    let outline = Outline::of(table, entity, |field| fields.contains(field));
+    whole(&outline, entity, fields)
 }
 
 /// The key of an item in its table, made of its fields.
 pub(crate) fn key_of_fields(table: &Table, entity: &Entity, values: &Attributes) -> Result<Attributes, BindError> {
-    let known =
-        |(number, field): (usize, &crate::schema::Field)| Some((FieldId(number), values.get(&field.name)?.clone()));
+    let known = |(number, field): (usize, &Field)| Some((FieldId(number), values.get(&field.name)?.clone()));
     key(table, entity, &entity.fields.iter().enumerate().filter_map(known).collect())
 }
 
-/// The values that a new item gets, each made once.
-pub(super) fn new_fields(scope: &mut Scope<'_>, entity: &Entity, action: &Action) -> Result<Fields, BindError> {
-    let mut fields = Fields::new();
-    let mut derived: Vec<&Change> = Vec::new();
-    for change in &action.changes {
-        if is_plain(entity, change) { add(scope, entity, change, &mut fields)? } else { derived.push(change) }
-    }
-    if !derived.is_empty() {
-        scope.item = fields.iter().map(|(field, value)| (entity.field(*field).name.clone(), value.clone())).collect();
-    }
-    for change in derived {
-        add(scope, entity, change, &mut fields)?;
-        if let Some((field, value)) = change.field.and_then(|field| Some((field, fields.get(&field)?))) {
-            scope.item.insert(entity.field(field).name.clone(), value.clone());
-        }
-    }
-    scope.item.clear();
-    Ok(fields)
+/// The values that an entity's fields have among these, each as its type wants it.
+pub(super) fn known_fields(entity: &Entity, values: &Attributes) -> Fields {
+    let value = |(number, field): (usize, &Field)| {
+        let value = value::fitted(values.get(&field.name)?.clone(), &field.kind)?;
+        Some((FieldId(number), value))
+    };
+    entity.fields.iter().enumerate().filter_map(value).collect()
 }
 
-/// Adds the value that a change gives a field, if it gives one.
-fn add(scope: &Scope<'_>, entity: &Entity, change: &Change, fields: &mut Fields) -> Result<(), BindError> {
+/// The values that a new item gets, each made once: first those made of no other field, then those that look at these.
+pub(super) fn new_fields(scope: &mut Scope<'_>, entity: &Entity, action: &Action) -> Result<Fields, BindError> {
+    scope.item = Fields::with_capacity(action.changes.len());
+    let mut all_plain = true;
+    for change in &action.changes {
+        if is_plain(entity, change) { add(scope, entity, change)? } else { all_plain = false }
+    }
+    if !all_plain {
+        let mut derived = action.changes.iter().filter(|change| !is_plain(entity, change));
+        derived.try_for_each(|change| add(scope, entity, change))?;
+    }
+    Ok(std::mem::take(&mut scope.item))
+}
+
+/// Adds the value that a change gives a field to the item at hand, if it gives one.
+fn add(scope: &mut Scope<'_>, entity: &Entity, change: &Change) -> Result<(), BindError> {
     let (Some(id), ChangeKind::Set(expr)) = (change.field, &change.kind) else { return Ok(()) };
     let field = entity.field(id);
     let mut value = scope.typed(expr, &field.kind)?;
@@ -67,7 +60,7 @@ fn add(scope: &Scope<'_>, entity: &Entity, change: &Change, fields: &mut Fields)
         value = scope.typed(default, &field.kind)?;
     }
     if let Some(value) = value {
-        fields.insert(id, value);
+        scope.item.insert(id, value);
     }
     Ok(())
 }
@@ -80,13 +73,13 @@ fn fallback<'a>(entity: &'a Entity, change: &Change) -> Option<&'a Expr> {
 
 /// Whether a value is made of no other field.
 fn is_plain(entity: &Entity, change: &Change) -> bool {
-    let is_own = |expr: &Expr| expr.own_fields().is_empty();
-    matches!(&change.kind, ChangeKind::Set(expr) if is_own(expr) && fallback(entity, change).is_none_or(is_own))
+    let is_plain = |expr: &Expr| !expr.has_own_fields();
+    matches!(&change.kind, ChangeKind::Set(expr) if is_plain(expr) && fallback(entity, change).is_none_or(is_plain))
 }
 
 /// The values of the key fields that an action names.
 pub(super) fn key_fields(scope: &Scope<'_>, entity: &Entity, action: &Action) -> Result<Fields, BindError> {
-    let mut fields = Fields::new();
+    let mut fields = Fields::with_capacity(action.keys.len());
     for (field, expr) in &action.keys {
         if let Some(value) = scope.typed(expr, &entity.field(*field).kind)? {
             fields.insert(*field, value);
@@ -99,7 +92,7 @@ pub(super) fn key_fields(scope: &Scope<'_>, entity: &Entity, action: &Action) ->
 pub(super) fn key(table: &Table, entity: &Entity, fields: &Fields) -> Result<Attributes, BindError> {
     let key = entity.key.as_ref().ok_or_else(|| BindError::Missing(format!("the key of {}", entity.name)))?;
     let mut attributes = Attributes::new();
-    for part in key.partition.iter().chain(&key.sort) {
+    for part in key.parts() {
         let value = attribute(table, None, entity, part, fields)?;
         let value = value.ok_or_else(|| BindError::Missing(missing(entity, part, fields)))?;
         attributes.insert(part.attribute.clone(), value);
@@ -108,19 +101,8 @@ pub(super) fn key(table: &Table, entity: &Entity, fields: &Fields) -> Result<Att
 }
 
 fn missing(entity: &Entity, part: &KeyPart, fields: &Fields) -> String {
-    let unknown = part.template.fields().find(|field| !fields.contains_key(field));
+    let unknown = part.template.fields().find(|field| !fields.contains(*field));
     unknown.map_or_else(|| format!("`{}`", part.attribute), |field| format!("`{}`", entity.field(field).name))
-}
-
-/// The attributes of an index's key, each of them whose fields have values. An item that lacks one of them is not in the index; the
-/// others are kept, so that an update that gives the missing field a value need not know theirs.
-fn index_key(table: &Table, entity: &Entity, key: &EntityKey, fields: &Fields) -> Result<Attributes, BindError> {
-    let mut attributes = Attributes::new();
-    for part in key.partition.iter().chain(&key.sort) {
-        let value = attribute(table, key.index, entity, part, fields)?;
-        attributes.extend(value.map(|value| (part.attribute.clone(), value)));
-    }
-    Ok(attributes)
 }
 
 /// The value of a key attribute; `None` if a field of it has no value.
@@ -131,38 +113,74 @@ pub(super) fn attribute(
     part: &KeyPart,
     fields: &Fields,
 ) -> Result<Option<AttributeValue>, BindError> {
-    let mut pieces = Vec::with_capacity(part.template.parts.len());
+    key_value(entity, part, table.key_type(index, &part.attribute), fields)
+}
+
+fn key_value(
+    entity: &Entity,
+    part: &KeyPart,
+    kind: KeyType,
+    fields: &Fields,
+) -> Result<Option<AttributeValue>, BindError> {
+    if let [Part::Field { field, format, .. }] = part.template.parts.as_slice()
+        && value::is_key_itself(kind, *format)
+    {
+        return Ok(fields.get(*field).cloned());
+    }
+    let mut text = KeyText::new();
     for piece in &part.template.parts {
-        pieces.push(match piece {
-            Part::Text(text) => Piece::Text(text),
-            Part::Field { field, format, .. } => match fields.get(field) {
-                Some(value) => Piece::Value(Cow::Borrowed(value), &entity.field(*field).kind, *format),
-                None => return Ok(None),
-            },
+        match piece {
+            Part::Text(piece) => text.push_text(piece),
+            Part::Field { field, format, .. } => {
+                let Some(value) = fields.get(*field) else { return Ok(None) };
+                text.push_value(value, &entity.field(*field).kind, *format)?;
+            }
             Part::Unknown { name, .. } => return Err(BindError::Missing(format!("`{name}`"))),
-        });
+        }
     }
-    value::key(&pieces, kind(table, index, &part.attribute)).map(Some)
+    text.value(kind).map(Some)
 }
 
-fn kind(table: &Table, index: Option<IndexId>, attribute: &str) -> KeyType {
-    let of_index = index.map(|index| table.index_at(index));
-    let attributes = of_index.into_iter().flat_map(|index| index.partition.iter().chain(&index.sort));
-    let mut all = attributes.chain(&table.partition).chain(&table.sort);
-    all.find(|key| key.name == attribute).map_or(KeyType::String, |key| key.kind)
-}
-
-/// The whole item.
-pub(super) fn whole(table: &Table, entity: &Entity, fields: Fields) -> Result<Attributes, BindError> {
-    let mut item = key(table, entity, &fields)?;
-    for index in &entity.indexes {
-        item.extend(index_key(table, entity, index, &fields)?);
+/// The whole item: a copy of its outline, filled in.
+pub(super) fn whole(outline: &Outline, entity: &Entity, mut fields: Fields) -> Result<Attributes, BindError> {
+    let mut keys = keys(outline, entity, &fields)?;
+    let mut keys = keys.iter_mut();
+    let mut item = outline.attributes.clone();
+    let mut absent: Vec<usize> = Vec::new();
+    for (number, (source, place)) in outline.sources.iter().zip(item.values_mut()).enumerate() {
+        let value = match source {
+            Source::Tag => continue,
+            Source::Field(field) => fields.get_mut(*field),
+            Source::Key { field, .. } => {
+                let key = keys.next().and_then(Option::as_mut);
+                key.or_else(|| fields.get_mut((*field)?))
+            }
+        };
+        match value {
+            Some(value) => std::mem::swap(place, value),
+            None => absent.push(number),
+        }
     }
-    for (field, value) in fields {
-        item.entry(entity.field(field).name.clone()).or_insert(value);
-    }
-    if let Some((tag, _)) = &table.tag {
-        item.insert(tag.clone(), entity.tag.as_str().into());
+    if !absent.is_empty() {
+        let names = outline.attributes.keys().enumerate().filter(|(number, _)| absent.contains(number));
+        names.for_each(|(_, name)| drop(item.remove(name)));
     }
     Ok(item)
+}
+
+/// The value of each attribute that is a key, in the order of the outline. They are made of fields, so they come before fields are moved.
+fn keys(outline: &Outline, entity: &Entity, fields: &Fields) -> Result<Vec<Option<AttributeValue>>, BindError> {
+    if entity.key.is_none() {
+        return Err(BindError::Missing(format!("the key of {}", entity.name)));
+    }
+    let mut keys = Vec::with_capacity(outline.keys);
+    for source in &outline.sources {
+        let Source::Key { part, kind, required, .. } = source else { continue };
+        let value = key_value(entity, part, *kind, fields)?;
+        if value.is_none() && *required {
+            return Err(BindError::Missing(missing(entity, part, fields)));
+        }
+        keys.push(value);
+    }
+    Ok(keys)
 }

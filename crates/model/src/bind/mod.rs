@@ -12,6 +12,7 @@ mod condition;
 mod evaluate;
 pub(crate) mod evolve;
 mod expiry;
+mod fields;
 mod intent;
 mod item;
 mod permit;

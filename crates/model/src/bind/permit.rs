@@ -1,14 +1,15 @@
 //! What is asked before a pattern runs: whether the caller may, and what the reads of a write are called with.
 
+use keyform_core::AttributeValue;
 use keyform_core::expression::Condition;
 use keyform_core::operation::GetItem;
-use keyform_core::{AttributeValue, Attributes};
 
-use crate::schema::{Expr, FieldId, Guard, Model, Parameter, Type, Write};
+use crate::schema::{Expr, Guard, Model, Parameter, Type, Write};
 
 use super::condition::{Logic, and};
 use super::evaluate::Scope;
 use super::expiry::Expiry;
+use super::fields::Fields;
 use super::item;
 use super::{BindError, Inputs};
 
@@ -44,7 +45,7 @@ pub fn value(
 }
 
 fn scope<'a>(model: &'a Model, parameters: &'a [Parameter], inputs: &'a Inputs<'a>) -> Scope<'a> {
-    Scope { model, inputs, parameters, lets: inputs.lets.clone(), elements: Vec::new(), item: Attributes::new() }
+    Scope::with_lets(model, inputs, parameters, inputs.lets.clone())
 }
 
 /// The arguments of a `let`'s read; the lets before it are in `inputs`.
@@ -75,14 +76,13 @@ pub fn guard(
     let Some(entity) = guard.entity.map(|id| model.entity(id)) else { return Ok(None) };
     let Some(table) = entity.table.map(|table| model.table(table)) else { return Ok(None) };
     let scope = scope(model, &guard.parameters, inputs);
-    let mut keys: Vec<(FieldId, AttributeValue)> = Vec::new();
+    let mut keys = Fields::with_capacity(guard.keys.len());
     for (field, expr) in &guard.keys {
         match scope.typed(expr, &entity.field(*field).kind)? {
-            Some(value) => keys.push((*field, value)),
+            Some(value) => keys.insert(*field, value),
             None => return Ok(None),
         }
     }
-    let keys = keys.into_iter().collect();
     let get = GetItem {
         table: inputs.table_name(table),
         key: item::key(table, entity, &keys)?,

@@ -12,7 +12,7 @@ use crate::schema::{EntityId, FieldId, KeyAttribute, Model, Parameter, Read, Tab
 
 use super::condition::{Logic, and};
 use super::evaluate::Scope;
-use super::value::{self, Piece};
+use super::value::{self, KeyText};
 use super::{BindError, Inputs};
 
 /// A read that is ready to run.
@@ -96,17 +96,23 @@ impl Pass<'_> {
 
     /// The value of a key attribute; of a list the element with that number.
     fn key(&self, bound: &BoundKey, element: usize) -> Result<AttributeValue, BindError> {
-        let mut pieces = Vec::with_capacity(bound.parts.len());
-        for part in &bound.parts {
-            pieces.push(match part {
-                BoundPart::Text(text) => Piece::Text(text),
-                BoundPart::Argument { parameter, argument, format } => {
-                    let given = &self.read.parameters[*parameter];
-                    Piece::Value(self.element(*parameter, *argument, element)?, &given.kind, *format)
-                }
-            });
+        let kind = self.kind(&bound.attribute);
+        if let [BoundPart::Argument { parameter, argument, format }] = bound.parts.as_slice()
+            && value::is_key_itself(kind, *format)
+        {
+            return self.element(*parameter, *argument, element).map(Cow::into_owned);
         }
-        value::key(&pieces, self.kind(&bound.attribute))
+        let mut text = KeyText::new();
+        for part in &bound.parts {
+            match part {
+                BoundPart::Text(part) => text.push_text(part),
+                BoundPart::Argument { parameter, argument, format } => {
+                    let value = self.element(*parameter, *argument, element)?;
+                    text.push_value(&value, &self.read.parameters[*parameter].kind, *format)?;
+                }
+            }
+        }
+        text.value(kind)
     }
 
     /// An argument; of a list the element with that number.

@@ -20,7 +20,7 @@ use crate::template::render;
 
 use super::BindError;
 use super::expiry::Expiry;
-use super::item::Fields;
+use super::fields::Fields;
 use super::value;
 
 /// The text that begins the keys of all sentinels, and is the sort key of each.
@@ -38,10 +38,10 @@ pub(super) fn key(
     let unique = entity.field(field).flags.unique.as_ref();
     let mut text = format!("{MARK}#{}.{}", entity.name, entity.field(field).name);
     for part in unique.iter().flat_map(|unique| &unique.per) {
-        let Some(value) = fields.get(part) else { return Ok(None) };
+        let Some(value) = fields.get(*part) else { return Ok(None) };
         text.push_str(&format!("#{}", without_delimiter(&plain(value)?)));
     }
-    let Some(value) = fields.get(&field) else { return Ok(None) };
+    let Some(value) = fields.get(field) else { return Ok(None) };
     text.push_str(&format!("#{}", plain(value)?));
     let mut key = Attributes::new();
     key.insert(name(table.partition.as_ref())?, short(text).into());
@@ -108,7 +108,7 @@ pub(super) fn renew(table: &Table, name: String, key: Attributes, entity: &Entit
 
 fn whole(table: &Table, mut item: Attributes, entity: &Entity, fields: &Fields) -> Attributes {
     if let Some((ttl, _)) = &table.ttl
-        && let Some(value) = entity.field_named(ttl).and_then(|field| fields.get(&field))
+        && let Some(value) = entity.field_named(ttl).and_then(|field| fields.get(field))
     {
         item.insert(ttl.clone(), value.clone());
     }

@@ -10,18 +10,18 @@ use crate::schema::{
 
 use super::BindError;
 use super::evaluate::Scope;
-use super::item::{self, Fields};
+use super::fields::Fields;
 use super::sealed::Sealer;
-use super::value;
+use super::{item, value};
 
-/// An update of one item of an entity.
+/// An update of one item of an entity, of which the scope knows the key's fields.
 pub(super) struct Changing<'a> {
     pub(super) scope: &'a Scope<'a>,
     pub(super) table: &'a Table,
     pub(super) entity: &'a Entity,
     pub(super) action: &'a Action,
-    /// The values of the key's fields.
-    pub(super) keys: &'a Fields,
+    /// Whether unique values move, and so must be known.
+    pub(super) moves_sentinels: bool,
     /// The item as it is now, where it is known.
     pub(super) current: Option<&'a Attributes>,
     /// What seals its encrypted fields.
@@ -29,10 +29,10 @@ pub(super) struct Changing<'a> {
 }
 
 impl Changing<'_> {
-    /// The update, and what it sets to values that are known.
+    /// The update, and the values it sets that are known and that something else is made of.
     pub(super) fn update(&self) -> Result<(Update, Fields), BindError> {
-        let mut update = Update::default();
-        let mut known = self.keys.clone();
+        let mut update = Update { set: Vec::with_capacity(self.action.changes.len()), ..Update::default() };
+        let mut known = Fields::new();
         for change in &self.action.changes {
             self.change(change, &mut update, &mut known)?;
         }
@@ -46,22 +46,17 @@ impl Changing<'_> {
         let field = self.entity.field(id);
         let path = self.scope.path(field.name.clone(), &place.path)?;
         let whole = place.path.is_empty();
-        let kind = if whole { field.kind.clone() } else { self.kind_at(change, &field.kind) };
+        let kind = if whole { &field.kind } else { self.scope.kind_at(place).unwrap_or(&field.kind) };
         match &change.kind {
-            ChangeKind::Set(expr) => self.set(id, path, expr, &kind, whole, update, known)?,
-            ChangeKind::Increase(expr) => self.count(field, path, expr, &kind, false, update)?,
-            ChangeKind::Decrease(expr) => self.count(field, path, expr, &kind, true, update)?,
+            ChangeKind::Set(expr) => self.set(id, path, expr, kind, whole, update, known)?,
+            ChangeKind::Increase(expr) => self.count(field, path, expr, kind, false, update)?,
+            ChangeKind::Decrease(expr) => self.count(field, path, expr, kind, true, update)?,
             ChangeKind::Append(expr) => self.append(field, path, expr, update)?,
-            ChangeKind::Add(expr) => update.add.extend(self.set_of(expr, &kind)?.map(|set| (path, set.into()))),
-            ChangeKind::Take(expr) => update.delete.extend(self.set_of(expr, &kind)?.map(|set| (path, set.into()))),
+            ChangeKind::Add(expr) => update.add.extend(self.set_of(expr, kind)?.map(|set| (path, set.into()))),
+            ChangeKind::Take(expr) => update.delete.extend(self.set_of(expr, kind)?.map(|set| (path, set.into()))),
             ChangeKind::Remove => update.remove.push(path),
         }
         Ok(())
-    }
-
-    fn kind_at(&self, change: &Change, field: &Type) -> Type {
-        let place = change.place.clone().map(|place| Expr { kind: ExprKind::Place(place), span: change.span });
-        place.and_then(|place| self.scope.kind_of(&place)).unwrap_or_else(|| field.clone())
     }
 
     #[expect(clippy::too_many_arguments, reason = "each is one part of an assignment")]
@@ -75,25 +70,31 @@ impl Changing<'_> {
         update: &mut Update,
         known: &mut Fields,
     ) -> Result<(), BindError> {
-        if !expr.own_fields().is_empty() {
+        if expr.has_own_fields() {
             let value = self.sum(expr, kind)?;
             update.set.push(SetAction { path, value });
             return Ok(());
         }
         match self.scope.typed(expr, kind)? {
             Some(value) => {
-                if whole {
+                if whole && self.is_material(id) {
                     known.insert(id, value.clone());
                 }
                 let value = if whole { self.sealer.stored(self.entity.field(id), value)? } else { value };
                 update.set.push(SetAction { path, value: SetValue::Operand(UpdateOperand::Value(value.into())) });
             }
             None => {
-                known.remove(&id);
+                known.remove(id);
                 update.remove.push(path);
             }
         }
         Ok(())
+    }
+
+    /// Whether keys of indexes or sentinels are made of a field.
+    fn is_material(&self, field: FieldId) -> bool {
+        let mut of_indexes = self.entity.indexes.iter().flat_map(EntityKey::fields);
+        self.moves_sentinels || of_indexes.any(|of| of == field)
     }
 
     /// An assignment that looks at the item: a field, or a sum of two things.
@@ -113,7 +114,7 @@ impl Changing<'_> {
         if let Some(path) = self.scope.own_path(expr)? {
             return Ok(UpdateOperand::Path(path));
         }
-        if !expr.own_fields().is_empty() {
+        if expr.has_own_fields() {
             return Err(BindError::Inexpressible("a sum of more than two".to_owned()));
         }
         let value = self.scope.typed(expr, kind)?.ok_or_else(|| BindError::Missing("a part of a sum".to_owned()))?;
@@ -180,7 +181,7 @@ impl Changing<'_> {
             if is_changed || keys.contains(&field.name.as_str()) {
                 continue;
             }
-            if let Some(value) = self.keys.get(&id) {
+            if let Some(value) = self.scope.item.get(id) {
                 update.set.push(assign(&field.name, UpdateOperand::Value(value.clone().into())));
             } else if let Some(value) = self.default(field)? {
                 let path = Path::attribute(field.name.clone());
@@ -233,8 +234,8 @@ impl Changing<'_> {
             return Ok(());
         }
         let mut values = self.index_fields(&fields, known);
-        let by_default: Vec<FieldId> = fields.into_iter().filter(|field| !values.contains_key(field)).collect();
-        values.extend(by_default.iter().filter_map(|field| Some((*field, made.get(field)?.clone()))));
+        let by_default: Vec<FieldId> = fields.into_iter().filter(|field| !values.contains(*field)).collect();
+        values.extend(by_default.iter().filter_map(|field| Some((*field, made.get(*field)?.clone()))));
         let name = &part.attribute;
         match item::attribute(self.table, key.index, self.entity, part, &values)? {
             Some(value) if by_default.is_empty() => update.set.push(assign(name, UpdateOperand::Value(value.into()))),
@@ -256,9 +257,9 @@ impl Changing<'_> {
     fn index_fields(&self, fields: &[FieldId], known: &Fields) -> Fields {
         let mut values = Fields::new();
         for &field in fields {
-            let now = self.current.filter(|_| !self.touches(field));
-            let stored = || now?.get(&self.entity.field(field).name);
-            let value = known.get(&field).cloned();
+            let stays = !self.touches(field);
+            let stored = || self.current.filter(|_| stays)?.get(&self.entity.field(field).name);
+            let value = known.get(field).or_else(|| self.scope.item.get(field).filter(|_| stays)).cloned();
             if let Some(value) = value.or_else(|| self.sealer.opened(self.entity.field(field), stored()?)) {
                 values.insert(field, value);
             }

@@ -55,7 +55,14 @@ pub(super) fn fitting<'a>(value: &'a AttributeValue, kind: &Type) -> Option<Cow<
 
 /// A value as its type wants it: addresses trimmed and in lower case, sets as sets. An empty set is nothing.
 pub(super) fn fitted(value: AttributeValue, kind: &Type) -> Option<AttributeValue> {
-    match (kind.resolved(), value) {
+    match kind.resolved() {
+        kind @ (Type::Email | Type::Set(..) | Type::Record(_)) => changed(value, kind),
+        _ => Some(value),
+    }
+}
+
+fn changed(value: AttributeValue, kind: &Type) -> Option<AttributeValue> {
+    match (kind, value) {
         (Type::Email, AttributeValue::S(text)) => Some(text.trim().to_lowercase().into()),
         (Type::Set(..), AttributeValue::L(parts)) => set(parts),
         (Type::Set(..), value @ (AttributeValue::S(_) | AttributeValue::N(_) | AttributeValue::B(_))) => {
@@ -100,45 +107,51 @@ pub(super) fn set(parts: Vec<AttributeValue>) -> Option<AttributeValue> {
     })
 }
 
-/// A piece of a key.
-pub(super) enum Piece<'a> {
-    /// Text as it is.
-    Text(&'a str),
-    /// A value in a format.
-    Value(Cow<'a, AttributeValue>, &'a Type, Format),
-}
-
-/// The value of a key attribute that is made of these pieces.
-pub(super) fn key(pieces: &[Piece<'_>], kind: KeyType) -> Result<AttributeValue, BindError> {
-    match (kind, pieces) {
-        (KeyType::Number | KeyType::Binary, [Piece::Value(value, _, Format::Plain)]) => Ok(value.clone().into_owned()),
-        (KeyType::Number, _) => {
-            let text = text(pieces)?;
-            text.parse::<Number>().map(AttributeValue::N).map_err(|_| BindError::WrongValue(format!("`{text}`")))
-        }
-        (KeyType::Binary, _) => text(pieces).map(|text| AttributeValue::B(text.into_bytes())),
-        (KeyType::String, _) => text(pieces).map(AttributeValue::S),
-    }
-}
-
 /// What most keys have room in.
 const KEY_BYTES_USUAL: usize = 64;
 
-/// The text of some pieces.
-fn text(pieces: &[Piece<'_>]) -> Result<String, BindError> {
-    let mut text = String::with_capacity(KEY_BYTES_USUAL);
-    for piece in pieces {
-        match piece {
-            Piece::Text(part) => text.push_str(part),
-            Piece::Value(value, _, Format::Plain) if let AttributeValue::S(plain) = &**value => text.push_str(plain),
-            Piece::Value(value, kind, format) => {
-                let plain = plain(value).ok_or_else(|| BindError::WrongValue(format!("{value:?}")))?;
-                let written = render::written(kind, *format, &plain);
-                text.push_str(&written.ok_or_else(|| BindError::WrongValue(format!("`{plain}`")))?);
+/// The text of a key attribute, written piece by piece.
+pub(super) struct KeyText(String);
+
+impl KeyText {
+    /// Nothing yet.
+    pub(super) fn new() -> Self {
+        Self(String::with_capacity(KEY_BYTES_USUAL))
+    }
+
+    /// Adds text as it is.
+    pub(super) fn push_text(&mut self, text: &str) {
+        self.0.push_str(text);
+    }
+
+    /// Adds a value in a format.
+    pub(super) fn push_value(&mut self, value: &AttributeValue, kind: &Type, format: Format) -> Result<(), BindError> {
+        if let (AttributeValue::S(plain), Format::Plain) = (value, format) {
+            self.0.push_str(plain);
+            return Ok(());
+        }
+        let plain = plain(value).ok_or_else(|| BindError::WrongValue(format!("{value:?}")))?;
+        let written = render::written(kind, format, &plain);
+        self.0.push_str(&written.ok_or_else(|| BindError::WrongValue(format!("`{plain}`")))?);
+        Ok(())
+    }
+
+    /// The value of a key attribute of that type.
+    pub(super) fn value(self, kind: KeyType) -> Result<AttributeValue, BindError> {
+        let Self(text) = self;
+        match kind {
+            KeyType::String => Ok(AttributeValue::S(text)),
+            KeyType::Binary => Ok(AttributeValue::B(text.into_bytes())),
+            KeyType::Number => {
+                text.parse::<Number>().map(AttributeValue::N).map_err(|_| BindError::WrongValue(format!("`{text}`")))
             }
         }
     }
-    Ok(text)
+}
+
+/// Whether a key attribute of that type is a value itself where nothing else is written in it.
+pub(super) fn is_key_itself(kind: KeyType, format: Format) -> bool {
+    matches!((kind, format), (KeyType::Number | KeyType::Binary, Format::Plain))
 }
 
 /// A value as text.

@@ -5,17 +5,17 @@ use keyform_core::operation::{DeleteItem, GetItem, TransactAction};
 use keyform_core::{AttributeValue, Attributes, Operation};
 
 use crate::document::ast::{Presence, Verb};
-use crate::plan::{WriteKind, WritePlan};
+use crate::plan::{Outline, WriteKind, WritePlan};
 use crate::schema::{Action, Entity, FieldId, Model, Step, Table, Write};
 
 use super::condition::{Logic, and};
 use super::evaluate::Scope;
 use super::expiry::Expiry;
+use super::fields::Fields;
 use super::intent::{LEASE_MILLIS, Parent};
-use super::item::{self, Fields};
 use super::sealed::Sealer;
 use super::update::Changing;
-use super::{BindError, Inputs, request, sentinel};
+use super::{BindError, Inputs, item, request, sentinel};
 
 /// A write that is ready to run.
 #[derive(Clone, Debug)]
@@ -56,8 +56,14 @@ pub struct Refusal {
 /// # Errors
 ///
 /// If an argument or something that should have been read is missing, or a value is not of its type.
-pub fn write(model: &Model, write: &Write, plan: &WritePlan, inputs: &Inputs<'_>) -> Result<BoundWrite, BindError> {
-    let mut pass = Pass { plan: Some(plan), ..Pass::new(model, write, inputs)? };
+pub fn write<'a>(
+    model: &'a Model,
+    write: &'a Write,
+    plan: &'a WritePlan,
+    inputs: &'a Inputs<'a>,
+) -> Result<BoundWrite, BindError> {
+    let mut pass = Pass::new(model, write, inputs)?;
+    pass.follow(plan);
     if let Some(refused) = pass.required()? {
         return Ok(BoundWrite { operation: None, actions: Vec::new(), refused: Some(refused), parents: Vec::new() });
     }
@@ -115,21 +121,31 @@ struct Pass<'a> {
 /// A condition so far, and what each part of it says if it does not hold.
 #[derive(Default)]
 struct Demands<'a> {
-    tests: Vec<Logic>,
     refusals: Refusals,
     expiry: Option<Expiry<'a>>,
 }
 
 impl Demands<'_> {
     fn add(&mut self, logic: Logic, outcome: Option<&crate::schema::Outcome>) {
-        let logic = match (self.expiry, logic) {
-            (Some(expiry), Logic::Test(test)) => Logic::Test(expiry.as_absent(test)),
-            (_, logic) => logic,
-        };
-        if let Logic::Test(test) = &logic {
-            self.refusals.push((test.clone(), refusal(outcome)));
+        if let Logic::Test(test) = logic {
+            let test = match self.expiry {
+                Some(expiry) => expiry.as_absent(test),
+                None => test,
+            };
+            self.refusals.push((test, refusal(outcome)));
         }
-        self.tests.push(logic);
+    }
+
+    /// All of them as one condition.
+    fn condition(&self) -> Option<Condition> {
+        let condition = match self.refusals.as_slice() {
+            [(test, _)] => test.clone(),
+            tests => match and(tests.iter().map(|(test, _)| Logic::Test(test.clone()))) {
+                Logic::Test(condition) => condition,
+                Logic::Known(_) => return None,
+            },
+        };
+        Some(without_repetition(condition))
     }
 }
 
@@ -168,6 +184,20 @@ impl<'a> Pass<'a> {
             looks_only: false,
             first: Vec::new(),
         })
+    }
+
+    /// Makes the actions of a plan.
+    fn follow(&mut self, plan: &'a WritePlan) {
+        self.plan = Some(plan);
+        self.bound.reserve_exact(plan.actions.len());
+        self.actions.reserve_exact(plan.actions.len());
+    }
+
+    /// The outline of the item that a step puts.
+    fn outline(&self, path: &[usize]) -> Result<&'a Outline, BindError> {
+        let planned = self.plan.and_then(|plan| plan.at(path));
+        let outline = planned.and_then(|planned| planned.outline.as_deref());
+        outline.ok_or_else(|| BindError::Missing("the plan of an item".to_owned()))
     }
 
     /// What refuses the write by what was read: a `let` without an answer, a `require` that does not hold.
@@ -214,23 +244,15 @@ impl<'a> Pass<'a> {
         let Some(id) = action.entity else { return Ok(()) };
         let entity = self.model.entity(id);
         let Some(table) = entity.table.map(|table| self.model.table(table)) else { return Ok(()) };
-        let name = self.inputs.table_name(table);
         match action.verb {
-            Verb::Create | Verb::Put => self.put(action, path, entity, table, name),
-            Verb::Update | Verb::Upsert => self.update(action, path, entity, table, name),
-            Verb::Delete => self.delete(action, path, entity, table, name),
-            Verb::Check => self.check(action, path, entity, table, name),
+            Verb::Create | Verb::Put => self.put(action, path, entity, table),
+            Verb::Update | Verb::Upsert => self.update(action, path, entity, table),
+            Verb::Delete => self.delete(action, path, entity, table),
+            Verb::Check => self.check(action, path, entity, table),
         }
     }
 
-    fn put(
-        &mut self,
-        action: &Action,
-        path: &[usize],
-        entity: &Entity,
-        table: &Table,
-        name: String,
-    ) -> Result<(), BindError> {
+    fn put(&mut self, action: &Action, path: &[usize], entity: &Entity, table: &Table) -> Result<(), BindError> {
         let guarded: Vec<FieldId> = match action.verb {
             Verb::Put => crate::plan::guarded_fields(entity).collect(),
             _ => guarded(entity, action).collect(),
@@ -240,6 +262,7 @@ impl<'a> Pass<'a> {
             return Ok(());
         }
         let fields = item::new_fields(&mut self.scope, entity, action)?;
+        let name = self.inputs.table_name(table);
         if self.looks_only {
             self.look(name, item::key(table, entity, &fields)?);
             return Ok(());
@@ -253,27 +276,21 @@ impl<'a> Pass<'a> {
             unchanged_tests = unchanged(entity, &guarded, &before);
         }
         let after = if guarded.is_empty() { Fields::new() } else { fields.clone() };
-        let mut item = item::whole(table, entity, fields)?;
+        let mut item = item::whole(self.outline(path)?, entity, fields)?;
         if entity.encrypted_fields().next().is_some() {
             let key = key_of(table, &item);
             Sealer::new(self.inputs, table, entity, &key).seal_item(&mut item)?;
         }
         let (condition, refusals) = self.demands(action, table, entity, unchanged_tests)?;
-        let put = TransactAction::Put { table: name.clone(), item, condition, return_item_on_failure: false };
+        let put = TransactAction::Put { table: name, item, condition, return_item_on_failure: false };
         self.push(put, path, refusals);
-        self.move_sentinels(action, path, (entity, table), &name, &guarded, (&before, &after))
+        self.move_sentinels(action, path, (entity, table), &guarded, (&before, &after))
     }
 
-    fn update(
-        &mut self,
-        action: &Action,
-        path: &[usize],
-        entity: &Entity,
-        table: &Table,
-        name: String,
-    ) -> Result<(), BindError> {
+    fn update(&mut self, action: &Action, path: &[usize], entity: &Entity, table: &Table) -> Result<(), BindError> {
         let keys = item::key_fields(&self.scope, entity, action)?;
         let key = item::key(table, entity, &keys)?;
+        let name = self.inputs.table_name(table);
         let expiry = Expiry::of(table, entity, self.inputs.now_millis);
         let guarded: Vec<FieldId> = crate::plan::moved_fields(table, entity, action).collect();
         if self.looks_only {
@@ -283,36 +300,36 @@ impl<'a> Pass<'a> {
             return Ok(());
         }
         let current = self.living(&name, &key, expiry);
-        self.scope.item =
-            keys.iter().map(|(field, value)| (entity.field(*field).name.clone(), value.clone())).collect();
+        self.scope.item = keys;
         let sealer = Sealer::new(self.inputs, table, entity, &key);
         let changing = Changing {
             scope: &self.scope,
             table,
             entity,
             action,
-            keys: &keys,
+            moves_sentinels: !guarded.is_empty(),
             current: current.as_ref(),
             sealer: &sealer,
         };
         let (update, known) = changing.update()?;
-        self.scope.item.clear();
+        let keys = std::mem::take(&mut self.scope.item);
         let before = values_before(entity, &guarded, expiry, current.as_ref(), &keys);
         let (condition, refusals) = self.demands(action, table, entity, unchanged(entity, &guarded, &before))?;
         let clearing = expiry.filter(|_| action.verb == Verb::Upsert).map(|expiry| {
             let (table, key, condition) = (name.clone(), key.clone(), Some(expiry.is_over()));
             (expiry.lives(), DeleteItem { table, key, condition, ..DeleteItem::default() })
         });
-        let key = key.clone();
         self.push(
-            TransactAction::Update { table: name.clone(), key, update, condition, return_item_on_failure: false },
+            TransactAction::Update { table: name, key, update, condition, return_item_on_failure: false },
             path,
             refusals,
         );
         if let Some(bound) = self.actions.last_mut() {
             bound.clearing = clearing;
         }
-        self.move_sentinels(action, path, (entity, table), &name, &guarded, (&before, &known))
+        let mut after = keys;
+        after.extend(known);
+        self.move_sentinels(action, path, (entity, table), &guarded, (&before, &after))
     }
 
     /// Releases the sentinels of old values and claims those of new ones; a value that stays has its sentinel already.
@@ -321,60 +338,57 @@ impl<'a> Pass<'a> {
         action: &Action,
         path: &[usize],
         (entity, table): (&Entity, &Table),
-        name: &str,
         guarded: &[FieldId],
         (before, after): (&Fields, &Fields),
     ) -> Result<(), BindError> {
+        if guarded.is_empty() {
+            return Ok(());
+        }
+        let name = self.inputs.table_name(table);
         let expiry = Expiry::of(table, entity, self.inputs.now_millis);
         for &field in guarded {
             let replaces = action.verb == Verb::Put;
             let mut whole = if replaces { Fields::new() } else { before.clone() };
-            whole.extend(after.iter().map(|(field, value)| (*field, value.clone())));
+            whole.extend(after.iter().map(|(field, value)| (field, value.clone())));
             let old = sentinel::key(table, entity, field, before)?;
             let changed = action.changes.iter().any(|change| change.field == Some(field));
-            let stays = replaces || !changed || after.contains_key(&field);
+            let stays = replaces || !changed || after.contains(field);
             let new = if stays { sentinel::key(table, entity, field, &whole)? } else { None };
             if let Some(expiry) = expiry.filter(|expiry| touches(action, expiry.field)) {
-                match after.get(&expiry.field) {
-                    Some(end) => drop(whole.insert(expiry.field, end.clone())),
+                match after.get(expiry.field) {
+                    Some(end) => whole.insert(expiry.field, end.clone()),
                     None if counts(action, expiry.field) => {
                         let what = "a deadline that is counted, of an item with unique values";
                         return Err(BindError::Inexpressible(what.to_owned()));
                     }
-                    None => drop(whole.remove(&expiry.field)),
+                    None => whole.remove(expiry.field),
                 }
             }
             if old == new {
                 let ends = |expiry: Expiry<'_>| replaces || touches(action, expiry.field);
                 if let Some(key) = new.filter(|_| expiry.is_some_and(ends)) {
-                    self.push(sentinel::renew(table, name.to_owned(), key, entity, &whole), path, Vec::new());
+                    self.push(sentinel::renew(table, name.clone(), key, entity, &whole), path, Vec::new());
                 }
                 continue;
             }
             if let Some(old) = old {
-                self.push(sentinel::release(name.to_owned(), old), path, Vec::new());
+                self.push(sentinel::release(name.clone(), old), path, Vec::new());
             }
             if let Some(new) = new {
                 self.claim(
                     taken(entity, field, action),
                     path,
-                    sentinel::claim(table, name.to_owned(), new, entity, &whole, expiry),
+                    sentinel::claim(table, name.clone(), new, entity, &whole, expiry),
                 );
             }
         }
         Ok(())
     }
 
-    fn delete(
-        &mut self,
-        action: &Action,
-        path: &[usize],
-        entity: &Entity,
-        table: &Table,
-        name: String,
-    ) -> Result<(), BindError> {
+    fn delete(&mut self, action: &Action, path: &[usize], entity: &Entity, table: &Table) -> Result<(), BindError> {
         let keys = item::key_fields(&self.scope, entity, action)?;
         let key = item::key(table, entity, &keys)?;
+        let name = self.inputs.table_name(table);
         let guarded: Vec<FieldId> = crate::plan::guarded_fields(entity).collect();
         let referred = action.entity.map(|id| crate::plan::referred_fields(self.model, id)).unwrap_or_default();
         let watched: Vec<FieldId> =
@@ -390,11 +404,11 @@ impl<'a> Pass<'a> {
         let before = values_before(entity, &watched, None, current.as_ref(), &keys);
         self.leaves_behind(action, path, (&name, &key), &keys, &before);
         let (condition, refusals) = self.demands(action, table, entity, unchanged(entity, &watched, &before))?;
-        let delete = TransactAction::Delete { table: name.clone(), key, condition, return_item_on_failure: false };
+        let delete = TransactAction::Delete { table: name, key, condition, return_item_on_failure: false };
         self.push(delete, path, refusals);
         for field in guarded {
             if let Some(key) = sentinel::key(table, entity, field, &before)? {
-                self.push(sentinel::release(name.clone(), key), path, Vec::new());
+                self.push(sentinel::release(self.inputs.table_name(table), key), path, Vec::new());
             }
         }
         Ok(())
@@ -412,8 +426,10 @@ impl<'a> Pass<'a> {
         let Some((plan, id)) = self.plan.zip(action.entity) else { return };
         if plan.parents.iter().any(|step| step == path) {
             let entity = self.model.entity(id);
-            let known =
-                before.iter().chain(keys).map(|(field, value)| (entity.field(*field).name.clone(), value.clone()));
+            let known = before
+                .iter()
+                .chain(keys.iter())
+                .map(|(field, value)| (entity.field(field).name.clone(), value.clone()));
             self.parents.push(Parent {
                 entity: id,
                 table: table.to_owned(),
@@ -436,14 +452,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    fn check(
-        &mut self,
-        action: &Action,
-        path: &[usize],
-        entity: &Entity,
-        table: &Table,
-        name: String,
-    ) -> Result<(), BindError> {
+    fn check(&mut self, action: &Action, path: &[usize], entity: &Entity, table: &Table) -> Result<(), BindError> {
         if self.looks_only {
             return Ok(());
         }
@@ -452,7 +461,12 @@ impl<'a> Pass<'a> {
         let (condition, refusals) = self.demands(action, table, entity, Vec::new())?;
         if let Some(condition) = condition {
             self.push(
-                TransactAction::Check { table: name, key, condition, return_item_on_failure: false },
+                TransactAction::Check {
+                    table: self.inputs.table_name(table),
+                    key,
+                    condition,
+                    return_item_on_failure: false,
+                },
                 path,
                 refusals,
             );
@@ -527,11 +541,7 @@ impl<'a> Pass<'a> {
         for test in unchanged {
             demands.add(Logic::Test(test), None);
         }
-        let condition = match and(demands.tests) {
-            Logic::Test(condition) => Some(without_repetition(condition)),
-            Logic::Known(_) => None,
-        };
-        Ok((condition, demands.refusals))
+        Ok((demands.condition(), demands.refusals))
     }
 }
 
@@ -584,7 +594,7 @@ pub(super) fn values_before(
         let unique = entity.field(field).flags.unique.as_ref();
         for part in unique.iter().flat_map(|unique| &unique.per).chain([&field]) {
             let now = current.and_then(|item| item.get(&entity.field(*part).name));
-            if let Some(value) = keys.get(part).or(now).filter(|_| current.is_some()) {
+            if let Some(value) = keys.get(*part).or(now).filter(|_| current.is_some()) {
                 fields.insert(*part, value.clone());
             }
         }
@@ -606,7 +616,7 @@ fn counts(action: &Action, field: FieldId) -> bool {
 pub(super) fn unchanged(entity: &Entity, guarded: &[FieldId], before: &Fields) -> Vec<Condition> {
     let test = |field: &FieldId| {
         let path = Path::attribute(entity.field(*field).name.clone());
-        match before.get(field) {
+        match before.get(*field) {
             Some(value) => Condition::Compare {
                 left: Operand::Path(path),
                 comparator: Comparator::Equal,
@@ -615,6 +625,9 @@ pub(super) fn unchanged(entity: &Entity, guarded: &[FieldId], before: &Fields) -
             None => Condition::AttributeNotExists(path),
         }
     };
+    if guarded.is_empty() {
+        return Vec::new();
+    }
     let keys = entity.key_fields();
     let mut fields: Vec<FieldId> = Vec::new();
     for &field in guarded {

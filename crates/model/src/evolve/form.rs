@@ -356,7 +356,7 @@ impl Form {
             fresh: &fresh,
             sealing: None,
         };
-        value_over(&self.model, expr, kind, seen, &inputs)
+        value_over(&self.model, expr, kind, &seen, &inputs)
     }
 
     /// What an item has beside its fields and keys: it is carried over as it is.

@@ -8,12 +8,13 @@
 //! 3. `read` plans one read through one key; `collection` joins the entities of a read that returns several.
 //! 4. `overlap` says which entities a key condition can meet, `unique` whether it can meet more than one item, `order` in which order.
 //! 5. `dependent` finds, for each entity, the items that a delete of one of it removes, or that refuse it.
-//! 6. `write` counts the actions of a write, the sentinels of unique fields among them.
+//! 6. `write` counts the actions of a write, the sentinels of unique fields among them; `outline` is what it puts, as far as it is known.
 
 mod bound;
 mod collection;
 mod dependent;
 mod order;
+mod outline;
 mod overlap;
 mod range;
 mod read;
@@ -21,12 +22,15 @@ mod unique;
 pub mod words;
 mod write;
 
+use std::sync::Arc;
+
 use crate::document::ast::Presence;
 use crate::schema::{EntityId, FieldId, Format, IndexId, Model, TableId};
 use crate::span::Span;
 
 pub use dependent::{Dependent, Dependents, Finder, Found, OnDelete, is_reusable, referred_fields, remaining_name};
 pub use order::{Order, order};
+pub use outline::{Outline, Source};
 pub use unique::fixed_fields;
 pub(crate) use write::{guarded_fields, moved_fields};
 
@@ -334,6 +338,8 @@ pub struct PlannedAction {
     pub presence: Option<Presence>,
     /// It is done for each element of a `for`.
     pub repeated: bool,
+    /// Of the author's own put: the outline of the item.
+    pub outline: Option<Arc<Outline>>,
 }
 
 /// What an action of a request is.

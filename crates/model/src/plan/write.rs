@@ -1,9 +1,11 @@
 //! The one request of a write: an item, a transaction, or a batch.
 
+use std::sync::Arc;
+
 use crate::document::ast::{Presence, Verb};
 use crate::schema::{Action, Entity, EntityId, FieldId, Model, Step, Table, Write};
 
-use super::{Dependents, PlannedAction, Role, WriteKind, WritePlan};
+use super::{Dependents, Outline, PlannedAction, Role, WriteKind, WritePlan};
 
 /// Plans a write; `None` if an entity of it is unknown.
 pub(super) fn plan(model: &Model, dependents: &Dependents, write: &Write) -> Option<WritePlan> {
@@ -59,10 +61,19 @@ fn add_action(
     plan: &mut WritePlan,
 ) -> Option<()> {
     let id = action.entity?;
-    let planned =
-        |role, presence| PlannedAction { entity: id, role, step: path.to_vec(), presence, repeated: path.len() > 1 };
+    let planned = |role, presence| PlannedAction {
+        entity: id,
+        role,
+        step: path.to_vec(),
+        presence,
+        repeated: path.len() > 1,
+        outline: None,
+    };
     let before = plan.actions.len();
-    plan.actions.push(planned(role(action.verb), presence(action)));
+    plan.actions.push(PlannedAction {
+        outline: outline(model, id, action).map(Arc::new),
+        ..planned(role(action.verb), presence(action))
+    });
     plan.actions.extend(sentinels(model, model.entity(id), action).map(|(role, presence)| planned(role, presence)));
     let cascades = action.verb == Verb::Delete && dependents.cascading(id).next().is_some();
     if cascades {
@@ -75,6 +86,14 @@ fn add_action(
     let added = (plan.actions.len() - before - apart) as u64;
     plan.actions_max = plan.actions_max.zip(times).map(|(sum, times)| sum.saturating_add(added.saturating_mul(times)));
     Some(())
+}
+
+/// The outline of the item that an action puts.
+fn outline(model: &Model, entity: EntityId, action: &Action) -> Option<Outline> {
+    let entity = model.entity(entity);
+    let puts = matches!(action.verb, Verb::Create | Verb::Put);
+    let table = entity.table.filter(|_| puts)?;
+    Some(Outline::of(model.table(table), entity, |field| changes(action, field)))
 }
 
 fn role(verb: Verb) -> Role {

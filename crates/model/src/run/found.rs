@@ -2,6 +2,7 @@
 
 use keyform_core::{AttributeValue, Attributes, Item, ValueRef};
 
+use crate::plan::Outline;
 use crate::schema::{Entity, EntityId, Model};
 use crate::seal::{Place, SealError};
 use crate::template::Shape;
@@ -72,17 +73,27 @@ impl Runner {
     /// An item that is known to be of an entity.
     pub(super) fn found_of(&self, id: EntityId, item: &Item) -> Result<Found, RunError> {
         let entity = self.checked.model.entity(id);
-        let fields = item.iter().filter(|(name, _)| entity.field_named(name).is_some());
-        let mut fields = fields.map(|(name, value)| (name.to_owned(), value.to_tree())).collect();
+        let names = &self.patterns.field_names[id.0];
+        let mut fields: Vec<(String, AttributeValue)> = Vec::with_capacity(names.len());
+        fields.extend(item.as_map().select(names).map(|(name, value)| (name.clone(), value.to_tree())));
+        let mut fields = fields.into_iter().collect();
         self.open_sealed(entity, &mut fields, |name| item.get(name).map(|value| value.to_tree()))?;
         Ok(Found { entity: id, fields })
     }
 
-    /// An item that is known to be of an entity, as a request has it.
-    pub(super) fn found_in_request(&self, id: EntityId, item: &Attributes) -> Result<Found, RunError> {
+    /// An item that is known to be of an entity, as a request has it: perhaps made of an outline.
+    pub(super) fn found_in_request(
+        &self,
+        id: EntityId,
+        outline: Option<&Outline>,
+        item: &Attributes,
+    ) -> Result<Found, RunError> {
         let entity = self.checked.model.entity(id);
-        let fields = item.iter().filter(|(name, _)| entity.field_named(name).is_some());
-        let mut fields = fields.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let named = || {
+            let fields = item.iter().filter(|(name, _)| entity.field_named(name).is_some());
+            fields.map(|(name, value)| (name.clone(), value.clone())).collect()
+        };
+        let mut fields = outline.map_or_else(named, |outline| outline.fields_of(item));
         self.open_sealed(entity, &mut fields, |name| item.get(name).cloned())?;
         Ok(Found { entity: id, fields })
     }

@@ -11,6 +11,8 @@
 //!    refers to it.
 //! 5. `found` gives items back as entities: fields without keys and tags, encrypted ones opened.
 //!
+//! What few calls need is in boxes of its own, so that the future of a simple call stays small.
+//!
 //! While an evolution is open, `evolving` and `merged` read the new form and then the old one, and `settle` carries over what a write is about.
 //! `live` is for those who follow a read. `tables` makes the store's tables, `reseal` brings sealed fields under a new key. Clock, randomness and waiting
 //! come from [`Surroundings`], so that tests own them.
@@ -42,12 +44,13 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use keyform_core::execute::BoxFuture;
 use keyform_core::{Attributes, Error, Execute, Item, Operation, Output};
 
 use crate::Checked;
 use crate::bind::{self, Inputs};
 use crate::plan::{Role, WritePlan};
-use crate::schema::{EntityId, Model, Read, ReadId, Table, TableId, Write, WriteId};
+use crate::schema::{Entity, EntityId, Model, Read, ReadId, Table, TableId, Write, WriteId};
 use crate::seal::{Keyring, SealError};
 
 pub use crate::bind::CASCADES;
@@ -240,8 +243,8 @@ impl Runner {
         Ok((*id, &self.checked.model.writes[id.0]))
     }
 
-    async fn send(&self, operation: Operation) -> Result<Output, Error> {
-        self.store.execute(operation).await
+    fn send(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
+        self.store.execute(operation)
     }
 
     /// What a call knows, before anything was read.
@@ -264,18 +267,26 @@ impl Runner {
     }
 }
 
-/// The numbers of patterns by their names.
+/// What calls look up: the numbers of patterns by their names, and the names of each entity's fields in order.
 struct Patterns {
     reads: HashMap<String, ReadId>,
     writes: HashMap<String, WriteId>,
+    field_names: Vec<Vec<String>>,
 }
 
 impl Patterns {
     fn of(model: &Model) -> Self {
         let reads = model.reads.iter().enumerate().map(|(number, read)| (read.name.clone(), ReadId(number)));
         let writes = model.writes.iter().enumerate().map(|(number, write)| (write.name.clone(), WriteId(number)));
-        Self { reads: reads.collect(), writes: writes.collect() }
+        let field_names = model.entities.iter().map(field_names).collect();
+        Self { reads: reads.collect(), writes: writes.collect(), field_names }
     }
+}
+
+fn field_names(entity: &Entity) -> Vec<String> {
+    let mut names: Vec<String> = entity.fields.iter().map(|field| field.name.clone()).collect();
+    names.sort_unstable();
+    names
 }
 
 /// The model with the names that its tables have in the store, so that no call need make them.

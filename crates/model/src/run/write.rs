@@ -95,7 +95,7 @@ impl Runner {
         otherwise: Result<Option<Found>, RunError>,
     ) -> Result<Option<Found>, RunError> {
         match once {
-            Some(once) => self.repeated(write, once).await?.unwrap_or(otherwise),
+            Some(once) => Box::pin(self.repeated(write, once)).await?.unwrap_or(otherwise),
             None => otherwise,
         }
     }
@@ -119,7 +119,9 @@ impl Runner {
         mut inputs: Inputs<'_>,
         once: Option<&Once>,
     ) -> Result<Written, RunError> {
-        self.read_lets(write, call, &mut inputs).await?;
+        if !write.lets.is_empty() {
+            Box::pin(self.read_lets(write, call, &mut inputs)).await?;
+        }
         self.permit(write.allow.as_ref(), &write.parameters, call, &inputs.lets).await?;
         if self.evolving.is_some() {
             Box::pin(self.settle(write, plan, &inputs)).await?;
@@ -249,12 +251,12 @@ impl Runner {
         let mut promised = self.promised(write, plan, &bound)?;
         let Some(mut operation) = bound.operation.take() else { return Ok(Written::Kept) };
         if let Operation::BatchWriteItem(batch) = operation {
-            return self.apply_batch(batch).await.map(|()| Written::Applied(None));
+            return Box::pin(self.apply_batch(batch)).await.map(|()| Written::Applied(None));
         }
         if let Some(once) = once {
-            operation = self.with_record(write, plan, &bound.actions, once, operation).await?;
+            operation = Box::pin(self.with_record(write, plan, &bound.actions, once, operation)).await?;
         } else if let Some(Promised::Before(table, key)) = promised {
-            promised = self.before_delete(write, table, key, current).await?.map(Promised::Known);
+            promised = Box::pin(self.before_delete(write, table, key, current)).await?.map(Promised::Known);
         }
         let deletes = matches!(operation, Operation::DeleteItem(_));
         let has_token = matches!(&operation, Operation::TransactWriteItems(transaction) if transaction.token.is_some());
@@ -266,8 +268,8 @@ impl Runner {
                 (_, None) => None,
             })),
             Ok(Output::TransactWriteItems(_)) => Ok(Written::Applied(match once {
-                Some(once) => self.returned_once(write, once, promised).await?,
-                None => self.returned_after(write, promised).await?,
+                Some(once) => Box::pin(self.returned_once(write, once, promised)).await?,
+                None => Box::pin(self.returned_after(write, promised)).await?,
             })),
             Ok(_) => Ok(Written::Applied(None)),
             Err(error) if *error.detail() == Detail::OutcomeUnknown => {
@@ -279,7 +281,7 @@ impl Runner {
             }
             Err(error) if error.code() == ErrorCode::ResourceNotFound && plan.cascades() => Err(without_intents(error)),
             Err(error) if let Some(clearing) = outcome::clearing(&bound, &error) => {
-                self.clear(clearing).await?;
+                Box::pin(self.clear(clearing)).await?;
                 Err(RunError::Busy)
             }
             Err(error) => match error.code() {
@@ -337,15 +339,22 @@ impl Runner {
     /// first that deletes it.
     fn promised(&self, write: &Write, plan: &WritePlan, bound: &BoundWrite) -> Result<Option<Promised>, RunError> {
         let Some(entity) = write.result.and_then(|(entity, _)| entity) else { return Ok(None) };
-        let known = |item| self.found_in_request(entity, item).map(Promised::Known);
+        let known = |action: Option<&BoundAction>, item| {
+            let planned = action.and_then(|action| plan.at(&action.step));
+            let outline = planned.and_then(|planned| planned.outline.as_deref());
+            self.found_in_request(entity, outline, item).map(|found| Some(Promised::Known(found)))
+        };
         match &bound.operation {
-            Some(Operation::PutItem(put)) => known(&put.item).map(Some),
+            Some(Operation::PutItem(put)) => known(bound.actions.first(), &put.item),
             Some(Operation::TransactWriteItems(transaction)) => {
                 let is_its =
                     |action: &BoundAction| plan.at(&action.step).is_some_and(|planned| planned.entity == entity);
                 let its = transaction.actions.iter().zip(&bound.actions).filter(|(_, action)| is_its(action));
-                match returned_action(its.map(|(action, _)| action)) {
-                    Some(TransactAction::Put { item, .. }) => known(item).map(Some),
+                match returned_action(its.clone().map(|(action, _)| action)) {
+                    Some(put @ TransactAction::Put { item, .. }) => {
+                        let of_put = its.clone().find(|(action, _)| std::ptr::eq(*action, put));
+                        known(of_put.map(|(_, action)| action), item)
+                    }
                     Some(TransactAction::Update { table, key, .. }) => {
                         Ok(Some(Promised::At(table.clone(), key.clone())))
                     }

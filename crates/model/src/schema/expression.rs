@@ -176,6 +176,16 @@ impl Expr {
         }
     }
 
+    /// Whether it mentions a field of the item at hand.
+    #[must_use]
+    pub fn has_own_fields(&self) -> bool {
+        let mut found = false;
+        self.walk(&mut |expr| {
+            found |= matches!(expr.kind, ExprKind::Place(Place { origin: Origin::Field(..), .. }));
+        });
+        found
+    }
+
     /// The fields of the item at hand that it mentions, each once.
     #[must_use]
     pub fn own_fields(&self) -> Vec<FieldId> {

@@ -103,6 +103,15 @@ impl Table {
         self.indexes.iter().position(|index| index.name == name).map(IndexId)
     }
 
+    /// The type of an attribute of an index's key, or of its own.
+    #[must_use]
+    pub fn key_type(&self, index: Option<IndexId>, attribute: &str) -> KeyType {
+        let of_index = index.map(|index| self.index_at(index));
+        let attributes = of_index.into_iter().flat_map(|index| index.partition.iter().chain(&index.sort));
+        let mut all = attributes.chain(&self.partition).chain(&self.sort);
+        all.find(|key| key.name == attribute).map_or(KeyType::String, |key| key.kind)
+    }
+
     /// The names of its own key attributes.
     pub fn key_names(&self) -> impl Iterator<Item = &str> {
         self.partition.iter().chain(&self.sort).map(|attribute| attribute.name.as_str())

@@ -1,7 +1,6 @@
 //! Timestamps and milliseconds since 1970, for years of four digits.
 
 const DAY_MILLIS: i64 = 86_400_000;
-const TIMESTAMP_CHARS: usize = 24;
 
 /// `2026-10-31T07:08:09.123Z` of milliseconds since 1970.
 pub(super) fn timestamp(millis: i64) -> String {
@@ -11,29 +10,23 @@ pub(super) fn timestamp(millis: i64) -> String {
     if !(0..=9999).contains(&year) {
         return format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z");
     }
-    let mut text = String::with_capacity(TIMESTAMP_CHARS);
-    let parts = [
-        (year, 4, '-'),
-        (month, 2, '-'),
-        (day, 2, 'T'),
-        (hour, 2, ':'),
-        (minute, 2, ':'),
-        (second, 2, '.'),
-        (milli, 3, 'Z'),
+    let [c, y, m, d] = [year / 100, year % 100, month, day].map(|number| two_digits(number as u32));
+    let [h, n, s] = [hour, minute, second].map(|number| two_digits(number as u32));
+    let ([i, j], k) = (two_digits(milli as u32 / 10), digit(milli as u32));
+    let text = [
+        c[0], c[1], y[0], y[1], b'-', m[0], m[1], b'-', d[0], d[1], b'T', h[0], h[1], b':', n[0], n[1], b':', s[0],
+        s[1], b'.', i, j, k, b'Z',
     ];
-    for (number, digits, after) in parts {
-        push_digits(&mut text, number, digits);
-        text.push(after);
-    }
-    text
+    String::from_utf8(text.to_vec()).expect("digits and signs are ASCII")
 }
 
-/// Adds so many decimal digits of a number that has no more.
-fn push_digits(text: &mut String, number: i64, digits: u32) {
-    for place in (0..digits).rev() {
-        let digit = number / 10_i64.pow(place) % 10;
-        text.push(char::from(b'0' + digit as u8));
-    }
+/// The last two decimal digits of a number.
+fn two_digits(number: u32) -> [u8; 2] {
+    [digit(number / 10), digit(number)]
+}
+
+fn digit(number: u32) -> u8 {
+    b'0' + (number % 10) as u8
 }
 
 /// Milliseconds since 1970 of a timestamp with milliseconds in UTC; `None` if it is none.

@@ -124,9 +124,21 @@ fn is_slug(byte: u8) -> bool {
 
 /// Crockford's base 32 in upper case; the first character holds three bits.
 fn is_ulid(value: &str) -> bool {
-    let is_digit = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_uppercase() && !b"ILOU".contains(&byte);
-    value.len() == 26 && matches!(value.as_bytes()[0], b'0'..=b'7') && value.bytes().all(is_digit)
+    value.len() == 26
+        && matches!(value.as_bytes()[0], b'0'..=b'7')
+        && value.bytes().all(|byte| IS_ULID_DIGIT[usize::from(byte)])
 }
+
+/// Whether each byte is one of Crockford's digits.
+const IS_ULID_DIGIT: [bool; 256] = {
+    let (digits, mut is_digit) = (b"0123456789ABCDEFGHJKMNPQRSTVWXYZ", [false; 256]);
+    let mut place = 0;
+    while place < digits.len() {
+        is_digit[digits[place] as usize] = true;
+        place += 1;
+    }
+    is_digit
+};
 
 /// Groups of 8, 4, 4, 4 and 12 hexadecimal digits.
 fn is_uuid(value: &str) -> bool {
