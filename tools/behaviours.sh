@@ -16,7 +16,7 @@ for _ in $(seq 100); do
         export KEYFORM_EXTENDDB_URL=http://127.0.0.1:$port
         cargo test --locked --workspace --test behaviours --test run --test migrate --test deploy --test copy --test files --test live_reads --test live_evolution --test handlers
         # The scenarios of the systems.
-        cargo test --locked -p keyform-agencies -p keyform-t3nets
+        cargo test --locked -p keyform-agencies -p keyform-discord -p keyform-t3nets
         cargo test --locked -p keyform-helpmaton --test identity
         exit
     fi

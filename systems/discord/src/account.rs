@@ -92,9 +92,7 @@ impl Service {
 
     async fn sign_up_once(&self, email: &str, username: &str, hash: &str, token: &str) -> Result<User, FlowError> {
         let runner = self.discord.calls().runner();
-        if self.host.tables() == Tables::Made {
-            runner.create_answer_table().await?;
-        }
+        self.answers.get_or_try_init(|| self.make_answers()).await?;
         let arguments: Attributes = [("email", email), ("username", username), ("passwordHash", hash)]
             .map(|(name, value)| (name.to_owned(), AttributeValue::from(value)))
             .into();
@@ -106,6 +104,14 @@ impl Service {
             Err(RunError::Refused { outcome, .. }) if outcome == "EmailTaken" => Err(taken(SignUpError::EmailTaken)),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The table of answers, where tables are made when they are needed.
+    async fn make_answers(&self) -> Result<(), RunError> {
+        if self.host.tables() == Tables::Made {
+            self.discord.calls().runner().create_answer_table().await?;
+        }
+        Ok(())
     }
 
     /// Proves who one is, for a token.

@@ -1,5 +1,7 @@
 //! Sample data: two people, a server with two channels, a few messages, and an invite. Made once; a second start finds them.
 
+use std::time::Duration;
+
 use keyform::Secret;
 use keyform::server::FlowError;
 
@@ -15,6 +17,10 @@ const TALK: [(&str, &str); 4] = [
     ("ada", "On punched cards, at the first try."),
     ("grace", "Then I shall look for the moth."),
 ];
+
+/// How often, and after which pause, an index is asked again.
+const TRIES_MAX: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// The password of somebody in the sample data, and of whoever tries the chat without choosing one.
 #[must_use]
@@ -38,10 +44,24 @@ impl Service {
         let grace = self.sample_user("grace").await?;
         let server = self.sample_server(&ada).await?;
         let code = self.sample_invite(&ada, &server).await?;
-        self.as_user(&grace).join_by_invite(&code).await?;
+        self.patiently(|| async { Ok(self.as_user(&grace).join_by_invite(&code).await?) }).await?;
         let channel = self.sample_channel(&ada, &server).await?;
         self.sample_talk(&ada, &grace, &channel).await?;
         Ok(lines(&ada, &server, &channel, &code))
+    }
+
+    /// Does what an index that lags behind may refuse for a moment: a code or a channel that it does not have yet.
+    async fn patiently<T, W: Future<Output = Result<T, FlowError>>>(
+        &self,
+        work: impl Fn() -> W,
+    ) -> Result<T, FlowError> {
+        for _ in 0..TRIES_MAX {
+            match work().await {
+                Err(FlowError::Forbidden | FlowError::Refused { .. }) => self.world().sleep(PAUSE).await,
+                done => return done,
+            }
+        }
+        work().await
     }
 
     async fn sample_user(&self, name: &str) -> Result<UserId, FlowError> {
@@ -94,7 +114,7 @@ impl Service {
         let written = self.discord.messages(channel).await?.items.len();
         for (name, text) in TALK.into_iter().skip(written) {
             let author = if name == "ada" { ada } else { grace };
-            self.as_user(author).post_message(channel, text).await?;
+            self.patiently(|| async { Ok(self.as_user(author).post_message(channel, text).await?) }).await?;
         }
         Ok(())
     }

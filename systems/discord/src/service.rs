@@ -6,6 +6,7 @@ use std::time::Duration;
 use keyform::CallError;
 use keyform::application::Host;
 use keyform::model::run::Surroundings;
+use tokio::sync::OnceCell;
 
 use crate::gateway::{Gateway, Mailboxes};
 use crate::model::{Caller, Discord, UserId};
@@ -34,6 +35,8 @@ pub struct Service {
     pub(crate) settings: Settings,
     pub(crate) mailboxes: Mailboxes,
     pub(crate) gateway: Gateway,
+    /// Whether the table of answers has been looked after.
+    pub(crate) answers: Arc<OnceCell<()>>,
 }
 
 impl Service {
@@ -45,7 +48,7 @@ impl Service {
         let discord = Discord::on(host.store(), host.options())?;
         let mailboxes = Mailboxes::new(host.surroundings());
         let gateway = Gateway::new(discord.clone(), Arc::new(mailboxes.clone()));
-        Ok(Self { discord, host: host.clone(), settings, mailboxes, gateway })
+        Ok(Self { discord, host: host.clone(), settings, mailboxes, gateway, answers: Arc::default() })
     }
 
     /// The model as code sees it, which may everything.

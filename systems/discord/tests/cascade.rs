@@ -110,7 +110,7 @@ fn whoever_is_killed_in_the_middle_leaves_the_rest_to_the_next() {
             world.join(&company.ada, &server.server_id, &company.grace).await;
             let here = Company { server: server.server_id, channel: channel.channel_id, ..copy(&company) };
             fill(&world, &here, &here.channel, 2).await;
-            let mortal = world.through(Arc::new(Mortal::new(scene.host.store(), requests)));
+            let mortal = world.through(Arc::new(Mortal::new(world.scene.host.store(), requests)));
             // Whether it was told or not: it is deleted, or it is not.
             let told = mortal.of(&company.ada).delete_server(&here.server).await;
             let is_there = world.code().server_by_id(&here.server).await.unwrap().is_some();

@@ -193,7 +193,7 @@ fn an_address_has_one_account_however_many_register_at_once() {
         });
         let registered: Vec<UserId> = all(tries).await.into_iter().flatten().collect();
         let ada = world.code().user_by_email("ada@example.com").await.unwrap().unwrap();
-        assert_eq!(registered, [ada.user_id.clone()], "whoever was first, also if the answer was lost");
+        assert_eq!(registered, std::slice::from_ref(&ada.user_id), "whoever was first, also if the answer was lost");
         assert!(world.code().credentials(&ada.user_id).await.unwrap().is_some());
     });
 }
@@ -238,7 +238,7 @@ fn a_program_that_is_killed_leaves_nothing_by_half() {
         let (ada, grace) = (world.user("ada").await, world.user("grace").await);
         let mut finished = 0;
         for requests in 1..40 {
-            let mortal = Arc::new(Mortal::new(scene.host.store(), requests));
+            let mortal = Arc::new(Mortal::new(world.scene.host.store(), requests));
             if evening(&world.through(mortal), &ada, &grace).await.is_some() {
                 finished += 1;
                 break;

@@ -97,7 +97,7 @@ fn a_wrong_password_and_an_unknown_address_are_the_same_to_whoever_tries() {
         let world = world(&scene).await;
         world.user("ada").await;
         let count = Arc::new(AtomicU64::new(0));
-        let counted = world.through(Arc::new(Counting { store: scene.host.store(), count: count.clone() }));
+        let counted = world.through(Arc::new(Counting { store: world.scene.host.store(), count: count.clone() }));
         let mut tried = Vec::new();
         for email in ["ada@example.com", "nobody@example.com"] {
             let before = count.load(Ordering::SeqCst);
@@ -139,7 +139,7 @@ fn lists_have_the_names_that_people_see() {
         assert_eq!(servers.items.iter().map(|server| server.name.as_str()).collect::<Vec<_>>(), ["Engines"]);
         assert_eq!(servers.cursor, None);
         let listening = world.service.open_connection(&company.ada.user_id, &company.channel, None).await.unwrap();
-        assert_eq!(listening.channel_ids, [company.channel.clone()]);
+        assert_eq!(listening.channel_ids, std::slice::from_ref(&company.channel));
         let of = || OfServer { server_id: company.server.clone(), cursor: None };
         let members = world.service.list_members(grace, of()).await.unwrap();
         let mut seen: Vec<(&str, bool)> =
@@ -275,7 +275,10 @@ fn a_connection_hears_stays_moves_and_ends() {
         assert_eq!(refusal(service.keep_connected(grace, &connection).await), "NotConnected");
         service.close_connection(grace, &connection).await.unwrap();
         scene.clock.advance(Duration::from_secs(60));
-        assert_eq!(service.keep_connected(ada, &connection).await.unwrap().channel_ids, [company.channel.clone()]);
+        assert_eq!(
+            service.keep_connected(ada, &connection).await.unwrap().channel_ids,
+            std::slice::from_ref(&company.channel)
+        );
         let looms = CreateChannelInput::new(company.server.clone(), "looms");
         let looms = world.of(&company.ada).create_channel(looms).await.unwrap().channel_id;
         world.of(&company.ada).switch_channel(&connection, &company.channel, &looms).await.unwrap();
