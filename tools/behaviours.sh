@@ -17,6 +17,7 @@ for _ in $(seq 100); do
         cargo test --locked --workspace --test behaviours --test run --test migrate --test deploy --test copy --test files --test live_reads --test live_evolution --test handlers --test model_at_its_word
         # The scenarios of the systems.
         cargo test --locked -p keyform-agencies -p keyform-discord -p keyform-t3nets
+        cargo test --locked -p keyform-workspaces --test access_patterns --test flows --test concurrency
         cargo test --locked -p keyform-helpmaton --test identity
         exit
     fi
