@@ -68,8 +68,9 @@ pub(crate) fn run(config: &Config, request: &Request) -> Result<(), Failure> {
         let Offer { files, applications, token_keys } = offer(config, request, Arc::new(database.clone()))?;
         let server = Server::bind(settings(config, files.models(), token_keys)?)?;
         let running = keyform::serve(server, &database)?;
+        let told = begin(&applications, request)?;
         announce(&ready(config, &running), &running, files)?;
-        begin(&applications, request)?;
+        told.iter().try_for_each(|line| output::line(line))?;
         wait(&events, running, stopped);
         applications.stop();
         database.close()?;
@@ -80,8 +81,9 @@ pub(crate) fn run(config: &Config, request: &Request) -> Result<(), Failure> {
         let Offer { files, applications, token_keys } = offer(config, request, store.clone())?;
         check_tables(&runtime, &files, request)?;
         let running = keyform::serve_models(settings(config, files.models(), token_keys)?, store)?;
+        let told = begin(&applications, request)?;
         announce(&ready_elsewhere(config, &running), &running, files)?;
-        begin(&applications, request)?;
+        told.iter().try_for_each(|line| output::line(line))?;
         wait(&events, running, stopped);
         applications.stop();
     }
@@ -152,8 +154,8 @@ fn include_systems(config: &Config, request: &Request, files: &ModelFiles, appli
     }
 }
 
-/// Starts the jobs of systems, and fills them with sample data if that was asked for.
-fn begin(applications: &Applications, request: &Request) -> Result<(), Failure> {
+/// Starts the jobs of systems, and fills them with sample data if that was asked for; lines that tell what can be tried.
+fn begin(applications: &Applications, request: &Request) -> Result<Vec<String>, Failure> {
     let named = request.models.iter().filter_map(|name| systems::find(name));
     for system in named {
         applications.start(applications.named(system)?);
@@ -161,12 +163,7 @@ fn begin(applications: &Applications, request: &Request) -> Result<(), Failure> 
     if request.models.is_empty() && !request.no_systems {
         applications.wake_the_used();
     }
-    if request.demo {
-        for line in applications.make_samples()? {
-            output::line(&line)?;
-        }
-    }
-    Ok(())
+    if request.demo { applications.make_samples() } else { Ok(Vec::new()) }
 }
 
 fn is_loopback(host: &str) -> bool {

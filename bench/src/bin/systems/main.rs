@@ -69,9 +69,9 @@ impl Stage {
             address
         };
         let mut ways: Vec<Box<dyn Way>> = vec![Box::new(ours::InProcess::new(&folder.join("embedded"), options.callers, runtime))];
+        ways.push(Box::new(ours::OverHttp::new(&folder.join("served"), options.callers, runtime)));
         let keyform = start(Engine::Keyform, &options.keyform);
         let (remote, world) = by_hand::prepare(keyform, options.callers, runtime);
-        ways.push(Box::new(ours::OverHttp::new(keyform, world.clone())));
         ways.push(Box::new(by_hand::ByHand::new(Engine::Keyform, remote, world, runtime)));
         for (engine, binary) in [(Engine::Dynoxide, &options.dynoxide), (Engine::ExtendDb, &options.extenddb)] {
             let address = start(engine, binary);

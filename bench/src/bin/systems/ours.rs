@@ -4,7 +4,9 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use keyform::{Database, Money};
+use keyform::application::{Application, Host};
+use keyform::server::{Flow, FlowCall, FlowError, Running, Server, Settings};
+use keyform::{Database, ModelFiles, Money};
 use keyform_driver::http::Connection;
 use keyform_helpmaton::model::ReserveCreditsInput;
 use keyform_t3nets::model::ChannelOwnerChannelType;
@@ -41,7 +43,7 @@ impl Way for InProcess {
     }
 }
 
-async fn call(world: &World, till: &Till, path: HotPath) -> Result<(), Box<dyn std::error::Error>> {
+async fn call(world: &World, till: &Till, path: HotPath) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     match path {
         HotPath::PostMessage => drop(world.discord.post_message(&world.channel, "hello").await?),
         HotPath::LoadAggregate => drop(world.workspaces.workspace(&world.workspace).await?),
@@ -64,16 +66,61 @@ async fn call(world: &World, till: &Till, path: HotPath) -> Result<(), Box<dyn s
     Ok(())
 }
 
-/// The model API of a server, each caller with a connection of its own.
+/// The model API of a server of this process on a database of its own, each caller with a connection.
 pub struct OverHttp {
     address: SocketAddr,
     world: World,
+    _running: Running,
 }
 
 impl OverHttp {
-    pub fn new(address: SocketAddr, world: World) -> Self {
-        Self { address, world }
+    pub fn new(folder: &Path, callers: usize, runtime: &Arc<Runtime>) -> Self {
+        let database = Database::open(folder).unwrap_or_else(|error| panic!("no database: {error}"));
+        let world = runtime.block_on(World::make(Arc::new(database.clone()), callers));
+        let world = world.unwrap_or_else(|error| panic!("over HTTP: {error}"));
+        let running = serve(&database, &world).unwrap_or_else(|error| panic!("over HTTP: {error}"));
+        Self { address: running.address(), world, _running: running }
     }
+}
+
+/// Serves the models. Two paths are for systems only, and get a flow that callers may call.
+fn serve(database: &Database, world: &World) -> Result<Running, Box<dyn std::error::Error>> {
+    let host = Host::on(database.clone());
+    let mut files = ModelFiles::open(&[], database, Default::default())?;
+    files.add_application(&Application::new(&host, world.discord.calls()))?;
+    files.add_application(&Application::new(&host, world.workspaces.calls()))?;
+    files.add_application(&Application::new(&host, world.agencies.calls()))?;
+    files.add_application(&Application::new(&host, world.helpmaton.calls()).flow(reserve_and_settle(world)))?;
+    files.add_application(&Application::new(&host, world.t3nets.calls()).flow(resolve_channel(world)))?;
+    let settings = Settings { port: 0, models: files.models(), ..Settings::default() };
+    Ok(keyform::serve(Server::bind(settings)?, database)?)
+}
+
+fn reserve_and_settle(world: &World) -> Flow {
+    let world = world.clone();
+    Flow::new("reserveAndSettle", "Reserves a cent and settles it.", move |call: FlowCall<TillNumber>| {
+        let world = world.clone();
+        async move { flow(&world, call.arguments.till, HotPath::ReserveAndSettle).await }
+    })
+}
+
+fn resolve_channel(world: &World) -> Flow {
+    let world = world.clone();
+    Flow::new("resolveChannel", "Whose channel it is.", move |call: FlowCall<TillNumber>| {
+        let world = world.clone();
+        async move { flow(&world, call.arguments.till, HotPath::ResolveChannel).await }
+    })
+}
+
+async fn flow(world: &World, till: usize, path: HotPath) -> Result<bool, FlowError> {
+    let done = call(world, &world.tills[till], path).await.map_err(|error| FlowError::Broken(error.to_string()));
+    done.map(|()| true)
+}
+
+/// Which caller it is.
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct TillNumber {
+    till: usize,
 }
 
 impl Way for OverHttp {
@@ -84,7 +131,7 @@ impl Way for OverHttp {
     fn caller(&self, number: usize) -> Caller<'_> {
         let mut client = Client { connection: Connection::to(self.address), host: self.address.to_string() };
         let (world, till) = (&self.world, &self.world.tills[number]);
-        Box::new(move |path| client.run(world, till, path).map(drop))
+        Box::new(move |path| client.run(world, number, till, path).map(drop))
     }
 }
 
@@ -95,7 +142,7 @@ struct Client {
 }
 
 impl Client {
-    fn run(&mut self, world: &World, till: &Till, path: HotPath) -> Result<Value, String> {
+    fn run(&mut self, world: &World, number: usize, till: &Till, path: HotPath) -> Result<Value, String> {
         let author = json!({ "userId": world.author });
         let owner = json!({ "userId": till.owner, "email": till.email });
         match path {
@@ -107,10 +154,7 @@ impl Client {
                 self.get(&path, &json!({ "userId": world.member }))
             }
             HotPath::ReserveAndSettle => {
-                let wanted = json!({ "workspaceId": till.workspace, "agentId": till.agent, "amount": CENT });
-                let reserved = self.post("helpmaton/reserve", &owner, &wanted)?;
-                let cost = json!({ "reservationId": reserved["reservationId"], "actualCost": CENT });
-                self.post("helpmaton/settle", &owner, &cost)
+                self.post("helpmaton/reserveAndSettle", &owner, &json!({ "till": number }))
             }
             HotPath::CheckPermission => {
                 let path = format!("helpmaton/workspacePermission?workspaceId={}&userId={}", till.workspace, till.owner);
@@ -118,7 +162,7 @@ impl Client {
             }
             HotPath::ResolveChannel => {
                 let caller = json!({ "tenant_id": "acme", "user_id": "ada" });
-                self.post("t3nets/resolveChannel", &caller, &json!({ "channel_type": "slack", "channel_id": CHANNEL }))
+                self.post("t3nets/resolveChannel", &caller, &json!({ "till": number }))
             }
             HotPath::CheckMembership => {
                 let path = format!("agencies/membership?agencyId={}&idpid={}", world.agency, world.person);

@@ -28,11 +28,11 @@ const TRIES_MAX: u32 = 6;
 const MORE: &str = "\
 Prints a line of JSON for each item that is there, then one for each change: {\"kind\": \"item\" | \"insert\" | \"modify\" | \"remove\", …}. A \
 connection that is lost is made again, and goes on where it was: nothing is missed, nothing told twice. MODEL is the name under which the \
-server has the model. It ends with Ctrl-C, or after --changes N. See docs/live.md.";
+server has the model. It ends with Ctrl-C, or after --lines N. See docs/live.md.";
 
 pub(super) fn command() -> Command {
     let text = |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value);
-    let changes = text("changes", "N").value_parser(value_parser!(u64)).help("End after so many changes");
+    let lines = text("lines", "N").value_parser(value_parser!(u64)).help("End after so many lines");
     let claim = text("as", "CLAIM=VALUE").action(ArgAction::Append);
     Command::new("watch")
         .about("Follows a read live: what is there, then every change")
@@ -47,7 +47,7 @@ pub(super) fn command() -> Command {
         .arg(text("server", "URL").default_value("http://127.0.0.1:8000").help("The server"))
         .arg(text("token", "TOKEN").help("The caller's bearer token [env: KEYFORM_TOKEN]"))
         .arg(claim.help("For development: watch as someone with this claim"))
-        .arg(changes)
+        .arg(lines)
         .after_help(MORE)
 }
 
@@ -82,7 +82,7 @@ async fn follow(arguments: &ArgMatches) -> Result<(), Failure> {
     described.check(pattern, &given)?;
     let subscribe =
         json!({ "type": "subscribe", "id": "watch", "read": pattern, "arguments": described.body(&given)? });
-    let mut watch = Watch { subscribe, left: arguments.get_one("changes").copied() };
+    let mut watch = Watch { subscribe, left: arguments.get_one("lines").copied() };
     let mut tries = 0;
     loop {
         let why = match connect(&server, &model).await {
@@ -157,45 +157,40 @@ impl Watch {
             self.subscribe["token"] = token.clone();
         }
         match message["type"].as_str() {
-            Some("page") => self.page(message)?,
-            Some("changes") => return self.changes(message),
+            Some("page" | "changes") => self.lines(message),
             Some("ended" | "error") => {
                 let said = |name: &str| message[name].as_str().unwrap_or_default().to_owned();
-                return Err(Failure::new(format!("{}: {}", said("code"), said("detail"))));
+                Err(Failure::new(format!("{}: {}", said("code"), said("detail"))))
             }
-            _ => {}
+            _ => Ok(false),
+        }
+    }
+
+    fn lines(&mut self, message: &Value) -> Result<bool, Failure> {
+        let count = message.get("count").map(|count| json!({ "kind": "count", "count": count }));
+        let listed = |name: &str| message[name].as_array().into_iter().flatten();
+        for line in count.into_iter().chain(listed("items").map(shown)).chain(listed("changes").map(changed)) {
+            if self.left == Some(0) {
+                break;
+            }
+            output::line(&line.to_string())?;
+            self.left = self.left.map(|left| left - 1);
         }
         Ok(self.left == Some(0))
     }
+}
 
-    fn page(&self, message: &Value) -> Result<(), Failure> {
-        if let Some(count) = message.get("count") {
-            return output::line(&json!({ "kind": "count", "count": count }).to_string());
-        }
-        for shown in message["items"].as_array().into_iter().flatten() {
-            output::line(&json!({ "kind": "item", "entity": shown["entity"], "item": shown["item"] }).to_string())?;
-        }
-        Ok(())
-    }
+/// An item of a page.
+fn shown(item: &Value) -> Value {
+    json!({ "kind": "item", "entity": item["entity"], "item": item["item"] })
+}
 
-    fn changes(&mut self, message: &Value) -> Result<bool, Failure> {
-        for change in message["changes"].as_array().into_iter().flatten() {
-            let mut line = json!({ "kind": change["kind"], "entity": change["entity"], "at": change["at"] });
-            let named = [("item", change.get("item")), ("key", change.get("key"))];
-            // A removal has no item: its key says which one it was.
-            if let Some((name, value)) = named.into_iter().find_map(|(name, value)| Some((name, value?))) {
-                line[name] = value.clone();
-            }
-            output::line(&line.to_string())?;
-            if let Some(left) = &mut self.left {
-                *left = left.saturating_sub(1);
-                if *left == 0 {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
-    }
+/// A change. A removal has no item: its key says which one it was.
+fn changed(change: &Value) -> Value {
+    let mut line = json!({ "kind": change["kind"], "entity": change["entity"], "at": change["at"] });
+    let name = if change.get("item").is_some() { "item" } else { "key" };
+    line[name] = change[name].clone();
+    line
 }
 
 fn closed(frame: Option<&CloseFrame>) -> String {

@@ -97,12 +97,13 @@ impl Runner {
     /// If the store refuses.
     pub async fn create_cascade_table(&self) -> Result<bool, RunError> {
         match self.send(Operation::CreateTable(cascade_table())).await {
-            Ok(_) => {}
-            Err(error) if error.code() == ErrorCode::ResourceInUse => return Ok(false),
-            Err(error) => return Err(error.into()),
+            Ok(_) => self.wait_until_active(CASCADES).await.map(|()| true),
+            // Perhaps somebody else is making it right now.
+            Err(error) if error.code() == ErrorCode::ResourceInUse => {
+                self.wait_until_active(CASCADES).await.map(|()| false)
+            }
+            Err(error) => Err(error.into()),
         }
-        self.wait_until_active(CASCADES).await?;
-        Ok(true)
     }
 
     /// Takes up the cascades that somebody has left half-way, and looks again where an index may have lagged behind. To be called at the start

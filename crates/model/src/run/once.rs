@@ -92,7 +92,10 @@ impl Runner {
     pub async fn create_answer_table(&self) -> Result<bool, RunError> {
         match self.send(Operation::CreateTable(answer_table())).await {
             Ok(_) => {}
-            Err(error) if error.code() == ErrorCode::ResourceInUse => return Ok(false),
+            // Perhaps somebody else is making it right now.
+            Err(error) if error.code() == ErrorCode::ResourceInUse => {
+                return self.wait_until_active(ANSWERS).await.map(|()| false);
+            }
             Err(error) => return Err(error.into()),
         }
         self.wait_until_active(ANSWERS).await?;
