@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -30,6 +30,9 @@ enum Event {
 
 /// The exit code after a second Ctrl-C, as shells expect it.
 const INTERRUPTED: i32 = 130;
+
+/// The address in what systems tell of their sample data.
+const SAMPLE_URL: &str = "http://127.0.0.1:8000";
 
 /// How often the files of models are looked at.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(1);
@@ -70,7 +73,7 @@ pub(crate) fn run(config: &Config, request: &Request) -> Result<(), Failure> {
         let running = keyform::serve(server, &database)?;
         let told = begin(&applications, request)?;
         announce(&ready(config, &running), &running, files)?;
-        told.iter().try_for_each(|line| output::line(line))?;
+        tell(&told, &running)?;
         wait(&events, running, stopped);
         applications.stop();
         database.close()?;
@@ -83,12 +86,18 @@ pub(crate) fn run(config: &Config, request: &Request) -> Result<(), Failure> {
         let running = keyform::serve_models(settings(config, files.models(), token_keys)?, store)?;
         let told = begin(&applications, request)?;
         announce(&ready_elsewhere(config, &running), &running, files)?;
-        told.iter().try_for_each(|line| output::line(line))?;
+        tell(&told, &running)?;
         wait(&events, running, stopped);
         applications.stop();
     }
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Prints what can be tried with sample data, at the address that this server has.
+fn tell(lines: &[String], running: &Running) -> Result<(), Failure> {
+    let url = running.url();
+    lines.iter().try_for_each(|line| output::line(&line.replace(SAMPLE_URL, &url)))
 }
 
 /// Says what is served and where, and keeps an eye on the files.
@@ -120,7 +129,9 @@ fn offer(config: &Config, request: &Request, store: Arc<dyn Execute>) -> Result<
     let tables = if config.is_embedded() { Tables::Made } else { Tables::Expected };
     let token_keys = token_keys(config)?;
     let host = Host::shared(store.clone()).with_tables(tables).with_options(settings.clone().into());
-    let applications = Applications::on(host.with_token_keys(token_keys.clone()));
+    let host = host.with_token_keys(token_keys.clone());
+    let applications =
+        Applications::on(if config.keeps_data() { host.with_folder(files_folder(config)) } else { host });
     let mut files = ModelFiles::open_on(&[], Ground { store, tables, settings })?;
     for name in &request.models {
         match systems::find(name) {
@@ -136,6 +147,13 @@ fn offer(config: &Config, request: &Request, store: Arc<dyn Execute>) -> Result<
     }
     files.runners().for_each(|runner| report_lacks(config, runner));
     Ok(Offer { files, applications, token_keys })
+}
+
+/// Where systems keep what does not fit into items: beside the data directory, whose files are the database's own.
+fn files_folder(config: &Config) -> PathBuf {
+    let mut name = config.data.clone().into_os_string();
+    name.push("-files");
+    PathBuf::from(name)
 }
 
 /// Without a key of the operator, there is one for as long as the process lives: the tokens that systems issue in development are known.

@@ -217,6 +217,28 @@ fn systems_are_served_by_default_and_make_tables_when_they_are_called() {
 }
 
 #[test]
+fn sample_data_and_files_are_there_after_a_kill_and_a_second_start() {
+    let home = Home::new();
+    let ada = "X-Keyform-Caller: userId=ada00000-0000-4000-8000-000000000001; email=ada@example.com\r\n";
+    let call = |served: &Served, flow: &str, body: &str| {
+        let (status, answer) = served.send("POST", &format!("/v1/helpmaton/{flow}"), ada, body).unwrap();
+        assert_eq!(status, 200, "{flow}: {answer}");
+        serde_json::from_str::<Value>(&answer).unwrap()
+    };
+    let workspace = "ada00000-0000-4000-8000-000000000002";
+    let mut first = home.serve(&["--demo", "--data", "data"]);
+    let file = r#"{"name": "notes.md", "text": "A loop is a thing that repeats."}"#;
+    let uploaded = call(&first, "uploadDocuments", &format!(r#"{{"workspaceId": "{workspace}", "files": [{file}]}}"#));
+    let id = uploaded[0]["documentId"].as_str().unwrap_or_else(|| panic!("{uploaded}")).to_owned();
+    first.kill();
+    let second = home.serve(&["--demo", "--data", "data"]);
+    let asked = format!(r#"{{"workspaceId": "{workspace}", "documentId": "{id}"}}"#);
+    assert!(call(&second, "documentText", &asked).to_string().contains("thing that repeats"));
+    let members = call(&second, "members", &format!(r#"{{"workspaceId": "{workspace}"}}"#));
+    assert_eq!(members.to_string().matches("@example.com").count(), 2, "{members}");
+}
+
+#[test]
 fn copies_on_a_store_elsewhere_take_each_others_cursors() {
     let home = Home::new();
     let store = home.serve(&["--in-memory", "--no-systems"]);

@@ -51,7 +51,7 @@ pub const MODEL: &str = include_str!("../helpmaton.kf");
 /// # Errors
 /// The host lacks what the model needs, such as keys for encrypted fields.
 pub fn application(host: &Host) -> Result<Application, CallError> {
-    application_with(host, Settings::default())
+    application_with(host, Settings::on(host))
 }
 
 /// The same, with other settings.

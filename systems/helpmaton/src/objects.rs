@@ -4,7 +4,8 @@
 //! DynamoDB gives one on S3, whose PutObject, GetObject, DeleteObject and ListObjectsV2 are the four methods.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -129,13 +130,16 @@ fn if_there<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Writes a file beside its place and puts it there as a whole, so that nobody reads half of it.
+/// Writes a file beside its place and puts it there as a whole, so that nobody reads half of it. When it is done, a power cut takes nothing back.
 fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     let parent = path.parent().unwrap_or(path);
     std::fs::create_dir_all(parent)?;
     let beside = path.with_extension("writing");
-    std::fs::write(&beside, content)?;
-    std::fs::rename(&beside, path)
+    let mut file = File::create(&beside)?;
+    file.write_all(content)?;
+    file.sync_all()?;
+    std::fs::rename(&beside, path)?;
+    File::open(parent)?.sync_all()
 }
 
 impl Objects for Directory {

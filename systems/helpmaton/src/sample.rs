@@ -64,7 +64,8 @@ fn told(ada: &Caller) -> Vec<String> {
         "-H 'Content-Type: application/json' -H 'X-Keyform-Caller: userId={}; email={}'",
         ada.user_id, ada.email
     );
-    let curl = |flow: &str, body: &str| format!("  curl -s localhost:8000/v1/helpmaton/{flow} {headers} -d '{body}'");
+    let curl =
+        |flow: &str, body: &str| format!("  curl -s http://127.0.0.1:8000/v1/helpmaton/{flow} {headers} -d '{body}'");
     vec![
         "helpmaton: Ada's workspaces, and who is in hers".to_owned(),
         curl("myWorkspaces", "{}"),

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::model;
 use crate::notify::{Logged, Notice, Notifier};
-use crate::objects::{Memory, Objects};
+use crate::objects::{Directory, Memory, Objects};
 use crate::prices::PriceTable;
 use crate::secrets::Hashing;
 
@@ -51,6 +51,18 @@ pub struct Settings {
     pub administrators: BTreeSet<String>,
     /// What the shop signs orders with. Without it no order is taken over HTTP.
     pub shop_secret: Option<Secret<String>>,
+}
+
+impl Settings {
+    /// Those by default, with contents kept in the host's folder if it has one.
+    #[must_use]
+    pub fn on(host: &Host) -> Self {
+        let settings = Self::default();
+        match host.folder() {
+            Some(folder) => Self { objects: Arc::new(Directory::new(folder.join("helpmaton"))), ..settings },
+            None => settings,
+        }
+    }
 }
 
 impl Default for Settings {

@@ -147,6 +147,11 @@ impl Config {
         }
     }
 
+    /// Whether the database is one of this process, and outlives it.
+    pub(crate) fn keeps_data(&self) -> bool {
+        self.is_embedded() && !self.in_memory
+    }
+
     /// Whether the tables are in a data directory, or in memory.
     pub(crate) fn is_embedded(&self) -> bool {
         self.store == StoreKind::Embedded

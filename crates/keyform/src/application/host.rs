@@ -1,5 +1,6 @@
 //! Where applications run.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -17,6 +18,7 @@ pub struct Host {
     tables: Tables,
     options: ModelOptions,
     token_keys: TokenKeys,
+    folder: Option<PathBuf>,
 }
 
 /// A store that is shared.
@@ -44,6 +46,7 @@ impl Host {
             tables: Tables::Made,
             options: ModelOptions::new(),
             token_keys: TokenKeys::made_up(),
+            folder: None,
         }
     }
 
@@ -63,6 +66,12 @@ impl Host {
     #[must_use]
     pub fn with_token_keys(self, token_keys: TokenKeys) -> Self {
         Self { token_keys, ..self }
+    }
+
+    /// The same, with a folder for what does not fit into items, such as files. It is made when it is needed.
+    #[must_use]
+    pub fn with_folder(self, folder: impl Into<PathBuf>) -> Self {
+        Self { folder: Some(folder.into()), ..self }
     }
 
     /// The same, with a value for a variable in the names of tables.
@@ -87,6 +96,12 @@ impl Host {
     #[must_use]
     pub fn tables(&self) -> Tables {
         self.tables
+    }
+
+    /// The folder for what does not fit into items; nothing where nothing is kept, or somebody else keeps it.
+    #[must_use]
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
     }
 
     /// The keys that tokens are verified with.

@@ -103,7 +103,8 @@ impl Application {
         self
     }
 
-    /// The same, with sample data for newcomers. `make` writes them, or finds them written, and answers with lines that tell what can be tried.
+    /// The same, with sample data for newcomers. `make` writes them, or finds them written, and answers with lines that tell what can be tried,
+    /// at a server that listens on `http://127.0.0.1:8000`; whoever shows them puts in the address there is.
     #[must_use]
     pub fn sample<F, W, E>(mut self, make: F) -> Self
     where

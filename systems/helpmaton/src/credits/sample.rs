@@ -38,7 +38,8 @@ pub(crate) async fn sample(
 fn told(by: &Caller, workspace_id: &WorkspaceId) -> Vec<String> {
     let headers =
         format!("-H 'Content-Type: application/json' -H 'X-Keyform-Caller: userId={}; email={}'", by.user_id, by.email);
-    let curl = |flow: &str, body: String| format!("  curl -s localhost:8000/v1/helpmaton/{flow} {headers} -d '{body}'");
+    let curl =
+        |flow: &str, body: String| format!("  curl -s http://127.0.0.1:8000/v1/helpmaton/{flow} {headers} -d '{body}'");
     let begin = format!(
         r#"{{"workspaceId":"{workspace_id}","agentId":"{AGENT}","reservationId":"{RESERVATION}","messages":["What is a loop?"]}}"#
     );
