@@ -244,10 +244,12 @@ impl Migration {
 
     async fn make_state_table(&self) -> Result<(), MigrateError> {
         match self.store.execute(Operation::CreateTable(state::state_table())).await {
-            Ok(_) => self.wait_until_active(state::STATE_TABLE).await,
-            Err(error) if error.code() == ErrorCode::ResourceInUse => self.wait_until_active(state::STATE_TABLE).await,
-            Err(error) => Err(error.into()),
+            Ok(_) => {}
+            Err(error) if error.code() == ErrorCode::ResourceInUse => {}
+            Err(error) => return Err(error.into()),
         }
+        self.wait_until_active(state::STATE_TABLE).await?;
+        Ok(state::wait_until_readable(self.store.as_ref(), &self.id, self.surroundings.as_ref()).await?)
     }
 }
 

@@ -5,6 +5,7 @@
 //! that still believes an older phase is slower, and never wrong (except for the way back, which waits for all of them).
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use keyform_core::expression::{Comparator, Condition, Operand, Path};
 use keyform_core::operation::{CreateTable, PutItem};
@@ -15,6 +16,7 @@ use serde::Serialize;
 use super::find::get;
 use super::form::Form;
 use super::mark::sum;
+use crate::run::Surroundings;
 
 /// The table that holds the states of migrations.
 pub const STATE_TABLE: &str = "keyform-migrations";
@@ -22,6 +24,9 @@ pub const STATE_TABLE: &str = "keyform-migrations";
 pub const REFRESH_MILLIS: i64 = 10_000;
 /// How long a lease holds without being renewed.
 pub const LEASE_MILLIS: i64 = 60_000;
+/// How often a new table is looked at, and the time between.
+const LOOKS_MAX: u32 = 60;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 
 /// Where a migration is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -147,6 +152,23 @@ pub async fn load(store: &dyn Execute, id: &str) -> Result<Option<State>, Error>
         Ok(item) => Ok(item.map(|item| State::of(id, &item))),
         Err(error) if error.code() == ErrorCode::ResourceNotFound => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+/// Waits until the table of states answers. A store may call a table active a moment before it can be read.
+///
+/// # Errors
+///
+/// If the store fails, or still does not know the table after a while.
+pub async fn wait_until_readable(store: &dyn Execute, id: &str, surroundings: &dyn Surroundings) -> Result<(), Error> {
+    let mut looks = 0;
+    loop {
+        match get(store, STATE_TABLE, key(id)).await {
+            Err(error) if error.code() == ErrorCode::ResourceNotFound && looks < LOOKS_MAX => looks += 1,
+            Err(error) => return Err(error),
+            Ok(_) => return Ok(()),
+        }
+        surroundings.sleep(BETWEEN_LOOKS).await;
     }
 }
 

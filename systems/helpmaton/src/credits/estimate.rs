@@ -70,7 +70,7 @@ mod tests {
         };
         assert_eq!(estimate(&call), Tokens { prompt_tokens: 121 + 6, completion_tokens: 100 });
         let tools = PlannedCall { tools: vec![json!({"name": "z".repeat(3988)})], ..call.clone() };
-        assert_eq!(estimate(&tools), Tokens { prompt_tokens: 1121 - 1 + 1 + 6, completion_tokens: 226 });
+        assert_eq!(estimate(&tools), Tokens { prompt_tokens: 1120 + 6, completion_tokens: 226 });
         let short = PlannedCall { output_tokens_max: Some(7), ..call };
         assert_eq!(estimate(&short).completion_tokens, 7);
     }

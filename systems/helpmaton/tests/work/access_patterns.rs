@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use keyform::{CallError, Money};
+use keyform::{CallError, Date, Money};
 use keyform_helpmaton::conversations::{Said, Start, append, start, whole};
 use keyform_helpmaton::credits::{refund, reserve, settle};
 use keyform_helpmaton::documents::{self, Upload};
@@ -14,7 +14,7 @@ use keyform_helpmaton::model::{
 use keyform_helpmaton::prices::{Cost, Tokens};
 use keyform_helpmaton::webhooks::{self, Received};
 use keyform_helpmaton::{agent_keys, channels, email, provider_keys, stream_servers, usage};
-use keyform_scenario::on_every_store;
+use keyform_scenario::{Scene, on_every_store};
 use serde_json::json;
 
 use crate::jobs::talk;
@@ -41,11 +41,15 @@ const PATTERNS: &[(&str, &str, &str)] = &[
     ("11 `credit-reservations`", "create reservation", "credit_reservations_create_reservation"),
     ("11 `credit-reservations`", "get reservation", "credit_reservations_get_reservation"),
     ("11 `credit-reservations`", "clean up expired ones", "credit_reservations_clean_up_expired_ones"),
-    ("12 `token-usage-aggregates`", "get a workspace's aggregate", "token_usage_aggregates_get_and_list"),
-    ("12 `token-usage-aggregates`", "list a workspace's aggregates", "token_usage_aggregates_get_and_list"),
-    ("12 `token-usage-aggregates`", "get an agent's aggregate", "token_usage_aggregates_get_and_list"),
-    ("12 `token-usage-aggregates`", "list an agent's aggregates", "token_usage_aggregates_get_and_list"),
-    ("12 `token-usage-aggregates`", "(index by user, no pattern)", "token_usage_aggregates_get_and_list"),
+    ("12 `token-usage-aggregates`", "get a workspace's aggregate", "token_usage_aggregates_get_workspace_aggregate"),
+    (
+        "12 `token-usage-aggregates`",
+        "list a workspace's aggregates",
+        "token_usage_aggregates_list_workspace_aggregates",
+    ),
+    ("12 `token-usage-aggregates`", "get an agent's aggregate", "token_usage_aggregates_get_agent_aggregate"),
+    ("12 `token-usage-aggregates`", "list an agent's aggregates", "token_usage_aggregates_list_agent_aggregates"),
+    ("12 `token-usage-aggregates`", "(index by user, no pattern)", "token_usage_aggregates_list_user_aggregates"),
     ("13 `email-connection`", "get connection", "email_connection_get_connection"),
     ("13 `email-connection`", "query by workspace", "email_connection_query_by_workspace"),
     ("14 `mcp-server`", "get server", "mcp_server_get_server"),
@@ -57,7 +61,7 @@ const PATTERNS: &[(&str, &str, &str)] = &[
     ("common queries 1", "workspace and all resources", "common_workspace_and_all_resources"),
     ("common queries 3", "reserve, adjust", "credit_reservations_create_reservation"),
     ("common queries 4", "create conversation", "agent_conversations_get_conversation"),
-    ("common queries 4", "aggregate daily", "token_usage_aggregates_get_and_list"),
+    ("common queries 4", "aggregate daily", "token_usage_aggregates_aggregate_daily"),
 ];
 
 /// The sections of the document that other tests are for.
@@ -479,30 +483,80 @@ fn credit_reservations_clean_up_expired_ones() {
 
 // --- 12. token-usage-aggregates --------------------------------------------------------------------------------------
 
+/// Two days of talk, summed: two rows on the first day, one on the second.
+async fn two_days(scene: Scene) -> (Office, Date, Date) {
+    let office = Office::open(scene).await;
+    let day = office.system.now().date();
+    talk(&office, "a", false).await;
+    talk(&office, "b", false).await;
+    office.scene.clock.advance(Duration::from_secs(24 * 3600));
+    talk(&office, "a", true).await;
+    let next = office.system.now().date();
+    usage::aggregate(&office.system, day, next).await.unwrap();
+    (office, day, next)
+}
+
 #[test]
-fn token_usage_aggregates_get_and_list() {
+fn token_usage_aggregates_get_workspace_aggregate() {
     on_every_store(async |scene| {
-        let office = Office::open(scene).await;
-        let day = office.system.now().date();
-        talk(&office, "a", false).await;
-        talk(&office, "b", false).await;
-        office.scene.clock.advance(Duration::from_secs(24 * 3600));
-        talk(&office, "a", true).await;
-        let next = office.system.now().date();
-        usage::aggregate(&office.system, day, next).await.unwrap();
+        let (office, day, next) = two_days(scene).await;
+        assert_eq!(office.by().usage_of_day(&office.workspace, day).await.unwrap().items.len(), 2);
+        assert_eq!(office.by().usage_of_day(&office.workspace, next).await.unwrap().items.len(), 1);
+    });
+}
+
+#[test]
+fn token_usage_aggregates_list_workspace_aggregates() {
+    on_every_store(async |scene| {
+        let (office, day, next) = two_days(scene).await;
         let (by, workspace) = (office.by(), &office.workspace);
-        assert_eq!(by.usage_of_day(workspace, day).await.unwrap().items.len(), 2);
-        assert_eq!(by.agent_usage_of_day(workspace, day, &office.agent).await.unwrap().items.len(), 2);
-        assert_eq!(by.agent_usage_of_day(workspace, day, &id()).await.unwrap().items.len(), 0);
         let rows = by.workspace_usage(workspace, day, next).await.unwrap().items;
         assert_eq!(rows.iter().map(|row| row.date).collect::<Vec<_>>(), [day, day, next]);
         assert_eq!(by.workspace_usage(workspace, next, next).await.unwrap().items.len(), 1);
+        assert!(stranger(&office).await.workspace_usage(workspace, day, next).await.is_err());
+    });
+}
+
+#[test]
+fn token_usage_aggregates_get_agent_aggregate() {
+    on_every_store(async |scene| {
+        let (office, day, _) = two_days(scene).await;
+        let (by, workspace) = (office.by(), &office.workspace);
+        assert_eq!(by.agent_usage_of_day(workspace, day, &office.agent).await.unwrap().items.len(), 2);
+        assert_eq!(by.agent_usage_of_day(workspace, day, &id()).await.unwrap().items.len(), 0);
+    });
+}
+
+#[test]
+fn token_usage_aggregates_list_agent_aggregates() {
+    on_every_store(async |scene| {
+        let (office, day, next) = two_days(scene).await;
         let of_agent = office.system.model.agent_usage(&office.agent, day, next).await.unwrap();
         assert_eq!(of_agent.items.len(), 3);
-        let of_owner = by.user_usage(&office.owner.user_id, day, next).await.unwrap();
-        assert_eq!(of_owner.items.len(), 3);
-        assert!(stranger(&office).await.workspace_usage(workspace, day, next).await.is_err());
-        assert!(stranger(&office).await.user_usage(&office.owner.user_id, day, next).await.is_err());
+        let of_nobody = office.system.model.agent_usage(&id(), day, next).await.unwrap();
+        assert_eq!(of_nobody.items.len(), 0);
+    });
+}
+
+#[test]
+fn token_usage_aggregates_list_user_aggregates() {
+    on_every_store(async |scene| {
+        let (office, day, next) = two_days(scene).await;
+        let owner = &office.owner.user_id;
+        assert_eq!(office.by().user_usage(owner, day, next).await.unwrap().items.len(), 3);
+        assert!(stranger(&office).await.user_usage(owner, day, next).await.is_err());
+    });
+}
+
+#[test]
+fn token_usage_aggregates_aggregate_daily() {
+    on_every_store(async |scene| {
+        let (office, day, next) = two_days(scene).await;
+        let before = office.by().workspace_usage(&office.workspace, day, next).await.unwrap().items;
+        usage::aggregate(&office.system, day, next).await.unwrap();
+        let after = office.by().workspace_usage(&office.workspace, day, next).await.unwrap().items;
+        let totals = |rows: &[model::UsageAggregate]| rows.iter().map(|row| row.total_tokens).collect::<Vec<_>>();
+        assert_eq!(totals(&before), totals(&after));
     });
 }
 
