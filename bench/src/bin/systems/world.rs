@@ -144,7 +144,7 @@ async fn tenant(t3nets: &T3nets) -> Result<(), Failure> {
             display_name: "Ada".to_owned(),
         })
         .await?;
-    let as_admin = t3nets.as_caller(t3nets::Caller { tenant_id: t3nets::TenantId::new("acme")?, user_id: t3nets::UserId::new("ada")? });
+    let as_admin = t3nets.as_caller(t3nets::Caller { tenant_id: t3nets::TenantId::new("acme")?, user_id: t3nets::UserId::new("ada")?, guest: None, operator: None });
     as_admin.claim_channel(t3nets::ChannelOwnerChannelType::Slack, CHANNEL).await?;
     Ok(())
 }
