@@ -86,14 +86,10 @@ impl Surroundings for Clock {
         0.0
     }
 
-    /// A moment at most: other stores make their tables in their own time.
-    fn sleep(&self, pause: Duration) -> Waiting<'_> {
-        Box::pin(tokio::time::sleep(pause.min(MOMENT)))
+    fn sleep(&self, _: Duration) -> Waiting<'_> {
+        Box::pin(std::future::ready(()))
     }
 }
-
-/// The longest pause.
-const MOMENT: Duration = Duration::from_millis(10);
 
 /// Where a model works.
 struct Ground {
