@@ -14,7 +14,7 @@ use keyform_driver::server::Engine;
 use tokio::runtime::Runtime;
 
 use crate::path::{Caller, HotPath, Way};
-use crate::world::{CHANNEL, STAGE, Till, World};
+use crate::world::{CHANNEL, Chat, STAGE, Till, World};
 
 const ID: &str = "AKIAIOSFODNN7EXAMPLE";
 const SECRET: &str = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
@@ -56,8 +56,9 @@ impl Way for ByHand {
     }
 
     fn caller(&self, number: usize) -> Caller<'_> {
-        let till = &self.world.tills[number];
-        Box::new(move |path| self.runtime.block_on(self.call(till, path)).map_err(|error| DisplayErrorContext(&*error).to_string()))
+        Box::new(move |path| {
+            self.runtime.block_on(self.call(number, path)).map_err(|error| DisplayErrorContext(&*error).to_string())
+        })
     }
 }
 
@@ -74,9 +75,10 @@ fn seconds() -> u64 {
 }
 
 impl ByHand {
-    async fn call(&self, till: &Till, path: HotPath) -> Done {
+    async fn call(&self, number: usize, path: HotPath) -> Done {
+        let till = &self.world.tills[number];
         match path {
-            HotPath::PostMessage => self.post_message().await,
+            HotPath::PostMessage => self.post_message(&self.world.chats[number]).await,
             HotPath::LoadAggregate => self.load_aggregate().await,
             HotPath::ReserveAndSettle => self.reserve_and_settle(till).await,
             HotPath::CheckPermission => {
@@ -100,9 +102,9 @@ impl ByHand {
         found.item.map(drop).ok_or_else(|| "there is no such item".into())
     }
 
-    async fn post_message(&self) -> Done {
-        let (world, table) = (&self.world, format!("discord-clone-{STAGE}-DiscordTable"));
-        let (channel, server, author) = (&world.channel, &world.server, &world.author);
+    async fn post_message(&self, chat: &Chat) -> Done {
+        let table = format!("discord-clone-{STAGE}-DiscordTable");
+        let Chat { channel, server, author, .. } = chat;
         let query = self.client.query().table_name(&table).index_name("gsi1");
         let query = query.key_condition_expression("gsi1pk = :c and gsi1sk = :m");
         let query = query.expression_attribute_values(":c", s(format!("CHANNEL#{channel}")));

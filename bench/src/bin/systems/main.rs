@@ -68,7 +68,8 @@ impl Stage {
             servers.push(server);
             address
         };
-        let mut ways: Vec<Box<dyn Way>> = vec![Box::new(ours::InProcess::new(&folder.join("embedded"), options.callers, runtime))];
+        let mut ways: Vec<Box<dyn Way>> =
+            vec![Box::new(ours::InProcess::new(&folder.join("embedded"), options.callers, runtime))];
         ways.push(Box::new(ours::OverHttp::new(&folder.join("served"), options.callers, runtime)));
         let keyform = start(Engine::Keyform, &options.keyform);
         let (remote, world) = by_hand::prepare(keyform, options.callers, runtime);
@@ -113,7 +114,9 @@ fn measure(way: &dyn Way, path: HotPath, options: &Options) -> f64 {
 /// A line for each path: calls a second by each way, and how many times the peers' our two ways are.
 fn print(stage: &Stage, seen: &BTreeMap<(HotPath, String), Vec<f64>>, options: &Options) {
     println!("calls a second, medians of {} rounds, {} callers, on disk", options.rounds, options.callers);
-    println!("keyform: journal synced before the answer; dynoxide: SQLite WAL synced once per item; ExtendDB: SQLite WAL, not synced\n");
+    println!(
+        "keyform: journal synced before the answer; dynoxide: SQLite WAL synced once per item; ExtendDB: SQLite WAL, not synced\n"
+    );
     let names: Vec<String> = stage.ways.iter().map(|way| way.name()).collect();
     println!("| path | {} | in process ÷ dynoxide, ExtendDB | over HTTP ÷ dynoxide, ExtendDB |", names.join(" | "));
     println!("|---|{}---|---|", "---:|".repeat(names.len()));

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use crate::path::{Caller, HotPath, Way};
-use crate::world::{CHANNEL, PLENTY, Till, World};
+use crate::world::{CHANNEL, PLENTY, World};
 
 const CENT: Money = Money::of_cents(1);
 
@@ -38,14 +38,14 @@ impl Way for InProcess {
     }
 
     fn caller(&self, number: usize) -> Caller<'_> {
-        let till = &self.world.tills[number];
-        Box::new(move |path| self.runtime.block_on(call(&self.world, till, path)).map_err(|error| error.to_string()))
+        Box::new(move |path| self.runtime.block_on(call(&self.world, number, path)).map_err(|error| error.to_string()))
     }
 }
 
-async fn call(world: &World, till: &Till, path: HotPath) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+async fn call(world: &World, number: usize, path: HotPath) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let (chat, till) = (&world.chats[number], &world.tills[number]);
     match path {
-        HotPath::PostMessage => drop(world.discord.post_message(&world.channel, "hello").await?),
+        HotPath::PostMessage => drop(chat.discord.post_message(&chat.channel, "hello").await?),
         HotPath::LoadAggregate => drop(world.workspaces.workspace(&world.workspace).await?),
         HotPath::ReserveAndSettle => {
             let input = ReserveCreditsInput::new(till.workspace.clone(), till.agent.clone(), CENT, PLENTY, PLENTY);
@@ -113,7 +113,7 @@ fn resolve_channel(world: &World) -> Flow {
 }
 
 async fn flow(world: &World, till: usize, path: HotPath) -> Result<bool, FlowError> {
-    let done = call(world, &world.tills[till], path).await.map_err(|error| FlowError::Broken(error.to_string()));
+    let done = call(world, till, path).await.map_err(|error| FlowError::Broken(error.to_string()));
     done.map(|()| true)
 }
 
@@ -130,8 +130,7 @@ impl Way for OverHttp {
 
     fn caller(&self, number: usize) -> Caller<'_> {
         let mut client = Client { connection: Connection::to(self.address), host: self.address.to_string() };
-        let (world, till) = (&self.world, &self.world.tills[number]);
-        Box::new(move |path| client.run(world, number, till, path).map(drop))
+        Box::new(move |path| client.run(&self.world, number, path).map(drop))
     }
 }
 
@@ -142,22 +141,22 @@ struct Client {
 }
 
 impl Client {
-    fn run(&mut self, world: &World, number: usize, till: &Till, path: HotPath) -> Result<Value, String> {
-        let author = json!({ "userId": world.author });
+    fn run(&mut self, world: &World, number: usize, path: HotPath) -> Result<Value, String> {
+        let (chat, till) = (&world.chats[number], &world.tills[number]);
+        let author = json!({ "userId": chat.author });
         let owner = json!({ "userId": till.owner, "email": till.email });
         match path {
             HotPath::PostMessage => {
-                self.post("discord/postMessage", &author, &json!({ "channelId": world.channel, "content": "hello" }))
+                self.post("discord/postMessage", &author, &json!({ "channelId": chat.channel, "content": "hello" }))
             }
             HotPath::LoadAggregate => {
                 let path = format!("workspaces/workspace?workspaceId={}", world.workspace);
                 self.get(&path, &json!({ "userId": world.member }))
             }
-            HotPath::ReserveAndSettle => {
-                self.post("helpmaton/reserveAndSettle", &owner, &json!({ "till": number }))
-            }
+            HotPath::ReserveAndSettle => self.post("helpmaton/reserveAndSettle", &owner, &json!({ "till": number })),
             HotPath::CheckPermission => {
-                let path = format!("helpmaton/workspacePermission?workspaceId={}&userId={}", till.workspace, till.owner);
+                let path =
+                    format!("helpmaton/workspacePermission?workspaceId={}&userId={}", till.workspace, till.owner);
                 self.get(&path, &owner)
             }
             HotPath::ResolveChannel => {

@@ -25,9 +25,7 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Clone)]
 pub struct World {
     pub discord: Discord,
-    pub server: ServerId,
-    pub channel: ChannelId,
-    pub author: UserId,
+    pub chats: Vec<Chat>,
     pub workspaces: Workspaces,
     pub workspace: WorkspaceId,
     pub member: Uuid,
@@ -37,6 +35,15 @@ pub struct World {
     pub agencies: Agencies,
     pub agency: AgencyId,
     pub person: String,
+}
+
+/// A channel and somebody who writes there: one for each caller, since transactions that look at the same items are in each other's way.
+#[derive(Clone)]
+pub struct Chat {
+    pub discord: Discord,
+    pub server: ServerId,
+    pub channel: ChannelId,
+    pub author: UserId,
 }
 
 /// A workspace with credits and an agent to spend them: one for each caller.
@@ -51,8 +58,7 @@ pub struct Till {
 impl World {
     /// Makes tables and fills them.
     pub async fn make(store: Arc<dyn Execute>, callers: usize) -> Result<Self, Failure> {
-        let options =
-            || ModelOptions::new().variable("stage", STAGE).field_keys(Keyring::of(FieldKey::new([7; 32])));
+        let options = || ModelOptions::new().variable("stage", STAGE).field_keys(Keyring::of(FieldKey::new([7; 32])));
         let discord = Discord::on(store.clone(), options())?;
         let workspaces = Workspaces::on(store.clone(), options())?;
         let helpmaton = Helpmaton::on(store.clone(), options())?;
@@ -63,7 +69,10 @@ impl World {
         helpmaton.create_tables().await?;
         t3nets.create_tables().await?;
         agencies.create_tables().await?;
-        let (server, channel, author) = chat(&discord).await?;
+        let mut chats = Vec::new();
+        for number in 0..callers {
+            chats.push(chat(&discord, number).await?);
+        }
         let (workspace, member) = shelf(&workspaces).await?;
         let mut tills = Vec::new();
         for number in 0..callers {
@@ -72,10 +81,8 @@ impl World {
         tenant(&t3nets).await?;
         let (agency, person) = bureau(&agencies).await?;
         Ok(Self {
-            discord: discord.as_caller(keyform_discord::model::Caller { user_id: author.clone().into() }),
-            server,
-            channel,
-            author,
+            discord,
+            chats,
             workspaces: workspaces.as_caller(keyform_workspaces::model::Caller { user_id: member.clone() }),
             workspace,
             member,
@@ -89,12 +96,12 @@ impl World {
     }
 }
 
-async fn chat(discord: &Discord) -> Result<(ServerId, ChannelId, UserId), Failure> {
-    let author = discord.sign_up("ada@example.com", "ada", "no hash").await?.user_id;
+async fn chat(discord: &Discord, number: usize) -> Result<Chat, Failure> {
+    let author = discord.sign_up(&format!("ada{number}@example.com"), "ada", "no hash").await?.user_id;
     let as_author = discord.as_caller(keyform_discord::model::Caller { user_id: author.clone().into() });
     let server = as_author.create_server(CreateServerInput::new("Engines")).await?.server_id;
     let channel = as_author.channels_of_server(&server).await?.items.remove(0).channel_id;
-    Ok((server, channel, author))
+    Ok(Chat { discord: as_author, server, channel, author })
 }
 
 async fn shelf(workspaces: &Workspaces) -> Result<(WorkspaceId, Uuid), Failure> {
@@ -108,14 +115,15 @@ async fn shelf(workspaces: &Workspaces) -> Result<(WorkspaceId, Uuid), Failure> 
 }
 
 async fn till(helpmaton: &Helpmaton, number: usize) -> Result<Till, Failure> {
-    let (owner, subscription) = (helpmaton::UserId::from(Uuid::fresh()), helpmaton::SubscriptionId::from(Uuid::fresh()));
+    let (owner, subscription) =
+        (helpmaton::UserId::from(Uuid::fresh()), helpmaton::SubscriptionId::from(Uuid::fresh()));
     let (workspace, email) = (helpmaton::WorkspaceId::from(Uuid::fresh()), format!("owner{number}@example.com"));
     helpmaton.sign_up(helpmaton::SignUpInput::new(owner.clone(), email.clone(), subscription.clone())).await?;
-    let as_owner = helpmaton
-        .as_caller(helpmaton::Caller { user_id: owner.clone().into(), email: email.clone() });
+    let as_owner = helpmaton.as_caller(helpmaton::Caller { user_id: owner.clone().into(), email: email.clone() });
     let wanted = helpmaton::CreateWorkspaceInput::new(workspace.clone(), subscription, "Till");
     as_owner.create_workspace(wanted).await?;
-    let agent = as_owner.create_agent(helpmaton::CreateAgentInput::new(workspace.clone(), "clerk", "Be brief.")).await?;
+    let agent =
+        as_owner.create_agent(helpmaton::CreateAgentInput::new(workspace.clone(), "clerk", "Be brief.")).await?;
     let entry = helpmaton::CreditEntryId::new(&format!("purchase-{number}"))?;
     helpmaton.credit_purchase(&workspace, &entry, PLENTY, helpmaton::CreditEntryCurrency::Usd).await?;
     Ok(Till { owner, email, workspace, agent: agent.agent_id })
@@ -144,7 +152,12 @@ async fn tenant(t3nets: &T3nets) -> Result<(), Failure> {
             display_name: "Ada".to_owned(),
         })
         .await?;
-    let as_admin = t3nets.as_caller(t3nets::Caller { tenant_id: t3nets::TenantId::new("acme")?, user_id: t3nets::UserId::new("ada")?, guest: None, operator: None });
+    let as_admin = t3nets.as_caller(t3nets::Caller {
+        tenant_id: t3nets::TenantId::new("acme")?,
+        user_id: t3nets::UserId::new("ada")?,
+        guest: None,
+        operator: None,
+    });
     as_admin.claim_channel(t3nets::ChannelOwnerChannelType::Slack, CHANNEL).await?;
     Ok(())
 }
