@@ -121,7 +121,7 @@ impl Service {
 }
 
 fn lines(ada: &UserId, server: &ServerId, channel: &ChannelId, code: &InviteCode) -> Vec<String> {
-    let caller = format!("X-Keyform-Caller: {{\"userId\":\"{ada}\"}}");
+    let caller = format!("X-Keyform-Caller: userId={ada}");
     let log_in = format!(r#"{{"email":"{}","password":"{}"}}"#, email("ada"), password("ada"));
     vec![
         format!(

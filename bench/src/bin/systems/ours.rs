@@ -171,14 +171,15 @@ impl Client {
     }
 
     fn get(&mut self, path: &str, caller: &Value) -> Result<Value, String> {
-        let head = format!("GET /v1/{path} HTTP/1.1\r\nhost: {}\r\nx-keyform-caller: {caller}\r\n\r\n", self.host);
+        let claims = claims(caller);
+        let head = format!("GET /v1/{path} HTTP/1.1\r\nhost: {}\r\nx-keyform-caller: {claims}\r\n\r\n", self.host);
         self.send(head.into_bytes())
     }
 
     fn post(&mut self, path: &str, caller: &Value, body: &Value) -> Result<Value, String> {
-        let body = body.to_string();
+        let (body, claims) = (body.to_string(), claims(caller));
         let request = format!(
-            "POST /v1/{path} HTTP/1.1\r\nhost: {}\r\nx-keyform-caller: {caller}\r\ncontent-type: application/json\r\n\
+            "POST /v1/{path} HTTP/1.1\r\nhost: {}\r\nx-keyform-caller: {claims}\r\ncontent-type: application/json\r\n\
              content-length: {}\r\n\r\n{body}",
             self.host,
             body.len()
@@ -193,4 +194,13 @@ impl Client {
         }
         serde_json::from_slice(&answer.body).map_err(|error| error.to_string())
     }
+}
+
+/// Claims as the header for development has them.
+fn claims(caller: &Value) -> String {
+    let claim = |(name, value): (&String, &Value)| match value {
+        Value::String(text) => format!("{name}={text}"),
+        other => format!("{name}={other}"),
+    };
+    caller.as_object().into_iter().flatten().map(claim).collect::<Vec<_>>().join("; ")
 }
