@@ -71,6 +71,7 @@ impl Applications {
         for (number, system) in SYSTEMS.iter().enumerate() {
             let made = self.runtime().block_on(self.awake(number).make_sample());
             let told = made.map_err(|error| Failure::new(format!("no sample data for {}: {error}", system.name)))?;
+            lines.push(format!("\n{}", system.name));
             lines.extend(told);
         }
         Ok(lines)
