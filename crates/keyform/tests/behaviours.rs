@@ -13,36 +13,18 @@
 //! `KEYFORM_BLESS=1 cargo test -p keyform --test behaviours` writes the answers anew; read the difference like code.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-mod stores;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use keyform::model::Checked;
 use keyform::model::run::{Answer, Call, Caller, RunError, Runner, Settings, json};
 use keyform::model::schema::{Parameter, Test, Type};
-use keyform::{AttributeValue, Attributes, Error, Execute, Operation, Output};
-use keyform_core::execute::BoxFuture;
-use stores::Store;
-use stores::counted::Counted;
+use keyform::{AttributeValue, Attributes};
+use keyform_scenario::{Counted, Counting, Store, stage};
 
 /// 2036-03-01, so that no store's own clock ends an item that the model's clock does not.
 const NOW_MILLIS: i64 = 2_087_942_400_000;
-
-/// A store that counts the requests it is sent.
-struct Counting {
-    store: Arc<dyn Execute>,
-    requests: AtomicU64,
-}
-
-impl Execute for Counting {
-    fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        self.store.execute(operation)
-    }
-}
 
 /// A script that runs on a store.
 struct Play {
@@ -56,11 +38,10 @@ struct Play {
 
 impl Play {
     async fn new(store: &Store, model: &str) -> Self {
-        static RUNS: AtomicU64 = AtomicU64::new(0);
-        let stage = format!("{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
+        let stage = stage();
         let checked = Checked::read(model);
         assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
-        let counting = Arc::new(Counting { store: store.execute.clone(), requests: AtomicU64::new(0) });
+        let counting = Arc::new(Counting::new(store.execute.clone()));
         let settings = Settings { variables: [("stage".to_owned(), stage.clone())].into(), ..Settings::default() };
         let surroundings = Arc::new(Counted::standing(NOW_MILLIS, stage));
         let runner = Runner::new(Arc::new(checked), counting.clone(), surroundings, settings).unwrap();
@@ -114,9 +95,9 @@ impl Play {
             self.caller = if name == "system" { Caller::System } else { Caller::Claims(claims) };
             return None;
         }
-        self.store.requests.store(0, Ordering::Relaxed);
+        self.store.take();
         let answer = self.called(line).await;
-        let requests = self.store.requests.load(Ordering::Relaxed);
+        let requests = self.store.take();
         Some(if requests == 1 { answer } else { format!("{answer}  [{requests} requests]") })
     }
 

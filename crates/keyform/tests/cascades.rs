@@ -1,80 +1,45 @@
 //! What a delete brings with it: the whole tree goes and nothing else, on every store, also when whoever carries it out is stopped after any request.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-mod stores;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use keyform::execute::BoxFuture;
 use keyform::model::Checked;
-use keyform::model::bind::Fresh;
-use keyform::model::run::{Answer, CASCADES, Call, Resumed, RunError, Runner, Settings, Surroundings, Waiting};
-use keyform::operation::Scan;
+use keyform::model::run::{Answer, CASCADES, Call, Resumed, RunError, Runner, Settings, Surroundings as _};
 use keyform::server::{Models, Served, Tables};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
-use stores::{Mortal, Store};
+use keyform_scenario::fault::Mortal;
+use keyform_scenario::{Clock, Store, contents, stage};
 
 const MODEL: &str = include_str!("cascades.kf");
 /// Longer than an intent is somebody's, and than an index lags behind.
-const LONG_MILLIS: i64 = 60_000;
-
-/// A clock that stands until it is set.
-#[derive(Default)]
-struct Clock(AtomicI64);
-
-impl Clock {
-    fn new() -> Arc<Self> {
-        Arc::new(Self(AtomicI64::new(System.now_millis())))
-    }
-
-    fn pass(&self, millis: i64) {
-        self.0.fetch_add(millis, Ordering::SeqCst);
-    }
-}
-
-impl Surroundings for Clock {
-    fn now_millis(&self) -> i64 {
-        self.0.load(Ordering::SeqCst)
-    }
-
-    fn fresh(&self) -> &dyn Fresh {
-        &System
-    }
-
-    fn jitter(&self) -> f64 {
-        0.5
-    }
-
-    fn sleep(&self, _: Duration) -> Waiting<'_> {
-        Box::pin(async {})
-    }
-}
+const LONG: Duration = Duration::from_secs(60);
 
 /// A model on a store, with calls that are short to write.
 struct Planner {
     runner: Runner,
-    clock: Arc<Clock>,
+    clock: Clock,
     store: Arc<dyn Execute>,
     stage: String,
 }
 
 impl Planner {
-    fn on(store: Arc<dyn Execute>, stage: &str, clock: &Arc<Clock>, without_transactions: bool) -> Self {
+    fn on(store: Arc<dyn Execute>, stage: &str, clock: &Clock, without_transactions: bool) -> Self {
         let checked = Checked::read(MODEL);
         assert!(!checked.has_errors() && !checked.has_warnings(), "{:#?}", checked.diagnostics);
         let variables = [("stage".to_owned(), stage.to_owned())].into();
         let settings = Settings { variables, without_transactions, ..Settings::default() };
-        let runner = Runner::new(Arc::new(checked), store.clone(), clock.clone(), settings).unwrap();
+        let runner = Runner::new(Arc::new(checked), store.clone(), Arc::new(clock.clone()), settings).unwrap();
         Self { runner, clock: clock.clone(), store, stage: stage.to_owned() }
     }
 
     async fn made_on(store: Arc<dyn Execute>) -> Self {
         // A stage of its own, because tests share some stores.
-        let planner = Self::on(store, &System.ulid().to_lowercase(), &Clock::new(), false);
+        let planner = Self::on(store, &stage(), &Clock::new(), false);
         planner.runner.create_tables().await.unwrap();
         planner
     }
@@ -118,7 +83,7 @@ impl Planner {
 
     /// Everything in a table of the model, by key.
     async fn table(&self, name: &str) -> BTreeMap<String, Attributes> {
-        let items = items(&*self.store, &format!("{name}-{}", self.stage)).await;
+        let items = contents(&*self.store, &format!("{name}-{}", self.stage)).await;
         items.into_iter().map(|item| (format!("{:?}", (&item["pk"], &item["sk"])), item)).collect()
     }
 
@@ -127,7 +92,7 @@ impl Planner {
         let its = format!("planner#plan-{}", self.stage);
         let ledger = format!("planner#ledger-{}", self.stage);
         let is_its = |item: &&Attributes| item["pk"] == its.as_str().into() || item["pk"] == ledger.as_str().into();
-        items(&*self.store, CASCADES).await.iter().filter(is_its).count()
+        contents(&*self.store, CASCADES).await.iter().filter(is_its).count()
     }
 
     /// Lets time pass and takes up what is left, until nothing is.
@@ -136,7 +101,7 @@ impl Planner {
             if self.intents().await == 0 {
                 return;
             }
-            self.clock.pass(LONG_MILLIS);
+            self.clock.advance(LONG);
             self.runner.resume_cascades().await.unwrap();
         }
         panic!("{} intents stay", self.intents().await);
@@ -170,23 +135,10 @@ struct Tree {
     projects: Vec<String>,
 }
 
-async fn items(store: &dyn Execute, table: &str) -> Vec<Attributes> {
-    let mut scan = Scan { consistent: true, ..Scan::of(table) };
-    let mut items = Vec::new();
-    loop {
-        let Output::Page(page) = store.execute(Operation::Scan(scan.clone())).await.unwrap() else { panic!() };
-        items.extend(page.items.unwrap_or_default().iter().map(keyform::Item::to_attributes));
-        scan.start = page.last_key.map(|last| last.to_attributes());
-        if scan.start.is_none() {
-            return items;
-        }
-    }
-}
-
 #[tokio::test]
 async fn a_tree_of_three_levels_goes_with_its_root_and_nothing_else() {
     for store in Store::all().await {
-        let planner = Planner::made_on(store.execute.clone()).await;
+        let planner = Planner::made_on(store.caught_up()).await;
         planner.group("kept", 2, 3).await;
         let before = planner.table("plan").await;
         let tree = planner.group("gone", 104, 1).await;
@@ -210,7 +162,7 @@ async fn a_tree_of_three_levels_goes_with_its_root_and_nothing_else() {
 #[tokio::test]
 async fn unique_values_are_free_again() {
     for store in Store::all().await {
-        let planner = Planner::made_on(store.execute.clone()).await;
+        let planner = Planner::made_on(store.caught_up()).await;
         let other = planner.group("other", 1, 0).await;
         let tree = planner.group("gone", 1, 2).await;
         let again = [("projectId", &*other.projects[0]), ("groupId", &other.group), ("code", "gone-0-1")];
@@ -235,7 +187,7 @@ async fn what_has_expired_frees_nothing() {
     call.arguments.insert("code".to_owned(), "one".into());
     call.arguments.insert("ends".to_owned(), soon.into());
     planner.runner.write("makeTaskUntil", &call).await.unwrap();
-    planner.clock.pass(10_000);
+    planner.clock.advance(Duration::from_secs(10));
     let claim = [("projectId", &*other.projects[0]), ("groupId", &other.group), ("code", "one")];
     planner.call("makeTask", &claim).await;
     planner.call("deleteGroup", &[("groupId", &gone.group)]).await;
@@ -278,7 +230,7 @@ async fn a_chain_of_processes_that_end_soon_comes_to_the_end() {
     let dying = planner.through(Arc::new(Mortal::new(planner.store.clone(), 3)));
     drop(dying.try_call("deleteGroup", &[("groupId", &tree.group)]).await);
     for requests in (5..9).cycle().take(200) {
-        planner.clock.pass(LONG_MILLIS);
+        planner.clock.advance(LONG);
         let dying = planner.through(Arc::new(Mortal::new(planner.store.clone(), requests)));
         if dying.runner.resume_cascades().await.is_ok() && planner.intents().await == 0 {
             break;
@@ -291,7 +243,7 @@ async fn a_chain_of_processes_that_end_soon_comes_to_the_end() {
 #[tokio::test]
 async fn several_that_resume_at_once_do_no_harm() {
     for store in Store::all().await {
-        let planner = Planner::made_on(store.execute.clone()).await;
+        let planner = Planner::made_on(store.caught_up()).await;
         planner.group("kept", 1, 2).await;
         let kept = planner.table("plan").await;
         for name in ["one", "two", "three"] {
@@ -300,8 +252,8 @@ async fn several_that_resume_at_once_do_no_harm() {
             drop(dying.try_call("deleteGroup", &[("groupId", &tree.group)]).await);
         }
         assert!(planner.intents().await > 0, "{}", store.name);
-        planner.clock.pass(LONG_MILLIS);
-        let others = [planner.through(store.execute.clone()), planner.through(store.execute.clone())];
+        planner.clock.advance(LONG);
+        let others = [planner.through(planner.store.clone()), planner.through(planner.store.clone())];
         let (one, two) = tokio::join!(others[0].runner.resume_cascades(), others[1].runner.resume_cascades());
         let (one, two) = (one.unwrap(), two.unwrap());
         assert!(one.removed + two.removed > 0, "{}: {one:?} {two:?}", store.name);
@@ -315,7 +267,7 @@ async fn several_that_resume_at_once_do_no_harm() {
 #[tokio::test]
 async fn a_server_takes_up_what_is_left() {
     let planner = Planner::embedded().await;
-    planner.clock.pass(-10 * LONG_MILLIS);
+    planner.clock.set_millis(System.now_millis() - 10 * 60_000);
     planner.group("kept", 1, 2).await;
     let kept = planner.table("plan").await;
     let tree = planner.group("gone", 2, 2).await;
@@ -349,7 +301,7 @@ async fn while_somebody_is_at_work_others_wait() {
     drop(dying.try_call("deleteGroup", &[("groupId", &tree.group)]).await);
     let waiting = planner.runner.resume_cascades().await.unwrap();
     assert_eq!(waiting, Resumed { waiting: 1, ..Resumed::default() });
-    planner.clock.pass(LONG_MILLIS);
+    planner.clock.advance(LONG);
     assert_eq!(planner.runner.resume_cascades().await.unwrap().finished, 1);
 }
 
@@ -403,11 +355,11 @@ async fn what_an_index_shows_later_goes_later() {
     assert_eq!(planner.intents().await, 3, "of the group and of each project");
     lagging.hides.store(false, Ordering::SeqCst);
     assert_eq!(slow.runner.resume_cascades().await.unwrap().removed, 0, "it is too early");
-    planner.clock.pass(LONG_MILLIS);
+    planner.clock.advance(LONG);
     assert_eq!(slow.runner.resume_cascades().await.unwrap().removed, 6);
     assert_eq!(planner.table("plan").await, kept);
     assert_eq!(planner.intents().await, 3, "there could be more");
-    planner.clock.pass(LONG_MILLIS);
+    planner.clock.advance(LONG);
     assert_eq!(slow.runner.resume_cascades().await.unwrap().finished, 3);
 }
 
@@ -438,7 +390,7 @@ async fn what_has_moved_to_another_parent_stays() {
 #[tokio::test]
 async fn refs_to_other_fields_than_the_key_cascade_too() {
     for store in Store::all().await {
-        let planner = Planner::made_on(store.execute.clone()).await;
+        let planner = Planner::made_on(store.caught_up()).await;
         planner.call("makePerson", &[("name", "ada"), ("nick", "countess")]).await;
         planner.call("makeBadge", &[("nick", "countess"), ("badgeId", "one")]).await;
         planner.call("makeBadge", &[("nick", "another"), ("badgeId", "two")]).await;
@@ -478,7 +430,7 @@ async fn the_children_of_a_new_item_with_the_same_key_stay() {
 #[tokio::test]
 async fn an_item_that_refers_by_restrict_refuses() {
     for store in Store::all().await {
-        let planner = Planner::made_on(store.execute.clone()).await;
+        let planner = Planner::made_on(store.caught_up()).await;
         planner.call("makePerson", &[("name", "ada"), ("nick", "countess")]).await;
         planner.call("makeBadge", &[("nick", "countess"), ("badgeId", "one")]).await;
         for contract in ["c1", "c2"] {

@@ -2,12 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-mod stores;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use keyform::copy::{Checkpoint, Copier, CopyError, Follow, Report, Settings, fingerprint};
 use keyform::env::ManualEnv;
@@ -15,12 +12,12 @@ use keyform::operation::{CreateTable, DeleteItem, PutItem, TimeToLive, UpdateTim
 use keyform::surroundings::System;
 use keyform::table::{GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, StreamView, TableDescription};
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Options, Output};
-use stores::{Mortal, Store};
+use keyform_scenario::fault::Mortal;
+use keyform_scenario::{Store, stage};
 use tokio::sync::watch;
 
 fn name(table: &str) -> String {
-    static TABLES: AtomicU64 = AtomicU64::new(0);
-    format!("{table}-{}-{}", std::process::id(), TABLES.fetch_add(1, Ordering::Relaxed))
+    format!("{table}-{}", stage())
 }
 
 fn create(table: &str) -> Operation {

@@ -5,8 +5,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-mod stores;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +13,8 @@ use keyform::model::deploy::{self, DeployError, Live, Patience, Plan, Request};
 use keyform::surroundings::System;
 use keyform::table::StreamView;
 use keyform::{Execute, Operation};
-use stores::{Mortal, Store};
+use keyform_scenario::fault::Mortal;
+use keyform_scenario::{Store, stage};
 
 /// One page.
 struct Page {
@@ -129,8 +128,8 @@ fn is_lacking(error: &DeployError) -> bool {
 #[tokio::test]
 async fn plans_are_as_the_pages_say_and_leave_nothing_to_do() {
     let bless = std::env::var_os("KEYFORM_BLESS").is_some();
-    for (number, page) in pages().into_iter().enumerate() {
-        let stage = format!("t{}-{number}", std::process::id());
+    for page in pages() {
+        let stage = stage();
         let request = request(&stage, &page.destroy);
         for store in Store::all().await {
             let execute = &*store.execute;
@@ -190,7 +189,7 @@ async fn the_five_systems_are_deployed() {
     let systems = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../systems");
     for name in ["agencies", "discord", "helpmaton", "t3nets", "workspaces"] {
         let model = fs::read_to_string(systems.join(name).join(format!("{name}.kf"))).unwrap();
-        let request = request(&format!("s{}", std::process::id()), &[]);
+        let request = request(&stage(), &[]);
         for store in Store::all().await {
             apply(&*store.execute, &model, &request).await.unwrap();
             let rest = plan(&*store.execute, &model, &request).await.unwrap();

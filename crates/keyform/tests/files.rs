@@ -2,13 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-mod stores;
-
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use base64::Engine as _;
 use flate2::Compression;
@@ -19,13 +16,13 @@ use keyform::operation::{CreateTable, GetItem, PutItem};
 use keyform::surroundings::System;
 use keyform::table::{KeySchema, ScalarType};
 use keyform::{AttributeValue, Attributes, Execute, Operation, Output};
+use keyform_scenario::fault::Mortal;
+use keyform_scenario::{Store, stage};
 use md5::{Digest as _, Md5};
-use stores::{Mortal, Store};
 
 /// A name of its own, since ExtendDB is shared.
 fn name() -> String {
-    static TABLES: AtomicU64 = AtomicU64::new(0);
-    format!("things-{}-{}", std::process::id(), TABLES.fetch_add(1, Ordering::Relaxed))
+    format!("things-{}", stage())
 }
 
 async fn make(store: &dyn Execute, table: &str) {
@@ -109,18 +106,21 @@ async fn read(store: &Arc<dyn Execute>, from: &Path, overwrite: bool) -> Result<
 }
 
 async fn read_into(store: &Arc<dyn Execute>, table: &str, from: &Path, overwrite: bool) -> Result<u64, CopyError> {
-    import(&Import {
+    import(&Import { overwrite, ..of_file(store, table, from) }).await
+}
+
+fn of_file<'a>(store: &Arc<dyn Execute>, table: &'a str, from: &'a Path) -> Import<'a> {
+    Import {
         store: store.clone(),
         table,
         from,
         format: None,
-        overwrite,
+        overwrite: false,
         write_units: None,
         checkpoint: None,
         surroundings: Arc::new(System),
         progress: Arc::new(|_| {}),
-    })
-    .await
+    }
 }
 
 #[tokio::test]
@@ -292,18 +292,7 @@ async fn an_import_that_is_killed_after_any_request_goes_on_to_the_same_end() {
             make(&*store.execute, &table).await;
             let dying: Arc<dyn Execute> = Arc::new(Mortal::new(store.execute.clone(), requests));
             let import = async |store: &Arc<dyn Execute>| {
-                import(&Import {
-                    store: store.clone(),
-                    table: &table,
-                    from: &file,
-                    format: None,
-                    overwrite: false,
-                    write_units: None,
-                    checkpoint: Some(&checkpoint),
-                    surroundings: Arc::new(System),
-                    progress: Arc::new(|_| {}),
-                })
-                .await
+                import(&Import { checkpoint: Some(&checkpoint), ..of_file(store, &table, &file) }).await
             };
             let died = import(&dying).await.is_err();
             if died {
@@ -323,16 +312,6 @@ async fn an_import_that_is_killed_after_any_request_goes_on_to_the_same_end() {
     fs::write(&checkpoint, "{\"keyformImport\":1,\"of\":\"something else\",\"written\":3}").unwrap();
     let store = Store::embedded().execute;
     make(&*store, "things").await;
-    let other = Import {
-        store: store.clone(),
-        table: "things",
-        from: &file,
-        format: None,
-        overwrite: true,
-        write_units: None,
-        checkpoint: Some(&checkpoint),
-        surroundings: Arc::new(System),
-        progress: Arc::new(|_| {}),
-    };
+    let other = Import { overwrite: true, checkpoint: Some(&checkpoint), ..of_file(&store, "things", &file) };
     assert!(matches!(import(&other).await, Err(CopyError::Checkpoint(why)) if why.contains("of another import")));
 }

@@ -3,10 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-mod stores;
-
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -17,7 +15,7 @@ use keyform::model::run::{Call, Runner, Settings as RunSettings};
 use keyform::store::Durability;
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Database, Encryption, Execute, Options};
-use stores::Store;
+use keyform_scenario::{Store, stage};
 use tokio::sync::Notify;
 
 const MODEL: &str = r#"
@@ -64,8 +62,7 @@ write remove(noteId) {
 
 /// With tables of its own, since ExtendDB is shared.
 fn runner(store: Arc<dyn Execute>) -> Runner {
-    static RUNNERS: AtomicU64 = AtomicU64::new(0);
-    runner_of(store, &format!("{}-{}", std::process::id(), RUNNERS.fetch_add(1, Ordering::Relaxed)))
+    runner_of(store, &stage())
 }
 
 fn runner_of(store: Arc<dyn Execute>, stage: &str) -> Runner {

@@ -3,11 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-mod stores;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use keyform::Execute;
@@ -16,7 +13,7 @@ use keyform::model::Checked;
 use keyform::model::evolve::{Migration, Pace};
 use keyform::model::run::{Answer, Call, Found, Runner, Settings as RunSettings};
 use keyform::surroundings::System;
-use stores::Store;
+use keyform_scenario::{Store, stage};
 
 /// The form that all begin with: one partition for all notes.
 const OLD: &str = r#"
@@ -236,8 +233,7 @@ struct Story {
 }
 
 async fn tell(store: &Store, story: &Story) {
-    static STAGES: AtomicU64 = AtomicU64::new(0);
-    let stage = format!("{}-{}", std::process::id(), STAGES.fetch_add(1, Ordering::Relaxed));
+    let stage = stage();
     let old = runner(OLD, &store.execute, &stage);
     old.create_tables().await.unwrap();
     for (note, user) in [("n1", "ada"), ("n2", "ada"), ("n3", "bob"), ("n4", "ada"), ("n5", "ada")] {

@@ -4,8 +4,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-mod stores;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +15,7 @@ use keyform::model::Checked;
 use keyform::model::run::{Answer, Call, Caller, Found, RunError, Runner, Settings as RunSettings};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Execute};
-use stores::Store;
+use keyform_scenario::{Store, stage};
 
 const MODEL: &str = include_str!("live/tasks.kf");
 
@@ -272,8 +270,7 @@ async fn followers_know_what_the_embedded_store_answers() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn followers_know_what_a_store_answers_through_the_sdk() {
     for store in Store::remote().await {
-        let stage = format!("live-{}", std::process::id());
-        compare(store.execute.clone(), &stage, Plan { writers: 3, writes_each: 60, strict: false }).await;
+        compare(store.execute.clone(), &stage(), Plan { writers: 3, writes_each: 60, strict: false }).await;
         store.stop();
     }
 }
@@ -287,7 +284,7 @@ async fn a_follower_whose_guard_no_longer_holds_is_told_so() {
 }
 
 async fn follow_until_the_guard_fails(store: Arc<dyn Execute>) {
-    let runner = runner(store, &format!("guard-{}", std::process::id()));
+    let runner = runner(store, &stage());
     runner.create_tables().await.unwrap();
     let member = call(&[("listId", "l0".into()), ("userId", "ada".into())]);
     let caller = Caller::Claims(arguments(&[("userId", "ada".into())]));

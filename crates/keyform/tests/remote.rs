@@ -18,14 +18,9 @@ use keyform::operation::{
 use keyform::server::{Server, Settings};
 use keyform::table::{GlobalIndex, KeySchema, LocalIndex, ScalarType, Status, StreamView};
 use keyform::{AttributeValue, Attributes, Database, Error, ErrorCode, Execute, Operation, Output, Value};
-use keyform_aws::{Credentials, Options, Remote};
+use keyform_scenario::connect;
 
 const TABLE: &str = "things";
-
-async fn remote(url: String) -> Remote {
-    let credentials = Credentials { access_key_id: "test".to_owned(), secret_access_key: "test".to_owned() };
-    Remote::connect(Options { endpoint_url: Some(url), credentials: Some(credentials), ..Options::default() }).await
-}
 
 /// Runs the operations on a database of their own and on a served one, and compares answer by answer.
 async fn same_answers(operations: Vec<Operation>) -> Vec<Result<Output, Error>> {
@@ -33,7 +28,7 @@ async fn same_answers(operations: Vec<Operation>) -> Vec<Result<Output, Error>> 
     let served = Database::in_memory();
     let server = Server::bind(Settings { port: 0, ..Settings::default() }).unwrap();
     let running = keyform::serve(server, &served).unwrap();
-    let remote = remote(running.url()).await;
+    let remote = connect(running.url()).await;
     let mut answers = Vec::new();
     for operation in std::iter::once(create_table()).chain(operations) {
         let expected = Execute::execute(&embedded, operation.clone()).await;
@@ -364,7 +359,7 @@ async fn what_is_not_sent_and_who_does_not_answer_is_said() {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", nobody.local_addr().unwrap());
     drop(nobody);
-    let remote = remote(url).await;
+    let remote = connect(url).await;
     let refused = remote.execute(Operation::DescribeLimits).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::UnknownOperation);
     assert!(refused.message().starts_with("DescribeLimits is not sent"), "{refused}");

@@ -12,7 +12,7 @@ use keyform::operation::GetItem;
 use keyform::server::{self, Server};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Execute, Operation, Output};
-use keyform_aws::{Credentials, Options, Remote};
+use keyform_scenario::connect;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -126,14 +126,7 @@ impl World {
         let server = Server::bind(server::Settings { port: 0, ..server::Settings::default() }).unwrap();
         let running = keyform::serve(server, &database).unwrap();
         let flaky = Flaky::before(running.url().trim_start_matches("http://").to_owned()).await;
-        let credentials = Credentials { access_key_id: "test".to_owned(), secret_access_key: "test".to_owned() };
-        let options = Options {
-            endpoint_url: Some(flaky.url.clone()),
-            region: Some("us-east-1".to_owned()),
-            credentials: Some(credentials),
-            ..Options::default()
-        };
-        let remote: Arc<dyn Execute> = Arc::new(Remote::connect(options).await);
+        let remote: Arc<dyn Execute> = Arc::new(connect(flaky.url.clone()).await);
         let checked = Checked::read(MODEL);
         assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
         let runner = Runner::new(Arc::new(checked), remote.clone(), Arc::new(System), Settings::default()).unwrap();
@@ -218,13 +211,7 @@ async fn a_store_that_never_answers_leaves_a_write_unknown_and_one_that_is_not_t
     };
     let error = world.remote.execute(Operation::PutItem(put(None))).await.unwrap_err();
     assert_eq!(error.detail(), &Detail::OutcomeUnknown);
-    let nowhere = Remote::connect(Options {
-        endpoint_url: Some("http://127.0.0.1:1".to_owned()),
-        region: Some("us-east-1".to_owned()),
-        credentials: Some(Credentials { access_key_id: "test".to_owned(), secret_access_key: "test".to_owned() }),
-        ..Options::default()
-    })
-    .await;
+    let nowhere = connect("http://127.0.0.1:1".to_owned()).await;
     let error = nowhere.execute(Operation::PutItem(put(None))).await.unwrap_err();
     assert_eq!(error.detail(), &Detail::None, "{error}");
 }

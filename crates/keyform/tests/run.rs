@@ -5,31 +5,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-mod stores;
-
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use keyform::model::Checked;
 use keyform::model::run::{Answer, CASCADES, Call, Caller, Found, RunError, Runner, Settings};
-use keyform::server::{self, Running, Server};
-use keyform::{AttributeValue, Attributes, Database, Execute};
-use keyform_aws::{Credentials, Options, Remote};
-use stores::counted::Counted;
+use keyform::{AttributeValue, Attributes};
+use keyform_scenario::{Counted, Store, stage};
 
 /// A chat on one store, in a table of its own.
 struct Chat {
     runner: Runner,
-    server: Option<Running>,
-}
-
-impl Drop for Chat {
-    fn drop(&mut self) {
-        if let Some(server) = self.server.take() {
-            server.stop();
-        }
-    }
 }
 
 fn attributes(pairs: &[(&str, &str)]) -> Attributes {
@@ -44,39 +29,23 @@ fn text(found: &Found, field: &str) -> String {
 }
 
 impl Chat {
-    async fn embedded() -> Self {
-        Self::open(Arc::new(Database::in_memory()), None).await
-    }
-
-    async fn served() -> Self {
-        let server = Server::bind(server::Settings { port: 0, ..server::Settings::default() }).unwrap();
-        let running = keyform::serve(server, &Database::in_memory()).unwrap();
-        let remote = remote(&running.url()).await;
-        Self::open(Arc::new(remote), Some(running)).await
-    }
-
-    async fn elsewhere() -> Option<Self> {
-        let url = std::env::var("KEYFORM_EXTENDDB_URL").ok()?;
-        Some(Self::open(Arc::new(remote(&url).await), None).await)
-    }
-
-    async fn open(store: Arc<dyn Execute>, server: Option<Running>) -> Self {
-        static CHATS: AtomicU64 = AtomicU64::new(0);
+    async fn on(store: &Store) -> Self {
         let source = include_str!("../../../systems/discord/discord.kf");
-        let stage = format!("{}-{}", std::process::id(), CHATS.fetch_add(1, Ordering::Relaxed));
+        let stage = stage();
         let settings = Settings {
             variables: [("stage".to_owned(), stage.clone())].into(),
             cursor_key: [7; 32],
             ..Settings::default()
         };
         let counted = Counted::ticking(1_773_480_413_000, stage.clone());
-        let runner = Runner::new(Arc::new(Checked::read(source)), store, Arc::new(counted), settings).unwrap();
+        let runner =
+            Runner::new(Arc::new(Checked::read(source)), store.caught_up(), Arc::new(counted), settings).unwrap();
         let mut made = runner.create_tables().await.unwrap();
         // Where stores are shared, another test may have made this one.
         made.retain(|table| table != CASCADES);
         assert_eq!(made, [format!("discord-clone-{stage}-DiscordTable")]);
         assert!(runner.create_tables().await.unwrap().is_empty(), "what is there stays");
-        Self { runner, server }
+        Self { runner }
     }
 
     fn call(user: Option<&str>, arguments: &[(&str, &str)]) -> Call {
@@ -104,70 +73,28 @@ impl Chat {
         }
     }
 
-    /// Waits until an index has an item, which on some stores is a while after the table has it.
-    async fn wait_for(&self, name: &str, arguments: &[(&str, &str)]) {
-        for _ in 0..500 {
-            if !matches!(self.read(None, name, arguments).await.unwrap(), Answer::One(None)) {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        panic!("{name} did not find what was written");
-    }
-
     async fn sign_up(&self, email: &str, username: &str) -> Result<String, RunError> {
         let arguments = [("email", email), ("username", username), ("passwordHash", "hash")];
         Ok(text(&self.write(None, "signUp", &arguments).await?.unwrap(), "userId"))
     }
 }
 
-/// The AWS SDK on an endpoint, with the credentials of the environment or the example pair of the documentation of AWS.
-async fn remote(url: &str) -> Remote {
-    let variable = |name: &str, otherwise: &str| std::env::var(name).unwrap_or_else(|_| otherwise.to_owned());
-    let credentials = Credentials {
-        access_key_id: variable("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE"),
-        secret_access_key: variable("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
-    };
-    Remote::connect(Options {
-        endpoint_url: Some(url.to_owned()),
-        region: Some("us-east-1".to_owned()),
-        credentials: Some(credentials),
-        ..Options::default()
-    })
-    .await
+/// Each behaviour on each store.
+async fn on_every_store(behaviour: impl AsyncFn(&Chat)) {
+    for store in Store::all().await {
+        behaviour(&Chat::on(&store).await).await;
+        store.stop();
+    }
 }
 
-/// Each behaviour as a test on each store.
-macro_rules! on_every_store {
-    ($($behaviour:ident),* $(,)?) => {
-        mod embedded {
-            $(#[tokio::test]
-            async fn $behaviour() {
-                super::$behaviour(&super::Chat::embedded().await).await;
-            })*
-        }
-
-        mod served {
-            $(#[tokio::test]
-            async fn $behaviour() {
-                super::$behaviour(&super::Chat::served().await).await;
-            })*
-        }
-
-        mod elsewhere {
-            $(#[tokio::test]
-            async fn $behaviour() {
-                if let Some(chat) = super::Chat::elsewhere().await {
-                    super::$behaviour(&chat).await;
-                }
-            })*
-        }
-    };
+#[tokio::test]
+async fn people_sign_up_meet_in_a_server_and_talk() {
+    on_every_store(sign_up_meet_and_talk).await;
 }
 
-on_every_store! {
-    people_sign_up_meet_in_a_server_and_talk,
-    what_the_model_returns_has_no_keys_and_tags,
+#[tokio::test]
+async fn what_the_model_returns_has_no_keys_and_tags() {
+    on_every_store(has_no_keys_and_tags).await;
 }
 
 fn refusal(result: Result<impl std::fmt::Debug, RunError>) -> String {
@@ -177,7 +104,7 @@ fn refusal(result: Result<impl std::fmt::Debug, RunError>) -> String {
     }
 }
 
-async fn people_sign_up_meet_in_a_server_and_talk(chat: &Chat) {
+async fn sign_up_meet_and_talk(chat: &Chat) {
     let ada = chat.sign_up("Ada@Example.com ", "ada").await.unwrap();
     let grace = chat.sign_up("grace@example.com", "grace").await.unwrap();
     assert_eq!(refusal(chat.sign_up("ada@example.com", "impostor").await), "EmailTaken");
@@ -188,7 +115,6 @@ async fn people_sign_up_meet_in_a_server_and_talk(chat: &Chat) {
     let channels = chat.page(Some(&ada), "channelsOfServer", &[("serverId", &server)]).await;
     let channel = text(&channels[0], "channelId");
 
-    chat.wait_for("channelById", &[("channelId", &channel)]).await;
     for number in 0..120 {
         let content = format!("message {number}");
         chat.write(Some(&ada), "postMessage", &[("channelId", &channel), ("content", &content)]).await.unwrap();
@@ -215,7 +141,7 @@ async fn people_sign_up_meet_in_a_server_and_talk(chat: &Chat) {
     assert_eq!(chat.runner.read("messages", &call).await, Err(RunError::Cursor));
 }
 
-async fn what_the_model_returns_has_no_keys_and_tags(chat: &Chat) {
+async fn has_no_keys_and_tags(chat: &Chat) {
     let ada = chat.sign_up("ada@example.com", "ada").await.unwrap();
     let Answer::One(Some(user)) = chat.read(Some(&ada), "userById", &[("userId", &ada)]).await.unwrap() else {
         panic!("a user")

@@ -5,12 +5,10 @@
 mod support;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use keyform::execute::BoxFuture;
 use keyform::server::FlowError;
-use keyform::{EpochMs, Error, Execute, Operation, Output, Secret};
+use keyform::{EpochMs, Secret};
 use keyform_discord::account::{LogIn, PasswordChange};
 use keyform_discord::connections::Hear;
 use keyform_discord::gateway::What;
@@ -18,7 +16,7 @@ use keyform_discord::model::{CreateChannelInput, User, UserId};
 use keyform_discord::search::Search;
 use keyform_discord::servers::{MyServers, OfServer};
 use keyform_discord::unread::Badges;
-use keyform_scenario::{on_embedded, on_every_store};
+use keyform_scenario::{Counting, on_embedded, on_every_store};
 
 use support::{PASSWORD, World, registration, world};
 
@@ -78,31 +76,18 @@ fn a_registration_that_is_sent_again_is_the_same_account() {
     });
 }
 
-/// A store that counts what is asked of it.
-struct Counting {
-    store: Arc<dyn Execute>,
-    count: Arc<AtomicU64>,
-}
-
-impl Execute for Counting {
-    fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
-        self.count.fetch_add(1, Ordering::SeqCst);
-        self.store.execute(operation)
-    }
-}
-
 #[test]
 fn a_wrong_password_and_an_unknown_address_are_the_same_to_whoever_tries() {
     on_every_store(async |scene| {
         let world = world(&scene).await;
         world.user("ada").await;
-        let count = Arc::new(AtomicU64::new(0));
-        let counted = world.through(Arc::new(Counting { store: world.scene.host.store(), count: count.clone() }));
+        let counting = Arc::new(Counting::new(world.scene.host.store()));
+        let counted = world.through(counting.clone());
         let mut tried = Vec::new();
         for email in ["ada@example.com", "nobody@example.com"] {
-            let before = count.load(Ordering::SeqCst);
+            counting.take();
             let answer = log_in(&counted, email, "a wrong password").await.unwrap_err();
-            tried.push((answer.to_string(), count.load(Ordering::SeqCst) - before));
+            tried.push((answer.to_string(), counting.take()));
         }
         assert_eq!(tried[0], tried[1], "the same words after the same number of reads");
         assert!(tried[0].0.starts_with("WrongCredentials"), "{tried:?}");

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 /// The longest that an index may lag behind.
-const LAG_MAX: Duration = Duration::from_secs(10);
+pub(crate) const LAG_MAX: Duration = Duration::from_secs(20);
 
 /// Reads until it is as expected: on some stores an index lags behind its table.
 ///

@@ -1,17 +1,14 @@
-//! The stores that a scenario runs on.
+//! The stores that a test runs on.
 
 use std::sync::Arc;
 
-use keyform::application::Host;
 use keyform::aws::{Credentials, Options, Remote};
-use keyform::model::bind::Fresh;
-use keyform::model::seal::Keyring;
+use keyform::model::bind::Fresh as _;
 use keyform::server::{Running, Server, Settings};
 use keyform::surroundings::System;
-use keyform::{Database, Execute, ModelOptions};
-use tokio::runtime::{Builder, Runtime};
+use keyform::{Database, Execute};
 
-use crate::Clock;
+use crate::{CaughtUp, Scene};
 
 /// A store, and what keeps it alive.
 pub struct Store {
@@ -22,17 +19,6 @@ pub struct Store {
     running: Option<Running>,
 }
 
-/// What a scenario has.
-#[derive(Clone)]
-pub struct Scene {
-    /// Where the application runs: tables are made, `stage` has a value of its own, and there is a key for encrypted fields.
-    pub host: Host,
-    /// Its time.
-    pub clock: Clock,
-    /// The store's name.
-    pub store: &'static str,
-}
-
 impl Store {
     /// The engine in this process.
     #[must_use]
@@ -41,6 +27,9 @@ impl Store {
     }
 
     /// Our server through the AWS SDK.
+    ///
+    /// # Panics
+    /// If there is no port.
     pub async fn served() -> Self {
         let server = Server::bind(Settings { port: 0, workers: 1, ..Settings::default() }).unwrap();
         let running = keyform::serve(server, &Database::in_memory()).unwrap();
@@ -53,40 +42,46 @@ impl Store {
         Some(Self { name: "extenddb", execute: Arc::new(connect(url).await), running: None })
     }
 
+    /// All of them, each fresh but for ExtendDB.
+    pub async fn all() -> Vec<Self> {
+        let mut all = vec![Self::embedded()];
+        all.extend(Self::remote().await);
+        all
+    }
+
+    /// Those that are asked through the AWS SDK, where each request has its time.
+    pub async fn remote() -> Vec<Self> {
+        [Some(Self::served().await), Self::extenddb().await].into_iter().flatten().collect()
+    }
+
+    /// The store with indexes that are read when they have caught up: for tests that are not about what comes late.
+    #[must_use]
+    pub fn caught_up(&self) -> Arc<dyn Execute> {
+        if lags(self.name) { Arc::new(CaughtUp::new(self.execute.clone())) } else { self.execute.clone() }
+    }
+
     /// A scene on this store.
     #[must_use]
     pub fn scene(&self) -> Scene {
         Scene::on(self.name, self.execute.clone())
     }
 
-    fn stop(self) {
+    /// Ends it, and waits until it has ended.
+    pub fn stop(self) {
         if let Some(running) = self.running {
             running.stop();
         }
     }
 }
 
-impl Scene {
-    /// A scene on any store: one with faults, for instance.
-    #[must_use]
-    pub fn on(store: &'static str, execute: Arc<dyn Execute>) -> Self {
-        let clock = Clock::new();
-        let keys = Keyring::generate().unwrap();
-        let stage = System.code(8).to_lowercase();
-        let options = ModelOptions::new().variable("stage", stage).field_keys(keys).surroundings(clock.clone());
-        Self { host: Host::shared(execute).with_options(options), clock, store }
-    }
-
-    /// The same application, clock and keys on another store: what another copy of the program sees, or one whose requests fail.
-    #[must_use]
-    pub fn through(&self, execute: Arc<dyn Execute>) -> Self {
-        let host =
-            Host::shared(execute).with_options(self.host.options()).with_token_keys(self.host.token_keys().clone());
-        Self { host, ..self.clone() }
-    }
+/// Whether a store's indexes come after their table.
+pub(crate) fn lags(name: &str) -> bool {
+    name == "extenddb"
 }
 
-async fn connect(url: String) -> Remote {
+/// The AWS SDK on an endpoint, with the credentials of the environment, or with the example pair of the documentation of AWS: the one that
+/// ExtendDB accepts.
+pub async fn connect(url: String) -> Remote {
     let variable = |name: &str, otherwise: &str| std::env::var(name).unwrap_or_else(|_| otherwise.to_owned());
     let credentials = Credentials {
         access_key_id: variable("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE"),
@@ -95,47 +90,8 @@ async fn connect(url: String) -> Remote {
     Remote::connect(Options { endpoint_url: Some(url), credentials: Some(credentials), ..Options::default() }).await
 }
 
-/// Runs a scenario on each store, each time from the start. Two threads, so that what is concurrent is.
-///
-/// # Panics
-/// If the scenario does; the store's name is told.
-pub fn on_every_store<S: AsyncFn(Scene)>(scenario: S) {
-    let runtime = runtime();
-    run(&runtime, Store::embedded(), &scenario);
-    run(&runtime, runtime.block_on(Store::served()), &scenario);
-    if let Some(store) = runtime.block_on(Store::extenddb()) {
-        run(&runtime, store, &scenario);
-    }
-}
-
-/// Runs a scenario on the embedded engine alone: for what is about code that never meets a store, or takes long.
-///
-/// # Panics
-/// If the scenario does.
-pub fn on_embedded<S: AsyncFn(Scene)>(scenario: S) {
-    run(&runtime(), Store::embedded(), &scenario);
-}
-
-fn runtime() -> Runtime {
-    Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
-}
-
-fn run<S: AsyncFn(Scene)>(runtime: &Runtime, store: Store, scenario: &S) {
-    let told = Told(store.name);
-    runtime.block_on(scenario(store.scene()));
-    drop(told);
-    store.stop();
-}
-
-/// Says on which store a scenario failed.
-struct Told(&'static str);
-
-impl Drop for Told {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let mut error = std::io::stderr();
-            std::io::Write::write_all(&mut error, format!("the store was: {}\n", self.0).as_bytes())
-                .unwrap_or_default();
-        }
-    }
+/// A stage that nobody else has: the tables that are named by it are the test's own, on a store that others have too.
+#[must_use]
+pub fn stage() -> String {
+    System.code(8).to_lowercase()
 }

@@ -8,8 +8,9 @@ use keyform::model::run::{Answer, RunError, Runner, Settings, Surroundings};
 use keyform::model::seal::{FieldKey, Keyring};
 use keyform::{AttributeValue, Attributes, Execute};
 
-use super::stores::{Mortal, Store};
 use super::support::*;
+use keyform_scenario::Store;
+use keyform_scenario::fault::Mortal;
 
 /// Calls with their arguments.
 type Calls = &'static [(&'static str, &'static [(&'static str, &'static str)])];

@@ -12,8 +12,8 @@ use keyform::model::evolve::state::Phase;
 use keyform::model::evolve::{MigrateError, Pace};
 use keyform::model::run::{RunError, Runner};
 
-use super::stores::Store;
 use super::support::*;
+use keyform_scenario::Store;
 
 /// What a writer expects of an item: its status and title, or that it is gone.
 type Expected = BTreeMap<String, Option<(String, String)>>;

@@ -6,7 +6,5 @@ mod forms;
 mod load;
 mod rehearse;
 mod stops;
-#[path = "../stores/mod.rs"]
-mod stores;
 mod support;
 mod workspaces;

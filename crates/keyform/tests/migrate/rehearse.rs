@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use keyform::{Execute, Operation, Rehearse, RehearseError, Stage};
 
-use super::stores::Store;
 use super::support::*;
+use keyform_scenario::Store;
 
 fn rehearse(clock: &Clock, stage: Stage) -> Rehearse {
     Rehearse {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use keyform::model::evolve::{MigrateError, Migration};
 use keyform::{Attributes, Execute};
 
-use super::stores::{Mortal, Store};
 use super::support::*;
+use keyform_scenario::Store;
+use keyform_scenario::fault::Mortal;
 
 /// What the stopped steps are.
 #[derive(Clone, Copy, Debug)]

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use keyform::model::Checked;
 use keyform::model::bind::Fresh;
 use keyform::model::evolve::{Migration, Pace, Progress};
 use keyform::model::run::{Answer, Call, Found, RunError, Runner, Settings, Surroundings, Waiting};
-use keyform::operation::Scan;
 use keyform::surroundings::System;
-use keyform::{AttributeValue, Attributes, Execute, Operation, Output};
+use keyform::{AttributeValue, Attributes, Execute};
+use keyform_scenario::{contents, stage};
 
 pub const V1: &str = include_str!("../../../../systems/workspaces/legacy/workspaces-v1.kf");
 pub const V2: &str = include_str!("../../../../systems/workspaces/workspaces.kf");
@@ -29,9 +29,7 @@ pub struct Clock {
 
 impl Clock {
     pub fn new() -> Arc<Self> {
-        static CLOCKS: AtomicU64 = AtomicU64::new(0);
-        let stage = format!("{}-{}", std::process::id(), CLOCKS.fetch_add(1, Ordering::Relaxed));
-        Arc::new(Self { millis: AtomicI64::new(START_MILLIS), stage })
+        Arc::new(Self { millis: AtomicI64::new(START_MILLIS), stage: stage() })
     }
 
     /// Begins at its first time again, however long tables took to be made: what is written next has the same times in every run.
@@ -166,20 +164,8 @@ pub async fn legacy(store: &Arc<dyn Execute>, clock: &Arc<Clock>, count: usize) 
 
 /// Everything in a table, by its key.
 pub async fn dump(store: &Arc<dyn Execute>, table: &str, key: &[&str]) -> BTreeMap<String, Attributes> {
-    let mut scan = Scan { consistent: true, ..Scan::of(table) };
-    let mut all = BTreeMap::new();
-    loop {
-        let Output::Page(page) = store.execute(Operation::Scan(scan.clone())).await.unwrap() else { panic!("no page") };
-        for item in page.items.unwrap() {
-            let item = item.to_attributes();
-            let key = key.iter().map(|name| text(&item, name)).collect::<Vec<_>>().join(" ");
-            assert!(all.insert(key, item).is_none());
-        }
-        match page.last_key {
-            Some(last) => scan.start = Some(last.to_attributes()),
-            None => return all,
-        }
-    }
+    let items = contents(&**store, table).await.into_iter();
+    items.map(|item| (key.iter().map(|name| text(&item, name)).collect::<Vec<_>>().join(" "), item)).collect()
 }
 
 /// Everything in the table of the workspaces.

@@ -7,8 +7,8 @@ use keyform::model::evolve::state::Phase;
 use keyform::model::run::{Answer, Caller, RunError};
 use keyform::{Database, Execute};
 
-use super::stores::Mortal;
 use super::support::*;
+use keyform_scenario::fault::Mortal;
 
 async fn begun() -> (Arc<dyn Execute>, Arc<Clock>) {
     let store: Arc<dyn Execute> = Arc::new(Database::in_memory());

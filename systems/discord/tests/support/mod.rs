@@ -3,11 +3,8 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use keyform::execute::BoxFuture;
-use keyform::operation::{Query, Scan};
-use keyform::{Attributes, Error, Execute, Operation, Output, Secret};
+use keyform::{Execute, Secret};
 use keyform_discord::account::Registration;
 use keyform_discord::model::{
     Channel, ChannelId, CreateInviteInput, CreateServerInput, Discord, Invite, Message, Server, ServerId, User, UserId,
@@ -31,11 +28,10 @@ pub fn settings() -> Settings {
 /// The chat on a store, with its table. Of a store whose indexes lag behind it reads them when they have caught up: what is late there is late by
 /// design, and not what these scenarios are about.
 pub async fn world(scene: &Scene) -> World {
-    let caught_up = scene.through(Arc::new(CaughtUp(scene.host.store())));
-    let scene = if scene.store == "extenddb" { &caught_up } else { scene };
+    let scene = scene.caught_up();
     let service = Service::new(&scene.host, settings()).unwrap();
     service.model().create_tables().await.unwrap();
-    World { scene: scene.clone(), service }
+    World { scene, service }
 }
 
 pub fn registration(name: &str) -> Registration {
@@ -110,49 +106,4 @@ pub struct Company {
 
 pub fn ids<'a>(users: impl IntoIterator<Item = &'a UserId>) -> Vec<String> {
     users.into_iter().map(ToString::to_string).collect()
-}
-
-/// A store whose index is asked when it has everything that the table has.
-struct CaughtUp(Arc<dyn Execute>);
-
-impl CaughtUp {
-    async fn wait(&self, table: &str, index: &str) {
-        let start = Instant::now();
-        let key = format!("{index}pk");
-        loop {
-            let indexed = |item: &Attributes| item.contains_key(&key);
-            let of_table: Vec<Attributes> = self.items(table, None).await.into_iter().filter(indexed).collect();
-            let of_index = self.items(table, Some(index)).await;
-            if of_table.len() == of_index.len() && of_table.iter().all(|item| of_index.contains(item)) {
-                return;
-            }
-            assert!(start.elapsed() < Duration::from_secs(20), "the index does not catch up");
-            tokio::task::yield_now().await;
-        }
-    }
-
-    async fn items(&self, table: &str, index: Option<&str>) -> Vec<Attributes> {
-        let mut items = Vec::new();
-        let mut start = None;
-        loop {
-            let scan = Scan { start, index: index.map(str::to_owned), ..Scan::of(table) };
-            let Output::Page(page) = self.0.execute(Operation::Scan(scan)).await.unwrap() else { panic!("no page") };
-            items.extend(page.items.iter().flatten().map(|item| item.to_attributes()));
-            start = page.last_key.map(|key| key.to_attributes());
-            if start.is_none() {
-                return items;
-            }
-        }
-    }
-}
-
-impl Execute for CaughtUp {
-    fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
-        Box::pin(async move {
-            if let Operation::Query(Query { table, index: Some(index), .. }) = &operation {
-                self.wait(table, index).await;
-            }
-            self.0.execute(operation).await
-        })
-    }
 }

@@ -16,11 +16,13 @@ pub struct Counted {
 
 impl Counted {
     /// The clock goes a millisecond further with each id and each look.
+    #[must_use]
     pub fn ticking(begin_millis: i64, stage: String) -> Self {
         Self { count: AtomicU64::new(0), begin_millis, is_ticking: true, stage }
     }
 
     /// The clock stands.
+    #[must_use]
     pub fn standing(begin_millis: i64, stage: String) -> Self {
         Self { is_ticking: false, ..Self::ticking(begin_millis, stage) }
     }

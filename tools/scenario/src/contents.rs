@@ -1,0 +1,25 @@
+//! Everything in a table.
+
+use keyform::operation::Scan;
+use keyform::{Attributes, Execute, Item, Operation, Output};
+
+/// All items of a table, in no order.
+///
+/// # Panics
+/// If there is no such table.
+pub async fn contents(store: &dyn Execute, table: &str) -> Vec<Attributes> {
+    scanned(store, Scan { consistent: true, ..Scan::of(table) }).await
+}
+
+/// All pages of a Scan.
+pub(crate) async fn scanned(store: &dyn Execute, mut scan: Scan) -> Vec<Attributes> {
+    let mut items = Vec::new();
+    loop {
+        let Output::Page(page) = store.execute(Operation::Scan(scan.clone())).await.unwrap() else { panic!("no page") };
+        items.extend(page.items.iter().flatten().map(Item::to_attributes));
+        scan.start = page.last_key.map(|last| last.to_attributes());
+        if scan.start.is_none() {
+            return items;
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! A store that counts.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use keyform::execute::BoxFuture;
+use keyform::{Error, Execute, Operation, Output};
+
+/// A store that counts the requests it is sent.
+pub struct Counting {
+    store: Arc<dyn Execute>,
+    requests: AtomicU64,
+}
+
+impl Counting {
+    /// It begins at nothing.
+    #[must_use]
+    pub fn new(store: Arc<dyn Execute>) -> Self {
+        Self { store, requests: AtomicU64::new(0) }
+    }
+
+    /// How many requests there were since it was last asked.
+    pub fn take(&self) -> u64 {
+        self.requests.swap(0, Ordering::SeqCst)
+    }
+}
+
+impl Execute for Counting {
+    fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        self.store.execute(operation)
+    }
+}
