@@ -19,7 +19,7 @@ on_every_store() {
 for _ in $(seq 100); do
     if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
         export KEYFORM_EXTENDDB_URL=http://127.0.0.1:$port
-        for suite in behaviours run migrate deploy copy files live_reads live_evolution handlers access_patterns identity; do
+        for suite in behaviours run sealed cascades model_at_its_word migrate deploy copy files live_reads live_evolution handlers access_patterns identity; do
             on_every_store "$suite"
         done
         exit

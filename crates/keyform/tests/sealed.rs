@@ -2,17 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use keyform::live::read::{Ended, Live, LiveError, LiveEvent};
 use keyform::model::Checked;
 use keyform::model::run::{Answer, Call, Found, RunError, Runner, Settings};
 use keyform::model::seal::{FieldKey, Keyring, SealError};
-use keyform::operation::GetItem;
-use keyform::server::{self, Running, Server};
+use keyform::operation::{GetItem, PutItem};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Execute, Item, Operation, Output};
-use keyform_aws::{Credentials, Options, Remote};
+use keyform_scenario::{Store, stage};
 
 const MODEL: &str = r#"
 model vault
@@ -91,11 +91,11 @@ fn call(pairs: &[(&str, AttributeValue)]) -> Call {
     Call { arguments: attributes(pairs), ..Call::default() }
 }
 
+/// A vault with tables of its own.
 struct Vault {
     store: Arc<dyn Execute>,
     runner: Runner,
-    table: String,
-    _server: Option<Running>,
+    stage: String,
 }
 
 fn runner(store: &Arc<dyn Execute>, stage: &str, ring: Keyring) -> Result<Runner, RunError> {
@@ -113,16 +113,29 @@ fn key(byte: u8) -> FieldKey {
     FieldKey::new([byte; 32])
 }
 
+/// Runs what a test says on each store. Its indexes are read when they have caught up.
+async fn on_every_store(test: impl AsyncFn(Vault)) {
+    for store in Store::all().await {
+        test(Vault::open(store.caught_up()).await).await;
+        store.stop();
+    }
+}
+
 impl Vault {
-    async fn open(store: Arc<dyn Execute>, server: Option<Running>) -> Self {
-        let stage = format!("{}", std::process::id());
+    async fn open(store: Arc<dyn Execute>) -> Self {
+        let stage = stage();
         let runner = runner(&store, &stage, Keyring::of(key(1))).unwrap();
         runner.create_tables().await.unwrap();
-        Self { store, runner, table: format!("vault-{stage}"), _server: server }
+        Self { store, runner, stage }
     }
 
-    async fn embedded() -> Self {
-        Self::open(Arc::new(Database::in_memory()), None).await
+    /// The same vault with other keys.
+    fn with(&self, ring: Keyring) -> Runner {
+        runner(&self.store, &self.stage, ring).unwrap()
+    }
+
+    fn table(&self) -> String {
+        format!("vault-{}", self.stage)
     }
 
     async fn write(&self, name: &str, pairs: &[(&str, AttributeValue)]) -> Found {
@@ -145,22 +158,36 @@ impl Vault {
                 ],
             )
             .await;
-        let AttributeValue::S(id) = made.fields["accountId"].clone() else { panic!("an id is text") };
-        (id, made)
+        (text(&made.fields["accountId"]), made)
     }
 
     /// The item as the store has it.
     async fn raw(&self, id: &str) -> Item {
         let key = attributes(&[("pk", format!("ACCOUNT#{id}").into()), ("sk", "META".into())]);
-        let get = GetItem { table: self.table.clone(), key, consistent: true, ..GetItem::default() };
+        let get = GetItem { table: self.table(), key, consistent: true, ..GetItem::default() };
         match self.store.execute(Operation::GetItem(get)).await.unwrap() {
             Output::GetItem(output) => output.item.unwrap(),
             other => panic!("{other:?}"),
         }
     }
 
+    /// An attribute as somebody writes it who goes past the model.
+    async fn tamper(&self, id: &str, name: &str, value: AttributeValue) {
+        let mut item = self.raw(id).await.to_attributes();
+        item.insert(name.to_owned(), value);
+        let put = PutItem { table: self.table(), item, ..PutItem::default() };
+        self.store.execute(Operation::PutItem(put)).await.unwrap();
+    }
+
     async fn read_one(&self, id: &str) -> Found {
         one(self.runner.read("account", &call(&[("accountId", id.into())])).await.unwrap())
+    }
+}
+
+fn text(value: &AttributeValue) -> String {
+    match value {
+        AttributeValue::S(text) => text.clone(),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -190,87 +217,75 @@ fn shows_nothing(item: &Item) {
     }
 }
 
-async fn every_write_seals_and_every_read_opens(vault: &Vault) {
-    let (id, made) = vault.open_account().await;
-    shows_nothing(&vault.raw(&id).await);
-    assert_eq!(made.fields["apiKey"], "sk-plain-1".into());
-    assert_eq!(made.fields["pin"], 1234.into());
-    assert_eq!(made.fields["tags"], AttributeValue::Ss(["tag-plain".to_owned()].into()));
-    assert!(matches!(made.fields["since"], AttributeValue::S(_)), "a default is sealed and opened");
-    assert_eq!(vault.read_one(&id).await, made);
-
-    let of_ada = call(&[("owner", "ada".into())]);
-    assert_eq!(items(vault.runner.read("accountsOf", &of_ada).await.unwrap()), std::slice::from_ref(&made));
-    let keys = items(vault.runner.read("keysOf", &of_ada).await.unwrap());
-    assert_eq!(keys[0].fields, attributes(&[("accountId", id.as_str().into()), ("apiKey", "sk-plain-1".into())]));
-    let key = one(vault.runner.read("keyOf", &call(&[("accountId", id.as_str().into())])).await.unwrap());
-    assert_eq!(key.fields, attributes(&[("apiKey", "sk-plain-1".into())]));
-    let ids = AttributeValue::L(vec![id.as_str().into()]);
-    assert_eq!(items(vault.runner.read("several", &call(&[("ids", ids)])).await.unwrap()), [made]);
-
-    let changed = vault.write("changeKey", &[("accountId", id.as_str().into()), ("apiKey", "sk-plain-2".into())]).await;
-    assert_eq!(changed.fields["apiKey"], "sk-plain-2".into());
-    let changed = vault.write("changePin", &[("accountId", id.as_str().into()), ("pin", 99.into())]).await;
-    assert_eq!(changed.fields["pin"], 99.into());
-    shows_nothing(&vault.raw(&id).await);
-    let changed = vault.write("forgetPin", &[("accountId", id.as_str().into())]).await;
-    assert!(!changed.fields.contains_key("pin"));
-
-    let other: AttributeValue = "01KKP2T8SN0000000000000042".into();
-    let pairs = |key: &str| {
-        [
-            ("accountId", other.clone()),
-            ("owner", "bob".into()),
-            ("name", "second".into()),
-            ("apiKey", AttributeValue::from(key)),
-        ]
-    };
-    assert_eq!(vault.write("keep", &pairs("sk-plain-1")).await.fields["apiKey"], "sk-plain-1".into());
-    let kept = vault.write("keep", &pairs("sk-plain-2")).await;
-    assert_eq!(kept.fields["apiKey"], "sk-plain-2".into());
-    assert!(kept.fields.contains_key("since"), "an upsert's default is sealed, too");
-    shows_nothing(&vault.raw("01KKP2T8SN0000000000000042").await);
-    let copied = vault.write("copyKey", &[("accountId", other.clone()), ("other", id.as_str().into())]).await;
-    assert_eq!(copied.fields["apiKey"], "sk-plain-2".into(), "what was read is sealed for its new place");
-    assert_eq!(vault.write("replace", &pairs("sk-plain-1")).await.fields["apiKey"], "sk-plain-1".into());
-    shows_nothing(&vault.raw("01KKP2T8SN0000000000000042").await);
-    shows_nothing(&vault.raw(&id).await);
-
-    let stale = call(&[("accountId", id.as_str().into()), ("name", "x".into()), ("version", 1.into())]);
-    match vault.runner.write("rename", &stale).await {
-        Err(RunError::Conflict(Some(now))) => assert_eq!(now.fields["apiKey"], "sk-plain-2".into()),
-        other => panic!("{other:?}"),
-    }
-}
-
 #[tokio::test]
-async fn nothing_readable_reaches_the_embedded_store() {
-    every_write_seals_and_every_read_opens(&Vault::embedded().await).await;
-}
+async fn every_read_opens() {
+    on_every_store(async |vault| {
+        let (id, made) = vault.open_account().await;
+        shows_nothing(&vault.raw(&id).await);
+        assert_eq!(made.fields["apiKey"], "sk-plain-1".into());
+        assert_eq!(made.fields["pin"], 1234.into());
+        assert_eq!(made.fields["tags"], AttributeValue::Ss(["tag-plain".to_owned()].into()));
+        assert!(matches!(made.fields["since"], AttributeValue::S(_)), "a default is sealed and opened");
+        assert_eq!(vault.read_one(&id).await, made);
 
-#[tokio::test]
-async fn nothing_readable_reaches_a_server_through_the_sdk() {
-    let server = Server::bind(server::Settings { port: 0, ..server::Settings::default() }).unwrap();
-    let running = keyform::serve(server, &Database::in_memory()).unwrap();
-    let remote = remote(&running.url()).await;
-    every_write_seals_and_every_read_opens(&Vault::open(Arc::new(remote), Some(running)).await).await;
-}
-
-#[tokio::test]
-async fn nothing_readable_reaches_another_implementation() {
-    let Ok(url) = std::env::var("KEYFORM_EXTENDDB_URL") else { return };
-    every_write_seals_and_every_read_opens(&Vault::open(Arc::new(remote(&url).await), None).await).await;
-}
-
-async fn remote(url: &str) -> Remote {
-    let credentials = Credentials { access_key_id: "test".to_owned(), secret_access_key: "test".to_owned() };
-    Remote::connect(Options {
-        endpoint_url: Some(url.to_owned()),
-        region: Some("us-east-1".to_owned()),
-        credentials: Some(credentials),
-        ..Options::default()
+        let of_ada = call(&[("owner", "ada".into())]);
+        assert_eq!(items(vault.runner.read("accountsOf", &of_ada).await.unwrap()), std::slice::from_ref(&made));
+        let keys = items(vault.runner.read("keysOf", &of_ada).await.unwrap());
+        assert_eq!(keys[0].fields, attributes(&[("accountId", id.as_str().into()), ("apiKey", "sk-plain-1".into())]));
+        let key = one(vault.runner.read("keyOf", &call(&[("accountId", id.as_str().into())])).await.unwrap());
+        assert_eq!(key.fields, attributes(&[("apiKey", "sk-plain-1".into())]));
+        let ids = AttributeValue::L(vec![id.as_str().into()]);
+        assert_eq!(items(vault.runner.read("several", &call(&[("ids", ids)])).await.unwrap()), [made]);
     })
-    .await
+    .await;
+}
+
+#[tokio::test]
+async fn every_update_seals() {
+    on_every_store(async |vault| {
+        let (id, _) = vault.open_account().await;
+        let id: AttributeValue = id.into();
+        let changed = vault.write("changeKey", &[("accountId", id.clone()), ("apiKey", "sk-plain-2".into())]).await;
+        assert_eq!(changed.fields["apiKey"], "sk-plain-2".into());
+        let changed = vault.write("changePin", &[("accountId", id.clone()), ("pin", 99.into())]).await;
+        assert_eq!(changed.fields["pin"], 99.into());
+        shows_nothing(&vault.raw(&text(&id)).await);
+        let changed = vault.write("forgetPin", &[("accountId", id.clone())]).await;
+        assert!(!changed.fields.contains_key("pin"));
+        let stale = call(&[("accountId", id), ("name", "x".into()), ("version", 1.into())]);
+        match vault.runner.write("rename", &stale).await {
+            Err(RunError::Conflict(Some(now))) => assert_eq!(now.fields["apiKey"], "sk-plain-2".into()),
+            other => panic!("{other:?}"),
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn every_upsert_put_and_copy_seals() {
+    on_every_store(async |vault| {
+        let (id, _) = vault.open_account().await;
+        let other = "01KKP2T8SN0000000000000042";
+        let pairs = |key: &str| {
+            [
+                ("accountId", AttributeValue::from(other)),
+                ("owner", "bob".into()),
+                ("name", "second".into()),
+                ("apiKey", AttributeValue::from(key)),
+            ]
+        };
+        assert_eq!(vault.write("keep", &pairs("sk-plain-1")).await.fields["apiKey"], "sk-plain-1".into());
+        let kept = vault.write("keep", &pairs("sk-plain-2")).await;
+        assert_eq!(kept.fields["apiKey"], "sk-plain-2".into());
+        assert!(kept.fields.contains_key("since"), "an upsert's default is sealed, too");
+        shows_nothing(&vault.raw(other).await);
+        let copied = vault.write("copyKey", &[("accountId", other.into()), ("other", id.as_str().into())]).await;
+        assert_eq!(copied.fields["apiKey"], "sk-plain-2".into(), "what was read is sealed for its new place");
+        assert_eq!(vault.write("replace", &pairs("sk-plain-1")).await.fields["apiKey"], "sk-plain-1".into());
+        shows_nothing(&vault.raw(other).await);
+        shows_nothing(&vault.raw(&id).await);
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -278,26 +293,24 @@ async fn the_directory_of_a_database_holds_nothing_readable() {
     let folder = tempfile::tempdir().unwrap();
     let options = keyform::Options { encryption: keyform::Encryption::Off, ..keyform::Options::default() };
     let database = Database::open_with(folder.path(), options).unwrap();
-    let vault = Vault::open(Arc::new(database.clone()), None).await;
+    let vault = Vault::open(Arc::new(database.clone())).await;
     let (id, _) = vault.open_account().await;
     vault.write("changeKey", &[("accountId", id.as_str().into()), ("apiKey", "sk-plain-2".into())]).await;
     database.close().unwrap();
     let mut seen = 0;
-    let mut folders = vec![folder.path().to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let bytes = std::fs::read(&path).unwrap();
-            let holds = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
-            seen += usize::from(holds(&id));
-            assert!(PLAIN.iter().all(|plain| !holds(plain)), "{}", path.display());
-        }
+    for path in files(folder.path()) {
+        let bytes = std::fs::read(&path).unwrap();
+        let holds = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+        seen += usize::from(holds(&id));
+        assert!(PLAIN.iter().all(|plain| !holds(plain)), "{}", path.display());
     }
     assert!(seen > 0, "the item is somewhere, in journal, tables or streams");
+}
+
+/// All files in a folder, however deep.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
 #[tokio::test]
@@ -312,68 +325,70 @@ async fn a_model_with_encrypted_fields_does_not_run_without_keys() {
 
 #[tokio::test]
 async fn a_ciphertext_that_was_moved_to_another_item_does_not_open() {
-    let vault = Vault::embedded().await;
-    let (one, _) = vault.open_account().await;
-    let (other, _) = vault.open_account().await;
-    let stolen = vault.raw(&one).await.get("apiKey").unwrap().to_tree();
-    let mut item = vault.raw(&other).await.to_attributes();
-    item.insert("apiKey".to_owned(), stolen);
-    let put = keyform::operation::PutItem { table: vault.table.clone(), item, ..Default::default() };
-    vault.store.execute(Operation::PutItem(put)).await.unwrap();
-    let read = vault.runner.read("account", &call(&[("accountId", other.as_str().into())])).await;
-    assert_eq!(read, Err(RunError::Sealing(SealError::Damaged { field: "Account.apiKey".to_owned() })));
+    on_every_store(async |vault| {
+        let (one, _) = vault.open_account().await;
+        let (other, _) = vault.open_account().await;
+        let stolen = vault.raw(&one).await.get("apiKey").unwrap().to_tree();
+        vault.tamper(&other, "apiKey", stolen).await;
+        let read = vault.runner.read("account", &call(&[("accountId", other.as_str().into())])).await;
+        assert_eq!(read, Err(RunError::Sealing(SealError::Damaged { field: "Account.apiKey".to_owned() })));
+    })
+    .await;
+}
+
+/// Goes through all pages of a reseal; how many items have changed, on how many pages.
+async fn reseal(runner: &Runner) -> (u64, u64) {
+    let (mut next, mut changed, mut pages) = (None, 0, 0);
+    loop {
+        let page = runner.reseal(next.as_deref()).await.unwrap();
+        (changed, pages, next) = (changed + page.changed, pages + 1, page.next);
+        if next.is_none() {
+            return (changed, pages);
+        }
+    }
 }
 
 #[tokio::test]
 async fn keys_rotate_and_items_are_sealed_anew() {
-    let vault = Vault::embedded().await;
-    let stage = std::process::id().to_string();
-    let mut ids = Vec::new();
-    for _ in 0..450 {
-        ids.push(vault.open_account().await.0);
-    }
-    let rotated = runner(&vault.store, &stage, Keyring::of(key(1)).rotated(key(2))).unwrap();
-    let only_new = runner(&vault.store, &stage, Keyring::of(key(2))).unwrap();
-    let ask = call(&[("accountId", ids[0].as_str().into())]);
-    assert!(rotated.read("account", &ask).await.is_ok(), "older keys open");
-    let unknown = only_new.read("account", &ask).await;
-    assert!(matches!(&unknown, Err(RunError::Sealing(SealError::UnknownKey { .. }))), "{unknown:?}");
-
-    // A write seals under the new key, and brings only what it writes.
-    let change = call(&[("accountId", ids[1].as_str().into()), ("apiKey", "sk-plain-2".into())]);
-    rotated.write("changeKey", &change).await.unwrap();
-
-    let before = vault.read_one(&ids[0]).await;
-    let (mut next, mut changed, mut pages) = (None, 0, 0);
-    loop {
-        let page = rotated.reseal(next.as_deref()).await.unwrap();
-        (changed, pages, next) = (changed + page.changed, pages + 1, page.next);
-        if next.is_none() {
-            break;
+    on_every_store(async |vault| {
+        let mut ids = Vec::new();
+        for _ in 0..450 {
+            ids.push(vault.open_account().await.0);
         }
-    }
-    assert_eq!((changed, pages), (450, 3));
-    assert_eq!(one(only_new.read("account", &ask).await.unwrap()), before, "nothing but the seal has changed");
-    let again = rotated.reseal(None).await.unwrap();
-    assert_eq!((again.seen, again.changed), (200, 0));
-    assert_eq!(rotated.reseal(Some("Elsewhere")).await, Err(RunError::Cursor));
+        let rotated = vault.with(Keyring::of(key(1)).rotated(key(2)));
+        let only_new = vault.with(Keyring::of(key(2)));
+        let ask = call(&[("accountId", ids[0].as_str().into())]);
+        assert!(rotated.read("account", &ask).await.is_ok(), "older keys open");
+        let unknown = only_new.read("account", &ask).await;
+        assert!(matches!(&unknown, Err(RunError::Sealing(SealError::UnknownKey { .. }))), "{unknown:?}");
+
+        // A write seals under the new key, and brings only what it writes.
+        let change = call(&[("accountId", ids[1].as_str().into()), ("apiKey", "sk-plain-2".into())]);
+        rotated.write("changeKey", &change).await.unwrap();
+
+        let before = vault.read_one(&ids[0]).await;
+        assert_eq!(reseal(&rotated).await, (450, 3));
+        assert_eq!(one(only_new.read("account", &ask).await.unwrap()), before, "nothing but the seal has changed");
+        let again = rotated.reseal(None).await.unwrap();
+        assert_eq!((again.seen, again.changed), (200, 0));
+        assert_eq!(rotated.reseal(Some("Elsewhere")).await, Err(RunError::Cursor));
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn a_field_that_becomes_encrypted_is_sealed_by_resealing() {
-    let vault = Vault::embedded().await;
-    let (id, _) = vault.open_account().await;
-    let raw = vault.raw(&id).await.to_attributes();
-    let mut plain = raw.clone();
-    plain.insert("apiKey".to_owned(), "sk-plain-1".into());
-    let put = keyform::operation::PutItem { table: vault.table.clone(), item: plain, ..Default::default() };
-    vault.store.execute(Operation::PutItem(put)).await.unwrap();
-    let ask = call(&[("accountId", id.as_str().into())]);
-    let refused = vault.runner.read("account", &ask).await;
-    assert_eq!(refused, Err(RunError::Sealing(SealError::NotSealed { field: "Account.apiKey".to_owned() })));
-    assert_eq!(vault.runner.reseal(None).await.unwrap().changed, 1);
-    assert_eq!(vault.read_one(&id).await.fields["apiKey"], "sk-plain-1".into());
-    shows_nothing(&vault.raw(&id).await);
+    on_every_store(async |vault| {
+        let (id, _) = vault.open_account().await;
+        vault.tamper(&id, "apiKey", "sk-plain-1".into()).await;
+        let ask = call(&[("accountId", id.as_str().into())]);
+        let refused = vault.runner.read("account", &ask).await;
+        assert_eq!(refused, Err(RunError::Sealing(SealError::NotSealed { field: "Account.apiKey".to_owned() })));
+        assert_eq!(vault.runner.reseal(None).await.unwrap().changed, 1);
+        assert_eq!(vault.read_one(&id).await.fields["apiKey"], "sk-plain-1".into());
+        shows_nothing(&vault.raw(&id).await);
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -415,19 +430,20 @@ write add(name, hash, extra) -> Login {
 
 #[tokio::test]
 async fn a_live_read_says_what_does_not_open_as_the_read_does() {
-    let vault = Vault::embedded().await;
-    let owner = call(&[("owner", "ada".into())]);
-    let live = Live::default();
-    let mut accounts = live.read(&vault.runner, "accountsOf", owner.clone(), None).await.unwrap();
-    assert!(matches!(accounts.next().await, Some(LiveEvent::Page(_))));
-    let stage = format!("{}", std::process::id());
-    let stranger = runner(&vault.store, &stage, Keyring::of(key(2))).unwrap();
-    let arguments = [("owner", "ada".into()), ("name", "theirs".into()), ("apiKey", "sk-plain-1".into())];
-    stranger.write("open", &call(&arguments)).await.unwrap();
-    let said = vault.runner.read("accountsOf", &owner).await.unwrap_err();
-    assert!(matches!(said, RunError::Sealing(_)), "{said:?}");
-    let Some(LiveEvent::Ended(why)) = accounts.next().await else { panic!("the end") };
-    assert_eq!(why, Ended::Run(said.clone()));
-    let refused = live.read(&vault.runner, "accountsOf", owner, None).await;
-    assert_eq!(refused.map(|_| ()).unwrap_err(), LiveError::Run(said));
+    on_every_store(async |vault| {
+        let owner = call(&[("owner", "ada".into())]);
+        let live = Live::default();
+        let mut accounts = live.read(&vault.runner, "accountsOf", owner.clone(), None).await.unwrap();
+        assert!(matches!(accounts.next().await, Some(LiveEvent::Page(_))));
+        let stranger = vault.with(Keyring::of(key(2)));
+        let arguments = [("owner", "ada".into()), ("name", "theirs".into()), ("apiKey", "sk-plain-1".into())];
+        stranger.write("open", &call(&arguments)).await.unwrap();
+        let said = vault.runner.read("accountsOf", &owner).await.unwrap_err();
+        assert!(matches!(said, RunError::Sealing(_)), "{said:?}");
+        let Some(LiveEvent::Ended(why)) = accounts.next().await else { panic!("the end") };
+        assert_eq!(why, Ended::Run(said.clone()));
+        let refused = live.read(&vault.runner, "accountsOf", owner, None).await;
+        assert_eq!(refused.map(|_| ()).unwrap_err(), LiveError::Run(said));
+    })
+    .await;
 }
