@@ -8,7 +8,7 @@
 //! 5. `demo` makes something to look at of the systems that come along.
 //! 6. `model` holds the commands that work on models, `lsp` the language server for editors.
 //!
-//! `place` says where a command finds its tables, `elsewhere` is a store behind an endpoint, `systems` are the applications that come along,
+//! `place` says where a command finds its tables, `elsewhere` is a store behind an endpoint, `live` follows reads on a server, `systems` are the applications that come along,
 //! `applications` runs them.
 //!
 //! Exit codes: 0 when all went well, 1 when a model has errors, 2 when the arguments, the settings or the surroundings do not allow it.
@@ -22,6 +22,7 @@ mod demo;
 mod elsewhere;
 mod failure;
 mod keys;
+mod live;
 mod logging;
 mod lsp;
 mod model;

@@ -1,29 +1,17 @@
 //! `keyform watch`: a read followed live over a server's WebSocket. What is there comes first, then every change, a line of JSON each.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
-use tokio_tungstenite::tungstenite::http::{HeaderName, HeaderValue};
-use tokio_tungstenite::tungstenite::protocol::CloseFrame;
-use tokio_tungstenite::tungstenite::{Error, Message};
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::failure::Failure;
+use crate::live::{Ask, Heard, Socket};
 use crate::output;
 use crate::place::pairs;
 
 use super::call::{Described, Server, model_name};
 use super::run::text;
-
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
-
-/// How often a connection that was lost is tried again before it is given up.
-const TRIES_MAX: u32 = 6;
 
 const MORE: &str = "\
 Prints a line of JSON for each item that is there, then one for each change: {\"kind\": \"item\" | \"insert\" | \"modify\" | \"remove\", …}. A \
@@ -56,20 +44,6 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     runtime.block_on(follow(arguments)).map(|()| ExitCode::SUCCESS)
 }
 
-/// A read that is being followed.
-struct Watch {
-    subscribe: Value,
-    left: Option<u64>,
-}
-
-/// How a connection ended.
-enum Ended {
-    /// Enough was seen.
-    Enough,
-    /// It can be made again.
-    Lost(String),
-}
-
 async fn follow(arguments: &ArgMatches) -> Result<(), Failure> {
     let server = Server::new(text(arguments, "server"), arguments)?;
     let (model, pattern) = (model_name(text(arguments, "file"))?, text(arguments, "pattern"));
@@ -80,82 +54,43 @@ async fn follow(arguments: &ArgMatches) -> Result<(), Failure> {
     }
     let given = pairs(arguments, "arguments")?;
     described.check(pattern, &given)?;
-    let subscribe =
-        json!({ "type": "subscribe", "id": "watch", "read": pattern, "arguments": described.body(&given)? });
-    let mut watch = Watch { subscribe, left: arguments.get_one("lines").copied() };
-    let mut tries = 0;
-    loop {
-        let why = match connect(&server, &model).await {
-            Ok(socket) => {
-                let before = watch.subscribe.get("token").cloned();
-                match watch.listen(socket).await? {
-                    Ended::Enough => return Ok(()),
-                    Ended::Lost(why) => {
-                        tries = if watch.subscribe.get("token") == before.as_ref() { tries } else { 0 };
-                        why
-                    }
-                }
-            }
-            Err(failure) if watch.subscribe.get("token").is_none() => return Err(failure),
-            Err(failure) => failure.to_string(),
-        };
-        tries += 1;
-        if tries > TRIES_MAX {
-            return Err(Failure::new(why));
-        }
-        output::note(&format!("{why}: connecting again"));
-        tokio::time::sleep(Duration::from_millis(250) * 2u32.pow(tries - 1)).await;
+    let read = described.body(&given)?;
+    let (asking, mut hearing) = Socket::start(&server.url, &model);
+    let follow = Ask::Follow { id: "watch".to_owned(), read: pattern.to_owned(), arguments: read };
+    for ask in [Ask::Authenticate(server.headers), follow] {
+        asking.send(ask)?;
     }
+    let mut watch = Watch { left: arguments.get_one("lines").copied() };
+    while let Some(heard) = hearing.recv().await {
+        if watch.hear(heard)? {
+            break;
+        }
+    }
+    // The connection is closed before the program ends.
+    drop(asking);
+    while hearing.recv().await.is_some() {}
+    Ok(())
 }
 
-async fn connect(server: &Server, model: &str) -> Result<Socket, Failure> {
-    let url = format!("ws{}/v1/{model}/live", server.url.trim_start_matches("http"));
-    let mut request = url.into_client_request()?;
-    let headers = request.headers_mut();
-    headers.insert("sec-websocket-protocol", HeaderValue::from_static("keyform.live.v1"));
-    for (name, value) in &server.headers {
-        headers.insert(HeaderName::from_static(name), HeaderValue::from_str(value)?);
-    }
-    match connect_async(request).await {
-        Ok((socket, _)) => Ok(socket),
-        Err(Error::Http(answer)) => {
-            let body = answer.body().as_ref().and_then(|body| serde_json::from_slice::<Value>(body).ok());
-            let said = body.and_then(|body| body["detail"].as_str().map(str::to_owned)).unwrap_or_default();
-            Err(Failure::new(format!("the server answered {}: {said}", answer.status())))
-        }
-        Err(error) => {
-            Err(Failure::new(format!("cannot reach {}: {error}: is `keyform serve` running there?", server.url)))
-        }
-    }
+/// A read that is being followed.
+struct Watch {
+    /// How many lines are still wanted, if there is an end.
+    left: Option<u64>,
 }
 
 impl Watch {
-    async fn listen(&mut self, mut socket: Socket) -> Result<Ended, Failure> {
-        if let Err(error) = socket.send(Message::text(self.subscribe.to_string())).await {
-            return Ok(Ended::Lost(error.to_string()));
+    /// Prints what is heard; whether that is enough.
+    fn hear(&mut self, heard: Heard) -> Result<bool, Failure> {
+        match heard {
+            Heard::Message(message) => return self.told(&message),
+            Heard::Lost(why) => output::note(&format!("{why}: connecting again")),
+            Heard::Again => output::note("connected again"),
+            Heard::End(why) => return Err(Failure::new(why)),
         }
-        while let Some(message) = socket.next().await {
-            match message {
-                Ok(Message::Text(text)) => {
-                    if self.told(&serde_json::from_str(&text)?)? {
-                        // Whether the server hears of it makes no difference.
-                        socket.close(None).await.unwrap_or_default();
-                        return Ok(Ended::Enough);
-                    }
-                }
-                Ok(Message::Close(frame)) => return Ok(Ended::Lost(closed(frame.as_ref()))),
-                Ok(_) => {}
-                Err(error) => return Ok(Ended::Lost(error.to_string())),
-            }
-        }
-        Ok(Ended::Lost("the connection ended".to_owned()))
+        Ok(false)
     }
 
-    /// Prints what a message says; whether that is enough.
     fn told(&mut self, message: &Value) -> Result<bool, Failure> {
-        if let Some(token) = message.get("token") {
-            self.subscribe["token"] = token.clone();
-        }
         match message["type"].as_str() {
             Some("page" | "changes") => self.lines(message),
             Some("ended" | "error") => {
@@ -191,11 +126,4 @@ fn changed(change: &Value) -> Value {
     let name = if change.get("item").is_some() { "item" } else { "key" };
     line[name] = change[name].clone();
     line
-}
-
-fn closed(frame: Option<&CloseFrame>) -> String {
-    match frame {
-        Some(frame) => format!("the server closed the connection ({}): {}", u16::from(frame.code), frame.reason),
-        None => "the server closed the connection".to_owned(),
-    }
 }

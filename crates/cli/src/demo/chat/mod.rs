@@ -2,11 +2,10 @@
 //! way to the server.
 //!
 //! 1. `remote` calls patterns and flows over HTTP.
-//! 2. `socket` follows live reads over the WebSocket, and goes on where it was after a connection is lost.
+//! 2. [`crate::live`] follows live reads over the WebSocket, and goes on where it was after a connection is lost.
 //! 3. This loop takes what is typed, what is heard and the time to say that one is there, one after the other.
 
 mod remote;
-mod socket;
 
 use std::io::{BufRead as _, IsTerminal as _};
 use std::process::ExitCode;
@@ -19,10 +18,10 @@ use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::failure::Failure;
+use crate::live::Heard;
 use crate::output;
 
 use remote::Remote;
-use socket::Heard;
 
 const MORE: &str = "\
 Start a server with `keyform serve --in-memory --demo`, then this command in two other terminals: --name ada in one, --name grace in the \
@@ -83,7 +82,8 @@ async fn chat(url: &str, visitor: &Visitor) -> Result<(), Failure> {
             },
             Some(heard) = heard.recv() => match heard {
                 Heard::Message(message) => show(&chat.hear(&message).await)?,
-                Heard::Note(note) => show(&[note])?,
+                Heard::Lost(why) => show(&[format!("* {why}; connecting again")])?,
+                Heard::Again => show(&["* connected again".to_owned()])?,
                 Heard::End(why) => return Err(Failure::new(why)),
             },
             _ = heartbeat.tick() => {

@@ -13,8 +13,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 use crate::failure::Failure;
-
-use super::socket::{Ask, Heard, Socket};
+use crate::live::{Ask, Heard, Socket};
 
 /// The server.
 pub(super) struct Remote {
@@ -33,7 +32,7 @@ impl Remote {
         }
         let connector = HttpsConnectorBuilder::new().with_native_roots()?.https_or_http().enable_http1().build();
         let client = Client::builder(TokioExecutor::new()).build(connector);
-        let (socket, heard) = Socket::start(format!("ws{}/v1/discord/live", url.trim_start_matches("http")));
+        let (socket, heard) = Socket::start(url, "discord");
         Ok((Self { url: url.to_owned(), client, token: None, socket }, heard))
     }
 
@@ -156,7 +155,7 @@ impl Link for Remote {
 
     fn authenticate(&mut self, token: &str) {
         self.token = Some(token.to_owned());
-        self.ask(Ask::Authenticate(token.to_owned()));
+        self.ask(Ask::Authenticate(vec![("authorization", format!("Bearer {token}"))]));
     }
 
     fn follow(&mut self, id: &str, read: &str, arguments: Value) {
