@@ -46,6 +46,36 @@ fn a_small_model_in_python() {
 }
 
 #[test]
+fn only_reads_of_a_stream_with_both_images_are_followed() {
+    for target in ["typescript", "python"] {
+        assert!(printed(target, MODEL).unwrap().contains("NotesLive"), "{target}");
+        for stream in ["", "stream new", "stream keys"] {
+            let text = printed(target, &MODEL.replace("stream new_and_old", stream)).unwrap();
+            for word in ["NotesLive", "LiveItems", "WebSocket", "import socket"] {
+                assert!(!text.contains(word), "{target} {stream}: {word}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_pattern_and_a_type_called_live_keep_their_names() {
+    let model = MODEL.replace("read notes(", "read live(").replace("Note", "Live");
+    let typescript = printed("typescript", &model).unwrap();
+    assert!(
+        typescript.contains("  live(args: LiveArguments, options: CallOptions = {}): Pages<Live> {"),
+        "{typescript}"
+    );
+    assert!(typescript.contains("  readonly live_: NotesLive\n"), "{typescript}");
+    assert!(typescript.contains("LiveItemsOptions = {}): LiveItems<{ Live: Live }> {"), "{typescript}");
+    assert!(typescript.contains("): KeyformLive<Live | null> {"), "{typescript}");
+    let python = printed("python", &model).unwrap();
+    assert!(python.contains("    def live(self, *, user_id: str) -> Pages[Live]:"), "{python}");
+    assert!(python.contains("        self.live_ = NotesLive(self._connection)"), "{python}");
+    assert!(python.contains(") -> KeyformLive[Live | None]:"), "{python}");
+}
+
+#[test]
 fn a_cursor_of_the_author_is_refused() {
     let model = MODEL
         .replace("read notes(userId)", "read notes(userId, cursor: string)")

@@ -10,15 +10,20 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import decimal
+import hashlib
 import http.client
 import json
+import os
 import random
+import socket
+import ssl
+import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Generic, Literal, NewType, TypeVar
@@ -70,6 +75,48 @@ def _decode_note(value: Any) -> Note:
     )
 
 
+class NotesLive:
+    """The reads of the model `notes` that can be followed: what is there, then every change of it."""
+
+    def __init__(self, connection: _Connection) -> None:
+        self._connection = connection
+
+    def note(self, *, user_id: str, note_id: NoteId, tries_max: int | None = None) -> Live[Note | None]:
+        """One note.
+
+        Tells the item, or ``None`` while there is none, and again whenever that changes. :class:`Live` says when it ends.
+
+        :param tries_max: how often in a row a lost connection is made again; 12 times if nothing is said
+        """
+        return Live(
+            self._connection,
+            "note",
+            {"userId": user_id, "noteId": note_id},
+            _live_one(_decode_note),
+            None,
+            tries_max,
+        )
+
+    def notes(self, *, user_id: str, token: str | None = None, tries_max: int | None = None) -> LiveItems[Note]:
+        """The notes of somebody, the newest first.
+
+        Tells a page of what is there, then each insert, change and removal, also beyond the page. :class:`Live` says when it ends.
+
+        :param token: goes on after the event that had this token, if that is not too long ago
+        :param tries_max: how often in a row a lost connection is made again; 12 times if nothing is said
+        """
+        return LiveItems(self._connection, "notes", {"userId": user_id}, {"Note": _decode_note}, token, tries_max)
+
+    def note_count(self, *, user_id: str, tries_max: int | None = None) -> Live[int]:
+        """How many notes somebody has.
+
+        Tells how many there are, and again whenever that changes. :class:`Live` says when it ends.
+
+        :param tries_max: how often in a row a lost connection is made again; 12 times if nothing is said
+        """
+        return Live(self._connection, "noteCount", {"userId": user_id}, _live_count(), None, tries_max)
+
+
 class NotesClient:
     """Calls the patterns of the model `notes`."""
 
@@ -95,6 +142,8 @@ class NotesClient:
         """
         claims = None if caller is None else {"userId": caller.user_id}
         self._connection = _Connection("notes", base_url, token, claims, timeout, tries_max, headers, transport)
+        self.live = NotesLive(self._connection)
+        """Reads that are followed: what is there, then every change of it."""
 
     def note(self, *, user_id: str, note_id: NoteId) -> Note | None:
         """One note.
@@ -119,6 +168,16 @@ class NotesClient:
             return _page(_decode_note, self._connection.get("notes", {"userId": user_id, "cursor": _cursor}))
 
         return Pages(read)
+
+    def note_count(self, *, user_id: str) -> int:
+        """How many notes somebody has.
+
+        - Query of table Notes, which only counts
+        - `pk = "USER#{userId}"`
+        - `sk begins with "NOTE#"`
+        - 6.5 read units
+        """
+        return int(self._connection.get("noteCount", {"userId": user_id})["count"])
 
     def add_note(
         self,

@@ -48,6 +48,11 @@ export interface NotesArguments {
   readonly userId: string
 }
 
+/** What `noteCount` takes. */
+export interface NoteCountArguments {
+  readonly userId: string
+}
+
 /** What `addNote` takes. */
 export interface AddNoteArguments {
   /** What it says. */
@@ -64,9 +69,12 @@ export interface DeleteNoteArguments {
 /** Calls the patterns of the model `notes`. */
 export class NotesClient {
   readonly #connection: Connection
+  /** Reads that are followed: what is there, then every change of it. */
+  readonly live: NotesLive
 
   constructor(options: ClientOptions) {
     this.#connection = new Connection('notes', options)
+    this.live = new NotesLive(options)
   }
 
   /**
@@ -97,6 +105,18 @@ export class NotesClient {
   }
 
   /**
+   * How many notes somebody has.
+   *
+   * - Query of table Notes, which only counts
+   * - `pk = "USER#{userId}"`
+   * - `sk begins with "NOTE#"`
+   * - 6.5 read units
+   */
+  async noteCount(args: NoteCountArguments, options: CallOptions = {}): Promise<number> {
+    return decode.count(await this.#connection.get('noteCount', args, [], options))
+  }
+
+  /**
    * Writes a note.
    *
    * - PutItem
@@ -120,6 +140,43 @@ export class NotesClient {
    */
   async deleteNote(args: DeleteNoteArguments, options: WriteOptions = {}): Promise<void> {
     await this.#connection.post('deleteNote', args, options)
+  }
+}
+
+/** The reads of the model `notes` that can be followed: what is there, then every change of it. */
+export class NotesLive {
+  readonly #reads: LiveReads
+
+  /** @internal */
+  constructor(options: ClientOptions) {
+    this.#reads = new LiveReads('notes', options)
+  }
+
+  /**
+   * One note.
+   *
+   * Tells the item, or `null` while there is none, and again whenever that changes. {@link Live} says when it ends.
+   */
+  note(args: NoteArguments, options: LiveOptions = {}): Live<Note | null> {
+    return this.#reads.one('note', args, options, { Note: decodeNote })
+  }
+
+  /**
+   * The notes of somebody, the newest first.
+   *
+   * Tells a page of what is there, then each insert, change and removal, also beyond the page. {@link Live} says when it ends.
+   */
+  notes(args: NotesArguments, options: LiveItemsOptions = {}): LiveItems<{ Note: Note }> {
+    return this.#reads.items('notes', args, options, { Note: decodeNote })
+  }
+
+  /**
+   * How many notes somebody has.
+   *
+   * Tells how many there are, and again whenever that changes. {@link Live} says when it ends.
+   */
+  noteCount(args: NoteCountArguments, options: LiveOptions = {}): Live<number> {
+    return this.#reads.count('noteCount', args, options)
   }
 }
 

@@ -3,10 +3,10 @@
 use crate::Checked;
 use crate::cost;
 use crate::cost::text::number;
-use crate::document::ast::Number;
+use crate::document::ast::{Number, StreamView};
 use crate::explain::words;
-use crate::plan::ReadOutcome;
-use crate::schema::{Read, Result as ReadResult, Type, Write};
+use crate::plan::ReadPlan;
+use crate::schema::{Read, ReadId, Result as ReadResult, Type, Write};
 use crate::surface::{self, Pattern};
 
 use super::kind::{Kind, Kinds};
@@ -19,7 +19,9 @@ pub(crate) struct Call<'a> {
     pub(crate) name: &'a str,
     /// Whether it is a write.
     pub(crate) is_write: bool,
-    /// Documentation, how it runs, what it costs: paragraphs of lines.
+    /// What its author says of it, as lines.
+    pub(crate) summary: Vec<String>,
+    /// The same, how it runs, what it costs: paragraphs of lines.
     pub(crate) docs: Vec<Vec<String>>,
     /// Its arguments, in order.
     pub(crate) arguments: Vec<Argument<'a>>,
@@ -27,6 +29,8 @@ pub(crate) struct Call<'a> {
     pub(crate) returns: Returns,
     /// The names by which it is refused.
     pub(crate) outcomes: Vec<String>,
+    /// What it tells to whoever follows it; `None` if it cannot be followed.
+    pub(crate) live: Option<Live>,
 }
 
 /// An argument of a call.
@@ -61,6 +65,16 @@ pub(crate) enum Returns {
     Parts(Vec<(String, ObjectId, Number)>),
 }
 
+/// What a read tells that is followed live.
+pub(crate) enum Live {
+    /// The one item that there can be, of this entity, or that there is none.
+    One(String, ObjectId),
+    /// Items of these entities, by the entities' names.
+    Items(Vec<(String, ObjectId)>),
+    /// How many there are.
+    Count,
+}
+
 impl Returns {
     /// The objects it is made of.
     pub(super) fn objects(&self) -> Vec<ObjectId> {
@@ -83,15 +97,47 @@ impl<'a> Call<'a> {
             Pattern::Read(read) => (read_docs(checked, read), read_returns(read, pattern, kinds, checked)),
             Pattern::Write(write) => (write_docs(checked, write), write_returns(write, pattern, kinds, checked)),
         };
+        let live = match pattern {
+            Pattern::Read(read) => live(checked, read, &returns),
+            Pattern::Write(_) => None,
+        };
         Self {
             name: pattern.name(),
             is_write: matches!(pattern, Pattern::Write(_)),
+            summary: match pattern {
+                Pattern::Read(read) => lines(&read.docs),
+                Pattern::Write(write) => lines(&write.docs),
+            },
             docs: docs.into_iter().filter(|paragraph| !paragraph.is_empty()).collect(),
             arguments,
             returns,
             outcomes: outcomes(checked, pattern),
+            live,
         }
     }
+}
+
+/// A read can be followed if the stream of its table has both images of an item.
+fn live(checked: &Checked, read: &Read, returns: &Returns) -> Option<Live> {
+    let plan = read_plan(checked, read)?;
+    let Some((StreamView::NewAndOld, _)) = &checked.model.table(plan.table).stream else { return None };
+    let entity = || Some(checked.model.entity(*plan.returns.first()?).name.clone());
+    match returns {
+        Returns::Nothing => None,
+        Returns::Count => Some(Live::Count),
+        Returns::One(object) | Returns::Maybe(object) if plan.unique => Some(Live::One(entity()?, *object)),
+        Returns::One(object) | Returns::Maybe(object) | Returns::Items(object) | Returns::Pages(object) => {
+            Some(Live::Items(vec![(entity()?, *object)]))
+        }
+        Returns::Parts(parts) => {
+            Some(Live::Items(parts.iter().map(|(name, object, _)| (name.clone(), *object)).collect()))
+        }
+    }
+}
+
+fn read_plan<'a>(checked: &'a Checked, read: &Read) -> Option<&'a ReadPlan> {
+    let number = checked.model.reads.iter().position(|other| other.name == read.name)?;
+    checked.plans.read(ReadId(number))
 }
 
 /// All names of refusals, that of a conflict included.
@@ -174,8 +220,7 @@ fn write_returns<'a>(write: &'a Write, pattern: Pattern<'a>, kinds: &mut Kinds<'
 
 fn read_docs(checked: &Checked, read: &Read) -> Vec<Vec<String>> {
     let mut docs = vec![lines(&read.docs)];
-    let number_of = checked.model.reads.iter().position(|other| other.name == read.name);
-    if let Some(ReadOutcome::Planned(plan)) = number_of.and_then(|number| checked.plans.reads.get(number)) {
+    if let Some(plan) = read_plan(checked, read) {
         let cost = cost::read::read(&checked.model, read, plan);
         let mut how = words::of_read(&checked.model, read, plan);
         how.push(units(cost.units, "read", cost.assumed));

@@ -11,7 +11,7 @@ mod kind;
 pub(super) mod names;
 mod object;
 
-pub(super) use call::{Argument, Call, Returns};
+pub(super) use call::{Argument, Call, Live, Returns};
 pub(super) use kind::Kind;
 pub(super) use object::{Member, Object, ObjectId};
 
@@ -88,6 +88,11 @@ impl<'a> Client<'a> {
             let inner = self.object(object).members.iter().filter_map(|member| member.kind.object());
             inner.for_each(|inner| self.reach(inner, found));
         }
+    }
+
+    /// Whether some read can be followed live.
+    pub(super) fn is_live(&self) -> bool {
+        self.calls.iter().any(|call| call.live.is_some())
     }
 
     /// The writes, with the names by which each can be refused.

@@ -67,9 +67,23 @@ fn constructor(client: &Client<'_>, naming: &Naming) -> String {
         \"\"\"
         claims = {given}
         self._connection = _Connection({model}, base_url, token, claims, timeout, tries_max, headers, transport)
-",
+{live}",
         transport = naming.own("Transport"),
         model = quoted(client.model),
+        live = live(client, naming),
+    )
+}
+
+/// Where the live reads are.
+fn live(client: &Client<'_>, naming: &Naming) -> String {
+    if !client.is_live() {
+        return String::new();
+    }
+    format!(
+        "        self.{} = {}(self._connection)
+        \"\"\"Reads that are followed: what is there, then every change of it.\"\"\"
+",
+        naming.live, naming.live_class
     )
 }
 
@@ -105,17 +119,22 @@ fn parts_class(call: &Call<'_>, names: &CallNames, naming: &Naming) -> Option<St
 }
 
 fn method(call: &Call<'_>, names: &CallNames, naming: &Naming) -> String {
-    let argument = |(argument, name): (&Argument<'_>, &String)| {
-        let kind = naming.argument(&argument.kind);
-        if argument.required { format!("{name}: {kind}") } else { format!("{name}: {kind} | None = None") }
-    };
-    let mut takes: Vec<String> = call.arguments.iter().zip(&names.arguments).map(argument).collect();
+    let mut takes = parameters(call, names, naming);
     if call.is_write {
         takes.push(format!("{}: str | None = None", names.key));
     }
     let (returns, body) = answer(call, names, naming);
     let head = signature(&names.method, &takes, &returns);
     format!("{head}{}{}{body}", docstring("        ", &docs(call, naming)), apart(call, names))
+}
+
+/// The arguments as parameters.
+pub(super) fn parameters(call: &Call<'_>, names: &CallNames, naming: &Naming) -> Vec<String> {
+    let argument = |(argument, name): (&Argument<'_>, &String)| {
+        let kind = naming.argument(&argument.kind);
+        if argument.required { format!("{name}: {kind}") } else { format!("{name}: {kind} | None = None") }
+    };
+    call.arguments.iter().zip(&names.arguments).map(argument).collect()
 }
 
 /// The most that stands on the line of a call.
@@ -132,7 +151,7 @@ fn is_long(given: &[String]) -> bool {
 }
 
 /// Many arguments stand on lines of their own.
-fn apart(call: &Call<'_>, names: &CallNames) -> String {
+pub(super) fn apart(call: &Call<'_>, names: &CallNames) -> String {
     let given = given(call, names);
     if !is_long(&given) {
         return String::new();
@@ -141,7 +160,7 @@ fn apart(call: &Call<'_>, names: &CallNames) -> String {
     format!("        _given = {{\n{lines}        }}\n")
 }
 
-fn signature(name: &str, takes: &[String], returns: &str) -> String {
+pub(super) fn signature(name: &str, takes: &[String], returns: &str) -> String {
     let short = match takes {
         [] => format!("    def {name}(self) -> {returns}:\n"),
         takes => format!("    def {name}(self, *, {}) -> {returns}:\n", takes.join(", ")),
@@ -214,16 +233,21 @@ fn parts_body(
     format!("        _json = {sent}\n        return {}(\n{body}        )\n", names.parts)
 }
 
-fn sent(call: &Call<'_>, names: &CallNames, cursor: Option<&str>) -> String {
+/// The arguments as they are sent.
+pub(super) fn sent_arguments(call: &Call<'_>, names: &CallNames, cursor: Option<&str>) -> String {
     let given = given(call, names);
-    let given = match (is_long(&given), cursor) {
+    match (is_long(&given), cursor) {
         (true, None) => "_given".to_owned(),
         (true, Some(cursor)) => format!("{{**_given, \"cursor\": {cursor}}}"),
         (false, cursor) => {
             let pairs = given.into_iter().chain(cursor.map(|cursor| format!("\"cursor\": {cursor}")));
             format!("{{{}}}", pairs.collect::<Vec<_>>().join(", "))
         }
-    };
+    }
+}
+
+fn sent(call: &Call<'_>, names: &CallNames, cursor: Option<&str>) -> String {
+    let given = sent_arguments(call, names, cursor);
     let name = quoted(call.name);
     if call.is_write {
         return format!("self._connection.post({name}, {given}, {})", names.key);

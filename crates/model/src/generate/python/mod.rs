@@ -3,9 +3,11 @@
 //! 1. `naming` gives every class, method and argument a name that Python takes.
 //! 2. `types` prints the types, and what reads them from JSON.
 //! 3. `methods` prints a method for each pattern.
+//! 4. `live` prints a method for each read that can be followed live.
 //!
-//! What all clients share stands in `runtime.py`, which is Python as it is.
+//! What all clients share stands in `runtime.py`, and in `live.py` what those share that have live reads: both are Python as it is.
 
+mod live;
 mod methods;
 mod naming;
 mod types;
@@ -17,6 +19,16 @@ use super::client::{Client, lines, names};
 use naming::Naming;
 
 const RUNTIME: &str = include_str!("runtime.py");
+const LIVE: &str = include_str!("live.py");
+
+/// The modules that live reads use besides, each with the one that it stands before.
+const LIVE_IMPORTS: &[(&str, &str)] = &[
+    ("import hashlib\n", "import http.client\n"),
+    ("import os\n", "import random\n"),
+    ("import socket\n", "import time\n"),
+    ("import ssl\n", "import time\n"),
+    ("import threading\n", "import time\n"),
+];
 
 const IMPORTS: &str = "from __future__ import annotations
 
@@ -44,17 +56,29 @@ pub(super) fn print(checked: &Checked, _: &Settings) -> Result<String, String> {
     let client = Client::of(checked);
     client.check()?;
     let naming = Naming::of(&client);
+    let own = |text: &str| names::renamed(text, naming::OWN, &naming.types);
+    let live = |part: String| if client.is_live() { part } else { String::new() };
     let parts = [
-        format!("{}\n{IMPORTS}", head(&client)),
+        format!("{}\n{}", head(&client), imports(&client)),
         types::ids(&client, &naming),
         types::print(&client, &naming),
         methods::outcome(&client, &naming),
-        names::renamed(RUNTIME, naming::OWN, &naming.types),
+        own(RUNTIME),
+        live(own(LIVE)),
         types::decoders(&client, &naming),
+        live(live::class(&client, &naming)),
         methods::class(&client, &naming),
     ];
     let parts: Vec<&str> = parts.iter().map(|part| part.trim_end()).filter(|part| !part.is_empty()).collect();
     Ok(parts.join("\n\n\n") + "\n")
+}
+
+fn imports(client: &Client<'_>) -> String {
+    if !client.is_live() {
+        return IMPORTS.to_owned();
+    }
+    let imports = IMPORTS.replace("Callable, Iterator", "Callable, Generator, Iterator");
+    LIVE_IMPORTS.iter().fold(imports, |text, (module, before)| text.replace(before, &format!("{module}{before}")))
 }
 
 fn head(client: &Client<'_>) -> String {

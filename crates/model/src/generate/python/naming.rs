@@ -5,17 +5,36 @@ use crate::generate::client::{Call, Client, Kind, Member, ObjectId};
 use crate::schema::EntityId;
 
 /// The classes that the runtime has; where a model has one of them too, the runtime's gets another name.
-pub(super) const OWN: &[&str] =
-    &["CallError", "Caller", "Outcome", "Page", "Pages", "Problem", "Refused", "Transport", "Unreachable"];
+pub(super) const OWN: &[&str] = &[
+    "CallError",
+    "Caller",
+    "Live",
+    "LiveChange",
+    "LiveChanges",
+    "LiveItem",
+    "LiveItems",
+    "LivePage",
+    "LiveRemoval",
+    "Outcome",
+    "Page",
+    "Pages",
+    "Problem",
+    "Refused",
+    "Transport",
+    "Unreachable",
+];
 
 /// What the printed text means by these is what the language means.
 const GLOBAL: &[&str] = &[
     "AbstractSet",
     "Any",
     "AssertionError",
+    "BaseException",
     "Callable",
+    "ConnectionError",
     "Exception",
     "False",
+    "Generator",
     "Generic",
     "Iterator",
     "Literal",
@@ -84,6 +103,9 @@ pub(super) struct Naming {
     pub(super) types: Names,
     /// The client's class.
     pub(super) class: String,
+    /// The class of live reads, and where the client has it.
+    pub(super) live_class: String,
+    pub(super) live: String,
     /// The objects, in order: the class, and what reads it.
     pub(super) objects: Vec<(String, String)>,
     ids: Vec<(EntityId, String)>,
@@ -98,6 +120,10 @@ pub(super) struct CallNames {
     /// The argument by which a write is told from others.
     pub(super) key: String,
     pub(super) parts: String,
+    /// The method of the live read, and what it takes besides.
+    pub(super) live: String,
+    pub(super) live_token: String,
+    pub(super) live_tries: String,
 }
 
 impl Naming {
@@ -111,7 +137,9 @@ impl Naming {
         let objects = client.objects.iter().map(|found| object(&found.name)).collect();
         let ids = client.ids.iter().map(|(entity, name)| (*entity, types.take(name))).collect();
         let class = types.take(&names::pascal(&format!("{} client", client.model)));
+        let live_class = types.take(&names::pascal(&format!("{} live", client.model)));
         let mut methods = Names::without(RESERVED);
+        let mut live_methods = Names::without(RESERVED);
         let mut call = |call: &Call<'_>| {
             let mut inside = Names::without(RESERVED);
             CallNames {
@@ -119,10 +147,14 @@ impl Naming {
                 arguments: call.arguments.iter().map(|argument| inside.take(&names::snake(argument.name))).collect(),
                 key: inside.take("idempotency_key"),
                 parts: types.take(&names::pascal(&format!("{} answer", call.name))),
+                live: live_methods.take(&names::snake(call.name)),
+                live_token: inside.take("token"),
+                live_tries: inside.take("tries_max"),
             }
         };
         let calls = client.calls.iter().map(&mut call).collect();
-        Self { types, class, objects, ids, calls }
+        let live = methods.take("live");
+        Self { types, class, live_class, live, objects, ids, calls }
     }
 
     /// The runtime's name, as it is called here.

@@ -30,10 +30,12 @@ pub(super) fn class(client: &Client<'_>, naming: &Naming) -> String {
     }
     text.push_str(&format!("/** Calls the patterns of the model `{}`. */\n", client.model));
     text.push_str(&format!("export class {} {{\n", naming.class));
-    text.push_str(&format!("  readonly #connection: {}\n\n", naming.own("Connection")));
+    text.push_str(&format!("  readonly #connection: {}\n", naming.own("Connection")));
+    let (declared, made) = live(client, naming);
+    text.push_str(&format!("{declared}\n"));
     text.push_str(&format!("  constructor(options: {}) {{\n", naming.own("ClientOptions")));
     text.push_str(&format!(
-        "    this.#connection = new {}({}, options)\n  }}\n",
+        "    this.#connection = new {}({}, options)\n{made}  }}\n",
         naming.own("Connection"),
         quoted(client.model)
     ));
@@ -42,6 +44,20 @@ pub(super) fn class(client: &Client<'_>, naming: &Naming) -> String {
         text.push_str(&method(client, call, names, naming));
     }
     text + "}\n"
+}
+
+/// Where the live reads are, as it is declared and made.
+fn live(client: &Client<'_>, naming: &Naming) -> (String, String) {
+    if !client.is_live() {
+        return Default::default();
+    }
+    let (name, class) = (&naming.live, &naming.live_class);
+    (
+        format!(
+            "  /** Reads that are followed: what is there, then every change of it. */\n  readonly {name}: {class}\n"
+        ),
+        format!("    this.{name} = new {class}(options)\n"),
+    )
 }
 
 fn arguments(call: &Call<'_>, names: &CallNames, naming: &Naming) -> String {
@@ -85,13 +101,7 @@ fn parts(call: &Call<'_>, names: &CallNames, naming: &Naming) -> String {
 
 fn method(client: &Client<'_>, call: &Call<'_>, names: &CallNames, naming: &Naming) -> String {
     let options = naming.own(if call.is_write { "WriteOptions" } else { "CallOptions" });
-    let takes = match call.arguments.as_slice() {
-        [] => String::new(),
-        arguments if arguments.iter().all(|argument| !argument.required) => {
-            format!("args: {} = {{}}, ", names.arguments)
-        }
-        _ => format!("args: {}, ", names.arguments),
-    };
+    let takes = takes(call, names);
     let (returns, body) = answer(client, call, names, naming);
     let is_async = if matches!(call.returns, Returns::Pages(_)) { "" } else { "async " };
     format!(
@@ -99,6 +109,17 @@ fn method(client: &Client<'_>, call: &Call<'_>, names: &CallNames, naming: &Nami
         comment("  ", &docs(call, naming)),
         names.method
     )
+}
+
+/// The parameter of the arguments, if there are any.
+pub(super) fn takes(call: &Call<'_>, names: &CallNames) -> String {
+    match call.arguments.as_slice() {
+        [] => String::new(),
+        arguments if arguments.iter().all(|argument| !argument.required) => {
+            format!("args: {} = {{}}, ", names.arguments)
+        }
+        _ => format!("args: {}, ", names.arguments),
+    }
 }
 
 fn docs(call: &Call<'_>, naming: &Naming) -> Vec<String> {

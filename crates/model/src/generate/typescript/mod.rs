@@ -3,9 +3,11 @@
 //! 1. `naming` gives every type and method a name that TypeScript takes.
 //! 2. `types` prints the types, and what reads them from JSON.
 //! 3. `methods` prints a method for each pattern.
+//! 4. `live` prints a method for each read that can be followed live.
 //!
-//! What all clients share stands in `runtime.ts`, which is TypeScript as it is.
+//! What all clients share stands in `runtime.ts`, and in `live.ts` what those share that have live reads: both are TypeScript as it is.
 
+mod live;
 mod methods;
 mod naming;
 mod types;
@@ -17,6 +19,7 @@ use super::client::{Client, lines, names};
 use naming::Naming;
 
 const RUNTIME: &str = include_str!("runtime.ts");
+const LIVE: &str = include_str!("live.ts");
 
 /// Prints the client.
 ///
@@ -26,12 +29,16 @@ pub(super) fn print(checked: &Checked, _: &Settings) -> Result<String, String> {
     let client = Client::of(checked);
     client.check()?;
     let naming = Naming::of(&client);
+    let own = |text: &str| names::renamed(text, naming::OWN, &naming.types);
+    let live = |part: String| if client.is_live() { part } else { String::new() };
     let parts = [
         head(&client),
         types::print(&client, &naming),
         methods::outcomes(&client, &naming),
         methods::class(&client, &naming),
-        names::renamed(RUNTIME, naming::OWN, &naming.types),
+        live(live::class(&client, &naming)),
+        own(RUNTIME),
+        live(own(LIVE)),
         types::decoders(&client, &naming),
     ];
     Ok(parts.iter().filter(|part| !part.is_empty()).map(|part| part.trim_end()).collect::<Vec<_>>().join("\n\n") + "\n")

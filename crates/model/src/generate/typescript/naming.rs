@@ -14,7 +14,27 @@ pub(super) const OWN: &[&str] = &[
     "Connection",
     "Decimal",
     "Decode",
+    "Decoders",
+    "Follow",
     "Json",
+    "Live",
+    "LiveChange",
+    "LiveChanges",
+    "LiveConnection",
+    "LiveEntry",
+    "LiveEvent",
+    "LiveItem",
+    "LiveItems",
+    "LiveItemsOptions",
+    "LiveLost",
+    "LiveMessage",
+    "LiveMoment",
+    "LiveOptions",
+    "LivePage",
+    "LiveReads",
+    "LiveSocket",
+    "LiveSocketConstructor",
+    "Messages",
     "Outcome",
     "Outcomes",
     "Page",
@@ -59,6 +79,10 @@ const GLOBAL: &[&str] = &[
     "Uint8Array",
 ];
 
+/// More of these that live reads use.
+const GLOBAL_LIVE: &[&str] =
+    &["AsyncIterableIterator", "IteratorResult", "Map", "ReadonlyMap", "ReturnType", "WebSocket"];
+
 /// What every object has.
 pub(super) const INHERITED: &[&str] = &[
     "constructor",
@@ -79,6 +103,9 @@ pub(super) struct Naming {
     pub(super) types: Names,
     /// The class.
     pub(super) class: String,
+    /// The class of live reads, and where the client has it.
+    pub(super) live_class: String,
+    pub(super) live: String,
     ids: Vec<(EntityId, String)>,
     /// The objects, in order.
     pub(super) names: Vec<String>,
@@ -89,24 +116,30 @@ pub(super) struct Naming {
 /// The names of one call.
 pub(super) struct CallNames {
     pub(super) method: String,
+    /// The method of the live read.
+    pub(super) live: String,
     pub(super) arguments: String,
     pub(super) parts: String,
 }
 
 impl Naming {
     pub(super) fn of(client: &Client<'_>) -> Self {
-        let mut types = Names::without(GLOBAL);
+        let mut types = Names::without(&[GLOBAL, if client.is_live() { GLOBAL_LIVE } else { &[] }].concat());
         let objects = client.objects.iter().map(|object| types.take(&object.name)).collect();
         let ids = client.ids.iter().map(|(entity, name)| (*entity, types.take(name))).collect();
         let class = types.take(&names::pascal(&format!("{} client", client.model)));
+        let live_class = types.take(&names::pascal(&format!("{} live", client.model)));
         let mut methods = Names::without(&[INHERITED, METHODS].concat());
+        let mut live_methods = Names::without(&[INHERITED, METHODS].concat());
         let mut call = |call: &Call<'_>| CallNames {
             method: methods.take(&names::camel(call.name)),
+            live: live_methods.take(&names::camel(call.name)),
             arguments: types.take(&names::pascal(&format!("{} arguments", call.name))),
             parts: types.take(&names::pascal(&format!("{} answer", call.name))),
         };
         let calls = client.calls.iter().map(&mut call).collect();
-        Self { types, class, ids, names: objects, calls }
+        let live = methods.take("live");
+        Self { types, class, live_class, live, ids, names: objects, calls }
     }
 
     /// The runtime's name, as it is called here.

@@ -170,11 +170,11 @@ class Connection {
     headers: Readonly<Record<string, string>>,
     options: CallOptions,
   ): Promise<unknown> {
-    const base = String(this.#options.baseUrl).replace(/\/+$/, '')
-    const url = `${base}/v1/${encodeURIComponent(this.#model)}/${path}`
+    const url = urlOf(this.#options, this.#model, path)
     const triesMax = Math.max(1, this.#options.triesMax ?? 4)
     for (let tries = 1; ; tries++) {
-      const all = { ...this.#options.headers, ...(await this.#caller()), ...headers, accept: 'application/json' }
+      const who = await callerOf(this.#options)
+      const all = { ...this.#options.headers, ...who, ...headers, accept: 'application/json' }
       let pauseMs: number | undefined
       try {
         const [response, text] = await this.#try(url, { ...init, headers: all }, options)
@@ -187,14 +187,6 @@ class Connection {
       }
       await pause(pauseMs ?? backoffMs(tries), options.signal)
     }
-  }
-
-  async #caller(): Promise<Record<string, string>> {
-    const { token, caller } = this.#options
-    if (token !== undefined) return { authorization: `Bearer ${typeof token === 'function' ? await token() : token}` }
-    if (caller === undefined) return {}
-    const claims = Object.entries(caller).filter(([, value]) => value !== undefined && value !== null)
-    return { 'x-keyform-caller': claims.map(([name, value]) => `${name}=${claimOf(name, value)}`).join('; ') }
   }
 
   /** One try, with the whole body of the answer. */
@@ -214,6 +206,18 @@ class Connection {
       options.signal?.removeEventListener('abort', end)
     }
   }
+}
+
+function urlOf(options: ClientOptions, model: string, path: string): string {
+  const base = String(options.baseUrl).replace(/\/+$/, '')
+  return `${base}/v1/${encodeURIComponent(model)}/${path}`
+}
+
+async function callerOf({ token, caller }: ClientOptions): Promise<Record<string, string>> {
+  if (token !== undefined) return { authorization: `Bearer ${typeof token === 'function' ? await token() : token}` }
+  if (caller === undefined) return {}
+  const claims = Object.entries(caller).filter(([, value]) => value !== undefined && value !== null)
+  return { 'x-keyform-caller': claims.map(([name, value]) => `${name}=${claimOf(name, value)}`).join('; ') }
 }
 
 function answerOf(pattern: string, status: number, text: string): unknown {
