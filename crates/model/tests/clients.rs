@@ -58,6 +58,18 @@ fn only_reads_of_a_stream_with_both_images_are_followed() {
     }
 }
 
+/// Which of many it is cannot be told from changes.
+#[test]
+fn the_newest_of_many_tells_events() {
+    let newest =
+        "\n/// The newest note.\nread newest(userId) -> Note? newest first, page 1  allow userId = caller.userId\n";
+    let model = format!("{MODEL}{newest}");
+    assert!(
+        printed("typescript", &model).unwrap().contains("  newest(args: NewestArguments, options: LiveItemsOptions")
+    );
+    assert!(printed("python", &model).unwrap().contains("tries_max: int | None = None) -> LiveItems[Note]:"));
+}
+
 #[test]
 fn a_pattern_and_a_type_called_live_keep_their_names() {
     let model = MODEL.replace("read notes(", "read live(").replace("Note", "Live");

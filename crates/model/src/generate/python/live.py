@@ -174,7 +174,7 @@ class Live(Generic[_T]):
         try:
             self._socket.send(json.dumps(self._subscribe, allow_nan=False))
             while not self._closed.is_set():
-                message = json.loads(self._socket.receive(), parse_float=decimal.Decimal)
+                message = _live_message(self._socket.receive())
                 if message["type"] in ("error", "ended"):
                     status = _LIVE_STATUS.get(message["code"], 500)
                     raise Problem(self._pattern, status, message["code"], message["detail"])
@@ -271,7 +271,7 @@ class _Socket:
         """Sends a message."""
         self._send(0x1, text.encode())
 
-    def receive(self) -> str:
+    def receive(self) -> bytes:
         """The next message. Pings are answered meanwhile."""
         message = b""
         while True:
@@ -283,7 +283,7 @@ class _Socket:
             elif opcode in (0x0, 0x1):
                 message += payload
                 if is_last:
-                    return message.decode()
+                    return message
                 if len(message) > _LIVE_MESSAGE_MAX:
                     raise ConnectionError("a message is too long")
             elif opcode != 0xA:
@@ -349,6 +349,13 @@ class _Socket:
         if hasattr(self, "_file"):
             self._file.close()
         self._socket.close()
+
+
+def _live_message(text: bytes) -> Any:
+    try:
+        return json.loads(text, parse_float=decimal.Decimal)
+    except ValueError as error:
+        raise ConnectionError("what came is not JSON") from error
 
 
 def _live_time(milliseconds: int) -> dt.datetime:
