@@ -56,7 +56,7 @@ impl Planner {
     async fn try_call(&self, name: &str, arguments: &[(&str, &str)]) -> Result<Option<Attributes>, RunError> {
         let value = |(name, value): &(&str, &str)| ((*name).to_owned(), AttributeValue::from(*value));
         let call = Call { arguments: arguments.iter().map(value).collect(), ..Call::default() };
-        Ok(self.runner.write(name, &call).await?.map(|found| found.fields))
+        Ok(self.runner.write(name, &call).await?.map(|found| found.fields.into()))
     }
 
     async fn call(&self, name: &str, arguments: &[(&str, &str)]) -> Attributes {

@@ -208,7 +208,8 @@ impl Follower {
 
     async fn is_now_right(&self, runner: &Runner) -> bool {
         let texts = |found: &[&Found]| {
-            let mut texts: Vec<String> = found.iter().map(|found| format!("{:?}", found.fields)).collect();
+            let mut texts: Vec<String> =
+                found.iter().map(|found| format!("{:?}", keyform::Attributes::from(found.fields.clone()))).collect();
             texts.sort();
             texts
         };

@@ -156,7 +156,7 @@ impl Follower {
     async fn is_right(&self, runner: &Runner) -> Result<(), String> {
         let (mut items, count) = self.answer(runner).await;
         let mut own: Vec<Found> = self.state.values().cloned().collect();
-        let order = |found: &Found| format!("{:?}", found.fields);
+        let order = |found: &Found| format!("{:?}", Attributes::from(found.fields.clone()));
         items.sort_by_key(order);
         own.sort_by_key(order);
         if own == items && count == self.count {

@@ -311,7 +311,7 @@ fn meant<'a>(
 }
 
 fn stored(found: Found) -> Stored {
-    Stored { entity: found.entity, fields: found.fields }
+    Stored { entity: found.entity, fields: found.fields.into() }
 }
 
 fn refusal(error: RunError) -> Refusal {

@@ -164,17 +164,17 @@ impl<'a> MapRef<'a> {
         Entries { reader: Reader::new(self.entries) }
     }
 
-    /// The entries of these names, which are in order as the entries are. The others are passed over unread.
-    pub fn select<'n>(&self, names: &'n [String]) -> impl Iterator<Item = (&'n String, ValueRef<'a>)> + use<'a, 'n> {
+    /// The entries of these names, which are in order as the entries are, each with its name's place. The others are passed over unread.
+    pub fn select<'n>(&self, names: &'n [String]) -> impl Iterator<Item = (usize, ValueRef<'a>)> + use<'a, 'n> {
         let mut reader = Reader::new(self.entries);
-        let mut names = names.iter().peekable();
+        let mut names = names.iter().enumerate().peekable();
         std::iter::from_fn(move || {
             while names.peek().is_some() && !reader.is_empty() {
                 let entry = reader.chunk().expect(CHECKED);
                 let (tag, payload) = reader.value().expect(CHECKED);
-                while names.next_if(|name| name.as_bytes() < entry).is_some() {}
-                if let Some(name) = names.next_if(|name| name.as_bytes() == entry) {
-                    return Some((name, ValueRef::from_parts(tag, payload)));
+                while names.next_if(|(_, name)| name.as_bytes() < entry).is_some() {}
+                if let Some((place, _)) = names.next_if(|(_, name)| name.as_bytes() == entry) {
+                    return Some((place, ValueRef::from_parts(tag, payload)));
                 }
             }
             None

@@ -38,6 +38,6 @@ pub use number::{Decimal, Money};
 pub use options::ModelOptions;
 pub use outcome::{Nothing, Outcome, current, refused};
 pub use pages::{Items, Page, Pages, PagesStream};
-pub use record::{FromAttributes, FromFound, take, value_of};
+pub use record::{FromAttributes, FromFound, Named, take, value_of};
 pub use secret::Secret;
 pub use time::{Date, Epoch, EpochMs, Timestamp};

@@ -1,7 +1,7 @@
 //! Structs of attributes: entities, parts of them, and records within them.
 
 use keyform_core::{AttributeValue, Attributes};
-use keyform_model::run::Found;
+use keyform_model::run::{Fields, Found};
 
 use super::{FromAttribute, ToAttribute, WrongItem};
 
@@ -11,7 +11,25 @@ pub trait FromAttributes: Sized {
     ///
     /// # Errors
     /// An attribute is missing or of another type.
-    fn from_attributes(attributes: Attributes) -> Result<Self, WrongItem>;
+    fn from_attributes(attributes: impl Named) -> Result<Self, WrongItem>;
+}
+
+/// Attributes by name: those of a map, or the fields of an item that was found.
+pub trait Named {
+    /// Takes an attribute's value away.
+    fn take(&mut self, name: &str) -> Option<AttributeValue>;
+}
+
+impl Named for Attributes {
+    fn take(&mut self, name: &str) -> Option<AttributeValue> {
+        self.remove(name)
+    }
+}
+
+impl Named for Fields {
+    fn take(&mut self, name: &str) -> Option<AttributeValue> {
+        self.remove(name)
+    }
 }
 
 /// What an item that was found becomes: a struct, or an enum of them.
@@ -28,11 +46,11 @@ pub trait FromFound: Sized {
 /// # Errors
 /// It is missing or of another type.
 pub fn take<T: FromAttribute>(
-    attributes: &mut Attributes,
+    attributes: &mut impl Named,
     entity: &'static str,
     attribute: &'static str,
 ) -> Result<T, WrongItem> {
-    let found = match attributes.remove(attribute) {
+    let found = match attributes.take(attribute) {
         Some(value) => T::from_attribute(value),
         None => T::when_absent(),
     };
@@ -57,7 +75,7 @@ pub fn value_of<T: ToAttribute + ?Sized>(value: &T, null: bool) -> Option<Attrib
 ///
 /// use keyform::typed::FromAttributes;
 ///
-/// let item = [("street".to_owned(), "Elm Street".into())].into();
+/// let item = keyform::Attributes::from([("street".to_owned(), "Elm Street".into())]);
 /// assert_eq!(Address::from_attributes(item).map(|address| address.zip_code), Ok(None));
 /// ```
 #[macro_export]
@@ -66,7 +84,7 @@ macro_rules! record {
         impl $crate::typed::FromAttributes for $name {
             #[allow(unused_mut, unused_variables, reason = "a struct may have no fields")]
             fn from_attributes(
-                mut attributes: $crate::Attributes,
+                mut attributes: impl $crate::typed::Named,
             ) -> ::std::result::Result<Self, $crate::typed::WrongItem> {
                 ::std::result::Result::Ok(Self {
                     $($field: $crate::typed::take(&mut attributes, stringify!($name), $attribute)?,)*

@@ -39,16 +39,16 @@ async fn answers(runner: &Runner, reads: Calls) -> Vec<(String, Vec<Attributes>)
         loop {
             let mut next = None;
             match runner.read(name, &call).await {
-                Ok(Answer::One(item)) => found.extend(item.map(|item| item.fields)),
+                Ok(Answer::One(item)) => found.extend(item.map(|item| item.fields.into())),
                 Ok(Answer::Page { items, cursor }) => {
-                    found.extend(items.into_iter().map(|item| item.fields));
+                    found.extend(items.into_iter().map(|item| item.fields.into()));
                     next = cursor;
                 }
                 Ok(Answer::Count(count)) => {
                     found.push([("count".to_owned(), i64::try_from(count).unwrap().into())].into());
                 }
                 Ok(Answer::Collection(parts)) => {
-                    found.extend(parts.into_iter().flat_map(|(_, items)| items).map(|item| item.fields));
+                    found.extend(parts.into_iter().flat_map(|(_, items)| items).map(|item| item.fields.into()));
                 }
                 Err(RunError::NotFound(_)) => {}
                 Err(error) => panic!("{name}: {error}"),

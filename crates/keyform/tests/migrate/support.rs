@@ -103,14 +103,14 @@ pub async fn write(runner: &Runner, name: &str, arguments: &[(&str, &str)]) -> R
 
 pub fn one(answer: Answer) -> Option<Attributes> {
     match answer {
-        Answer::One(found) => found.map(|found| found.fields),
+        Answer::One(found) => found.map(|found| found.fields.into()),
         other => panic!("{other:?}"),
     }
 }
 
 pub fn items(answer: Answer) -> Vec<Attributes> {
     match answer {
-        Answer::Page { items, .. } => items.into_iter().map(|found| found.fields).collect(),
+        Answer::Page { items, .. } => items.into_iter().map(|found| found.fields.into()).collect(),
         other => panic!("{other:?}"),
     }
 }
@@ -121,7 +121,7 @@ pub async fn all(runner: &Runner, name: &str, arguments: &[(&str, &str)]) -> Vec
     let mut all = Vec::new();
     loop {
         let Answer::Page { items, cursor } = runner.read(name, &call).await.unwrap() else { panic!("no page") };
-        all.extend(items.into_iter().map(|found| found.fields));
+        all.extend(items.into_iter().map(|found| found.fields.into()));
         match cursor {
             Some(cursor) => call.cursor = Some(cursor),
             None => return all,

@@ -77,7 +77,13 @@ impl<'a> Scope<'a> {
 
     /// The value of an expression in a type; `None` for nothing.
     pub(super) fn typed(&self, expr: &Expr, kind: &Type) -> Result<Option<AttributeValue>, BindError> {
-        value::stored(self.evaluate(expr)?, kind)
+        match &expr.kind {
+            // What most values are: an argument as it is.
+            ExprKind::Place(Place { origin: Origin::Parameter(number), path }) if path.is_empty() => {
+                Ok(self.argument(*number, 0).and_then(|given| value::fitted(given, kind)))
+            }
+            _ => value::stored(self.evaluate(expr)?, kind),
+        }
     }
 
     fn number(&self, text: &str) -> Result<AttributeValue, BindError> {
@@ -133,7 +139,7 @@ impl<'a> Scope<'a> {
                 None => self.item.get(*field),
             }
             .cloned()),
-            Origin::Parameter(number) => self.argument(*number, 0),
+            Origin::Parameter(number) => Ok(self.argument(*number, 0)),
             Origin::Let { number, entity, field } => {
                 let value = self.lets.get(*number).and_then(Option::as_ref);
                 Ok(match (value, entity, field) {
@@ -157,10 +163,10 @@ impl<'a> Scope<'a> {
     }
 
     /// An argument of a parameter, as its type wants it; `None` if it was left out.
-    pub(super) fn argument(&self, parameter: usize, number: usize) -> Result<Option<AttributeValue>, BindError> {
-        let Some(parameter) = self.parameters.get(parameter) else { return Ok(None) };
-        let given = self.raw_argument(parameter, number).cloned();
-        Ok(given.and_then(|given| value::fitted(given, &parameter.kind)))
+    pub(super) fn argument(&self, parameter: usize, number: usize) -> Option<AttributeValue> {
+        let parameter = self.parameters.get(parameter)?;
+        let given = self.raw_argument(parameter, number)?;
+        value::fitted(given.clone(), &parameter.kind)
     }
 
     /// An argument of a parameter as it was given.

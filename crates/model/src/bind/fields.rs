@@ -1,6 +1,6 @@
 //! The values of an item's fields, as far as they are known.
 //!
-//! They lie in one piece of memory, in the order of the fields: an item has few of them, and most are added in that order.
+//! Each has the place of its field's number: an item has few fields, and most of them have values.
 
 use keyform_core::AttributeValue;
 
@@ -9,7 +9,7 @@ use crate::schema::FieldId;
 /// Values by field, in the order of the fields.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields {
-    values: Vec<(FieldId, AttributeValue)>,
+    values: Vec<Option<AttributeValue>>,
 }
 
 impl Fields {
@@ -18,52 +18,50 @@ impl Fields {
         Self::default()
     }
 
-    /// No values yet, and room for so many.
-    pub(super) fn with_capacity(count: usize) -> Self {
-        Self { values: Vec::with_capacity(count) }
+    /// No values yet of so many fields.
+    pub(super) fn of(count: usize) -> Self {
+        Self { values: vec![None; count] }
     }
 
     /// The value of a field.
     pub(super) fn get(&self, field: FieldId) -> Option<&AttributeValue> {
-        self.place(field).ok().map(|place| &self.values[place].1)
+        self.values.get(field.0)?.as_ref()
     }
 
     /// Whether a field has a value.
     pub(super) fn contains(&self, field: FieldId) -> bool {
-        self.place(field).is_ok()
+        self.get(field).is_some()
     }
 
     /// Gives a field a value.
     pub(super) fn insert(&mut self, field: FieldId, value: AttributeValue) {
-        match self.place(field) {
-            Ok(place) => self.values[place].1 = value,
-            Err(place) => self.values.insert(place, (field, value)),
+        if self.values.len() <= field.0 {
+            self.values.resize(field.0 + 1, None);
         }
+        self.values[field.0] = Some(value);
     }
 
     /// The value of a field, to be changed or moved.
     pub(super) fn get_mut(&mut self, field: FieldId) -> Option<&mut AttributeValue> {
-        self.place(field).ok().map(|place| &mut self.values[place].1)
+        self.values.get_mut(field.0)?.as_mut()
+    }
+
+    /// Takes over the values of others.
+    pub(super) fn overlay(&mut self, others: Self) {
+        let values = others.values.into_iter().enumerate();
+        values.for_each(|(number, value)| value.into_iter().for_each(|value| self.insert(FieldId(number), value)));
     }
 
     /// Takes a field's value away.
     pub(super) fn remove(&mut self, field: FieldId) {
-        if let Ok(place) = self.place(field) {
-            self.values.remove(place);
+        if let Some(place) = self.values.get_mut(field.0) {
+            *place = None;
         }
     }
 
     /// All values.
     pub(super) fn iter(&self) -> impl Iterator<Item = (FieldId, &AttributeValue)> {
-        self.values.iter().map(|(field, value)| (*field, value))
-    }
-
-    /// Where a field's value is, or would be.
-    fn place(&self, field: FieldId) -> Result<usize, usize> {
-        match self.values.last() {
-            Some((last, _)) if *last >= field => self.values.binary_search_by_key(&field, |(of, _)| *of),
-            _ => Err(self.values.len()),
-        }
+        self.values.iter().enumerate().filter_map(|(number, value)| Some((FieldId(number), value.as_ref()?)))
     }
 }
 
@@ -78,15 +76,6 @@ impl FromIterator<(FieldId, AttributeValue)> for Fields {
         let mut fields = Self::new();
         fields.extend(values);
         fields
-    }
-}
-
-impl IntoIterator for Fields {
-    type Item = (FieldId, AttributeValue);
-    type IntoIter = std::vec::IntoIter<Self::Item>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.values.into_iter()
     }
 }
 

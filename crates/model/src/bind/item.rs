@@ -4,7 +4,7 @@ use keyform_core::{AttributeValue, Attributes};
 
 use crate::document::ast::KeyType;
 use crate::plan::{Outline, Source};
-use crate::schema::{Action, Change, ChangeKind, Entity, Expr, Field, FieldId, IndexId, KeyPart, Part, Table};
+use crate::schema::{Action, Change, ChangeKind, Entity, Expr, Field, FieldId, IndexId, KeyPart, Part, Table, Type};
 
 use super::BindError;
 use super::evaluate::Scope;
@@ -37,49 +37,35 @@ pub(super) fn known_fields(entity: &Entity, values: &Attributes) -> Fields {
     entity.fields.iter().enumerate().filter_map(value).collect()
 }
 
-/// The values that a new item gets, each made once: first those made of no other field, then those that look at these.
+/// The values that a new item gets, each made once, in the order of the changes: those that look at other fields come last.
 pub(super) fn new_fields(scope: &mut Scope<'_>, entity: &Entity, action: &Action) -> Result<Fields, BindError> {
-    scope.item = Fields::with_capacity(action.changes.len());
-    let mut all_plain = true;
+    scope.item = Fields::of(entity.fields.len());
     for change in &action.changes {
-        if is_plain(entity, change) { add(scope, entity, change)? } else { all_plain = false }
-    }
-    if !all_plain {
-        let mut derived = action.changes.iter().filter(|change| !is_plain(entity, change));
-        derived.try_for_each(|change| add(scope, entity, change))?;
+        let (Some(field), ChangeKind::Set(expr)) = (change.field, &change.kind) else { continue };
+        if let Some(value) = new_value(scope, entity, change, expr)? {
+            scope.item.insert(field, value);
+        }
     }
     Ok(std::mem::take(&mut scope.item))
 }
 
-/// Adds the value that a change gives a field to the item at hand, if it gives one.
-fn add(scope: &mut Scope<'_>, entity: &Entity, change: &Change) -> Result<(), BindError> {
-    let (Some(id), ChangeKind::Set(expr)) = (change.field, &change.kind) else { return Ok(()) };
-    let field = entity.field(id);
-    let mut value = scope.typed(expr, &field.kind)?;
-    if let (None, Some(default)) = (&value, fallback(entity, change)) {
-        value = scope.typed(default, &field.kind)?;
+/// What a change gives a field of a new item: the value, else the default to which it leaves the field.
+fn new_value(
+    scope: &Scope<'_>,
+    entity: &Entity,
+    change: &Change,
+    expr: &Expr,
+) -> Result<Option<AttributeValue>, BindError> {
+    let kind = change.field.map_or(&Type::Unknown, |field| &entity.field(field).kind);
+    match (scope.typed(expr, kind)?, change.fallback(entity)) {
+        (None, Some(default)) => scope.typed(default, kind),
+        (value, _) => Ok(value),
     }
-    if let Some(value) = value {
-        scope.item.insert(id, value);
-    }
-    Ok(())
-}
-
-/// The default to which an argument that was left out leaves its field.
-fn fallback<'a>(entity: &'a Entity, change: &Change) -> Option<&'a Expr> {
-    let field = entity.field(change.field?);
-    field.default.as_ref().filter(|_| !change.written || !field.optional)
-}
-
-/// Whether a value is made of no other field.
-fn is_plain(entity: &Entity, change: &Change) -> bool {
-    let is_plain = |expr: &Expr| !expr.has_own_fields();
-    matches!(&change.kind, ChangeKind::Set(expr) if is_plain(expr) && fallback(entity, change).is_none_or(is_plain))
 }
 
 /// The values of the key fields that an action names.
 pub(super) fn key_fields(scope: &Scope<'_>, entity: &Entity, action: &Action) -> Result<Fields, BindError> {
-    let mut fields = Fields::with_capacity(action.keys.len());
+    let mut fields = Fields::of(entity.fields.len());
     for (field, expr) in &action.keys {
         if let Some(value) = scope.typed(expr, &entity.field(*field).kind)? {
             fields.insert(*field, value);

@@ -76,7 +76,7 @@ pub fn guard(
     let Some(entity) = guard.entity.map(|id| model.entity(id)) else { return Ok(None) };
     let Some(table) = entity.table.map(|table| model.table(table)) else { return Ok(None) };
     let scope = scope(model, &guard.parameters, inputs);
-    let mut keys = Fields::with_capacity(guard.keys.len());
+    let mut keys = Fields::of(entity.fields.len());
     for (field, expr) in &guard.keys {
         match scope.typed(expr, &entity.field(*field).kind)? {
             Some(value) => keys.insert(*field, value),

@@ -126,7 +126,7 @@ impl Pass<'_> {
     }
 
     fn given(&self, parameter: usize, argument: usize) -> Result<AttributeValue, BindError> {
-        let value = self.scope.argument(parameter, argument)?;
+        let value = self.scope.argument(parameter, argument);
         value.ok_or_else(|| missing(&self.read.parameters[parameter], argument))
     }
 

@@ -67,7 +67,7 @@ pub fn write<'a>(
     if let Some(refused) = pass.required()? {
         return Ok(BoundWrite { operation: None, actions: Vec::new(), refused: Some(refused), parents: Vec::new() });
     }
-    pass.steps(&write.steps, &mut Vec::new())?;
+    pass.steps(&write.steps, &mut Vec::with_capacity(1))?;
     pass.intend();
     let refused = pass.refused.take();
     let (bound, actions, parents) = (pass.bound, pass.actions, pass.parents);
@@ -97,7 +97,7 @@ pub fn read_first(model: &Model, write: &Write, inputs: &Inputs<'_>) -> Result<V
     if pass.required()?.is_some() {
         return Ok(Vec::new());
     }
-    pass.steps(&write.steps, &mut Vec::new())?;
+    pass.steps(&write.steps, &mut Vec::with_capacity(1))?;
     Ok(pass.first)
 }
 
@@ -328,7 +328,7 @@ impl<'a> Pass<'a> {
             bound.clearing = clearing;
         }
         let mut after = keys;
-        after.extend(known);
+        after.overlay(known);
         self.move_sentinels(action, path, (entity, table), &guarded, (&before, &after))
     }
 

@@ -24,10 +24,10 @@ pub struct Outline {
     pub sources: Vec<Source>,
     /// How many of them are keys.
     pub keys: usize,
-    /// The fields among the attributes.
-    fields: Attributes,
-    /// Whether each attribute is a field.
-    is_field: Vec<bool>,
+    /// Of each attribute that is a field, its place among the entity's fields in the order of their names.
+    places: Vec<Option<usize>>,
+    /// How many fields the entity has.
+    fields: usize,
 }
 
 /// What fills an attribute.
@@ -70,31 +70,30 @@ impl Outline {
             sources.insert(tag, Source::Tag);
             attributes.insert(tag.clone(), entity.tag.as_str().into());
         }
-        let is_field = |name: &String| entity.field_named(name).is_some();
+        let mut names: Vec<&String> = entity.fields.iter().map(|field| &field.name).collect();
+        names.sort_unstable();
         Self {
-            fields: attributes
-                .keys()
-                .filter(|name| is_field(name))
-                .map(|name| (name.clone(), AttributeValue::Null))
-                .collect(),
-            is_field: attributes.keys().map(is_field).collect(),
+            places: attributes.keys().map(|name| names.binary_search(&name).ok()).collect(),
+            fields: names.len(),
             keys: sources.values().filter(|source| matches!(source, Source::Key { .. })).count(),
             sources: sources.into_values().collect(),
             attributes,
         }
     }
 
-    /// The fields of an item that was made of the outline.
+    /// The values that the entity's fields have in an item made of the outline, in the order of the fields' names.
     #[must_use]
-    pub fn fields_of(&self, item: &Attributes) -> Attributes {
-        let mut fields = self.fields.clone();
-        if item.len() == self.attributes.len() {
-            let values = item.values().zip(&self.is_field).filter(|(_, is_field)| **is_field);
-            fields.values_mut().zip(values).for_each(|(place, (value, _))| place.clone_from(value));
-        } else {
-            fields.retain(|name, place| item.get(name).map(|value| place.clone_from(value)).is_some());
+    pub fn values_of(&self, item: &Attributes) -> Vec<Option<AttributeValue>> {
+        let mut values = vec![None; self.fields];
+        let is_whole = item.len() == self.attributes.len();
+        let mut whole = item.values();
+        for (name, place) in self.attributes.keys().zip(&self.places) {
+            let value = if is_whole { whole.next() } else { item.get(name) };
+            if let Some(place) = place {
+                values[*place] = value.cloned();
+            }
         }
-        fields
+        values
     }
 }
 

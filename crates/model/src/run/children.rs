@@ -55,7 +55,7 @@ impl Runner {
             let answer = Box::pin(self.read_both(&finder.read, &finder.plan, &call, forms.clone(), start)).await?;
             let Answer::Page { items, cursor } = answer else { break };
             for found in items {
-                let key = bind::key_of_fields(table, entity, &found.fields)?;
+                let key = bind::key_of_fields(table, entity, &found.fields.into())?;
                 for form in forms.iter().filter(|form| form.entity == dependent.entity) {
                     self.settle_item(form, key.clone()).await?;
                 }

@@ -7,23 +7,15 @@ use crate::schema::{Entity, EntityId, Model};
 use crate::seal::{Place, SealError};
 use crate::template::Shape;
 
-use super::{RunError, Runner};
+use super::{Fields, RunError, Runner};
 
 /// An item of an entity.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// The entity.
     pub entity: EntityId,
     /// Its fields.
-    pub fields: Attributes,
-}
-
-impl std::fmt::Debug for Found {
-    /// The names of its fields alone: their values may be secret, and this goes into logs.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names: Vec<&String> = self.fields.keys().collect();
-        f.debug_struct("Found").field("entity", &self.entity).field("fields", &names).finish()
-    }
+    pub fields: Fields,
 }
 
 /// What a read returns.
@@ -74,9 +66,9 @@ impl Runner {
     pub(super) fn found_of(&self, id: EntityId, item: &Item) -> Result<Found, RunError> {
         let entity = self.checked.model.entity(id);
         let names = &self.patterns.field_names[id.0];
-        let mut fields: Vec<(String, AttributeValue)> = Vec::with_capacity(names.len());
-        fields.extend(item.as_map().select(names).map(|(name, value)| (name.clone(), value.to_tree())));
-        let mut fields = fields.into_iter().collect();
+        let mut values = vec![None; names.len()];
+        item.as_map().select(names).for_each(|(place, value)| values[place] = Some(value.to_tree()));
+        let mut fields = Fields::new(names, values);
         self.open_sealed(entity, &mut fields, |name| item.get(name).map(|value| value.to_tree()))?;
         Ok(Found { entity: id, fields })
     }
@@ -89,11 +81,9 @@ impl Runner {
         item: &Attributes,
     ) -> Result<Found, RunError> {
         let entity = self.checked.model.entity(id);
-        let named = || {
-            let fields = item.iter().filter(|(name, _)| entity.field_named(name).is_some());
-            fields.map(|(name, value)| (name.clone(), value.clone())).collect()
-        };
-        let mut fields = outline.map_or_else(named, |outline| outline.fields_of(item));
+        let names = &self.patterns.field_names[id.0];
+        let named = || names.iter().map(|name| item.get(name).cloned()).collect();
+        let mut fields = Fields::new(names, outline.map_or_else(named, |outline| outline.values_of(item)));
         self.open_sealed(entity, &mut fields, |name| item.get(name).cloned())?;
         Ok(Found { entity: id, fields })
     }
@@ -111,7 +101,7 @@ impl Runner {
     fn open_sealed(
         &self,
         entity: &Entity,
-        fields: &mut Attributes,
+        fields: &mut Fields,
         attribute: impl Fn(&str) -> Option<AttributeValue>,
     ) -> Result<(), SealError> {
         let mut encrypted = entity.encrypted_fields().filter(|field| fields.contains_key(&field.name)).peekable();

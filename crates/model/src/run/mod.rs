@@ -23,6 +23,7 @@ mod children;
 pub mod cursor;
 mod error;
 mod evolving;
+mod fields;
 mod fits;
 mod found;
 pub mod json;
@@ -56,6 +57,7 @@ use crate::seal::{Keyring, SealError};
 pub use crate::bind::CASCADES;
 pub use cascade::{Resumed, cascade_table};
 pub use error::RunError;
+pub use fields::Fields;
 pub use fits::fits;
 pub use found::{Answer, Found};
 pub use live::{LivePage, LiveRead, Passed, Reach, Seen};
@@ -271,7 +273,7 @@ impl Runner {
 struct Patterns {
     reads: HashMap<String, ReadId>,
     writes: HashMap<String, WriteId>,
-    field_names: Vec<Vec<String>>,
+    field_names: Vec<Arc<[String]>>,
 }
 
 impl Patterns {
@@ -283,10 +285,10 @@ impl Patterns {
     }
 }
 
-fn field_names(entity: &Entity) -> Vec<String> {
+fn field_names(entity: &Entity) -> Arc<[String]> {
     let mut names: Vec<String> = entity.fields.iter().map(|field| field.name.clone()).collect();
     names.sort_unstable();
-    names
+    names.into()
 }
 
 /// The model with the names that its tables have in the store, so that no call need make them.

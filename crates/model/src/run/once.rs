@@ -68,7 +68,7 @@ impl Runner {
         let mut answer = self.run_write(id, write, call, Some(&self.once(write, call, key))).await?;
         // The record has no secrets, and all answers are alike.
         if let Some(found) = &mut answer {
-            self.remove_secrets(write, &mut found.fields);
+            self.secrets(write).for_each(|name| drop(found.fields.remove(name)));
         }
         Ok(answer)
     }
@@ -181,15 +181,15 @@ impl Runner {
     }
 
     fn without_secrets(&self, write: &Write, mut item: Attributes) -> Attributes {
-        self.remove_secrets(write, &mut item);
+        self.secrets(write).for_each(|name| drop(item.remove(name)));
         item
     }
 
-    fn remove_secrets(&self, write: &Write, item: &mut Attributes) {
-        if let Some(entity) = write.result.and_then(|(entity, _)| entity) {
-            let secrets = self.checked.model.entity(entity).fields.iter().filter(|field| field.flags.secret.is_some());
-            secrets.for_each(|field| drop(item.remove(&field.name)));
-        }
+    /// The names of the secret fields of what a write returns.
+    fn secrets(&self, write: &Write) -> impl Iterator<Item = &String> {
+        let entity = write.result.and_then(|(entity, _)| entity).map(|entity| self.checked.model.entity(entity));
+        let fields = entity.into_iter().flat_map(|entity| &entity.fields);
+        fields.filter(|field| field.flags.secret.is_some()).map(|field| &field.name)
     }
 
     /// Adds the item that an update has made to its record.

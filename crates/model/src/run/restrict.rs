@@ -101,7 +101,7 @@ impl Runner {
         if !forms.is_empty() {
             let answer = Box::pin(self.read_both(&finder.read, &finder.plan, &call, forms, None)).await?;
             let Answer::Page { items, .. } = answer else { return Ok(Vec::new()) };
-            return Ok(items.into_iter().map(|found| found.fields).collect());
+            return Ok(items.into_iter().map(|found| found.fields.into()).collect());
         }
         let bound = bind::read(model, &finder.read, &finder.plan, &self.inputs(&call))?;
         let mut pages = Pages::new(&bound);

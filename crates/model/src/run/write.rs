@@ -67,9 +67,12 @@ impl Runner {
         let mut tries = 0;
         loop {
             fresh.rewind();
-            let sealing = self.sealing(&salt);
-            let inputs = Inputs { fresh: &fresh, now_millis, token: token.clone(), sealing, ..self.inputs(call) };
-            match self.try_write(write, plan, call, inputs, once).await {
+            let mut inputs = self.inputs(call);
+            inputs.fresh = &fresh;
+            inputs.now_millis = now_millis;
+            inputs.token.clone_from(&token);
+            inputs.sealing = self.sealing(&salt);
+            match self.try_write(write, plan, call, &mut inputs, once).await {
                 Err(RunError::Busy) if tries + 1 < TRIES_MAX => {
                     tries += 1;
                     self.pause(tries).await?;
@@ -116,31 +119,31 @@ impl Runner {
         write: &Write,
         plan: &WritePlan,
         call: &Call,
-        mut inputs: Inputs<'_>,
+        inputs: &mut Inputs<'_>,
         once: Option<&Once>,
     ) -> Result<Written, RunError> {
         if !write.lets.is_empty() {
-            Box::pin(self.read_lets(write, call, &mut inputs)).await?;
+            Box::pin(self.read_lets(write, call, inputs)).await?;
         }
         self.permit(write.allow.as_ref(), &write.parameters, call, &inputs.lets).await?;
         if self.evolving.is_some() {
-            Box::pin(self.settle(write, plan, &inputs)).await?;
+            Box::pin(self.settle(write, plan, inputs)).await?;
         }
-        for get in bind::read_first(&self.checked.model, write, &inputs)? {
+        for get in bind::read_first(&self.checked.model, write, inputs)? {
             let (table, key) = (get.table.clone(), get.key.clone());
             if let Output::GetItem(output) = self.send(Operation::GetItem(get)).await? {
                 inputs.current.push((table, key, output.item.map(|item| item.to_attributes())));
             }
         }
-        let bound = bind::write(&self.checked.model, write, plan, &inputs)?;
+        let mut bound = bind::write(&self.checked.model, write, plan, inputs)?;
         if let Some(refused) = &bound.refused {
             return outcome::refused(&refused.outcome, None).map(|_| Written::Kept);
         }
         let current = std::mem::take(&mut inputs.current);
         if bound.parents.is_empty() {
-            return self.apply(write, plan, call, bound, once, current).await;
+            return self.apply(write, plan, call, &mut bound, once, current).await;
         }
-        Box::pin(self.apply_with_dependents(write, plan, call, bound, once, current)).await
+        Box::pin(self.apply_with_dependents(write, plan, call, &mut bound, once, current)).await
     }
 
     /// A write that deletes items which others refer to.
@@ -149,14 +152,14 @@ impl Runner {
         write: &Write,
         plan: &WritePlan,
         call: &Call,
-        mut bound: BoundWrite,
+        bound: &mut BoundWrite,
         once: Option<&Once>,
         current: Current,
     ) -> Result<Written, RunError> {
-        let called = outcome::Called { runner: self, write, plan, bound: &bound, caller: &call.caller };
+        let called = outcome::Called { runner: self, write, plan, bound, caller: &call.caller };
         self.refuse_restricted(&called).await?;
         let parents = std::mem::take(&mut bound.parents);
-        let apart = self.put_intents_apart(write, &mut bound, &parents).await?;
+        let apart = self.put_intents_apart(write, bound, &parents).await?;
         let written = self.apply(write, plan, call, bound, once, current).await;
         match &written {
             Ok(Written::Applied(_)) => self.remove_dependents(&parents).await,
@@ -241,14 +244,14 @@ impl Runner {
         write: &Write,
         plan: &WritePlan,
         call: &Call,
-        mut bound: BoundWrite,
+        bound: &mut BoundWrite,
         once: Option<&Once>,
         current: Current,
     ) -> Result<Written, RunError> {
         if once.is_some() {
-            bound.operation = bound.operation.map(once::as_transaction);
+            bound.operation = bound.operation.take().map(once::as_transaction);
         }
-        let mut promised = self.promised(write, plan, &bound)?;
+        let mut promised = self.promised(write, plan, bound)?;
         let Some(mut operation) = bound.operation.take() else { return Ok(Written::Kept) };
         if let Operation::BatchWriteItem(batch) = operation {
             return Box::pin(self.apply_batch(batch)).await.map(|()| Written::Applied(None));
@@ -260,7 +263,8 @@ impl Runner {
         }
         let deletes = matches!(operation, Operation::DeleteItem(_));
         let has_token = matches!(&operation, Operation::TransactWriteItems(transaction) if transaction.token.is_some());
-        match self.send(with_images(operation)).await {
+        ask_for_images(&mut operation);
+        match self.send(operation).await {
             Ok(Output::WriteItem(output)) => Ok(Written::Applied(match (promised, output.attributes) {
                 (Some(Promised::Known(found)), _) => Some(found),
                 (_, Some(item)) if deletes => self.returned_living(write, &item)?,
@@ -280,7 +284,7 @@ impl Runner {
                 Err(RunError::Unknown(error.message().to_owned()))
             }
             Err(error) if error.code() == ErrorCode::ResourceNotFound && plan.cascades() => Err(without_intents(error)),
-            Err(error) if let Some(clearing) = outcome::clearing(&bound, &error) => {
+            Err(error) if let Some(clearing) = outcome::clearing(bound, &error) => {
                 Box::pin(self.clear(clearing)).await?;
                 Err(RunError::Busy)
             }
@@ -291,7 +295,7 @@ impl Runner {
                 | ErrorCode::ProvisionedThroughputExceeded
                 | ErrorCode::RequestLimitExceeded => Err(RunError::Busy),
                 _ => {
-                    let called = outcome::Called { runner: self, write, plan, bound: &bound, caller: &call.caller };
+                    let called = outcome::Called { runner: self, write, plan, bound, caller: &call.caller };
                     outcome::of(&called, error).map(|_| Written::Kept)
                 }
             },
@@ -470,45 +474,38 @@ fn is_one(read: &crate::schema::Read) -> bool {
 /// What a `let` stands for: an item as a map, items as a list.
 fn let_value(answer: Answer) -> Option<AttributeValue> {
     match answer {
-        Answer::One(found) => found.map(|found| AttributeValue::M(found.fields)),
-        Answer::Page { items, .. } => {
-            Some(AttributeValue::L(items.into_iter().map(|item| AttributeValue::M(item.fields)).collect()))
-        }
+        Answer::One(found) => found.map(as_map),
+        Answer::Page { items, .. } => Some(AttributeValue::L(items.into_iter().map(as_map).collect())),
         Answer::Count(count) => Some(AttributeValue::N(i64::try_from(count).unwrap_or(i64::MAX).into())),
         Answer::Collection(parts) => {
             let first = parts.into_iter().next().and_then(|(_, items)| items.into_iter().next());
-            first.map(|found| AttributeValue::M(found.fields))
+            first.map(as_map)
         }
     }
 }
 
-/// The request with the images that outcomes are told by, and with the item it makes in the answer.
-fn with_images(operation: Operation) -> Operation {
+fn as_map(found: Found) -> AttributeValue {
+    AttributeValue::M(found.fields.into())
+}
+
+/// Has a request answer with the images that outcomes are told by, and with the item it makes.
+fn ask_for_images(operation: &mut Operation) {
     match operation {
-        Operation::PutItem(mut put) => {
-            put.return_item_on_failure = true;
-            Operation::PutItem(put)
-        }
-        Operation::UpdateItem(mut update) => {
+        Operation::PutItem(put) => put.return_item_on_failure = true,
+        Operation::UpdateItem(update) => {
             update.return_item_on_failure = true;
             update.return_values = ReturnValues::AllNew;
-            Operation::UpdateItem(update)
         }
-        Operation::DeleteItem(mut delete) => {
-            delete.return_item_on_failure = true;
-            Operation::DeleteItem(delete)
-        }
-        Operation::TransactWriteItems(mut transaction) => {
+        Operation::DeleteItem(delete) => delete.return_item_on_failure = true,
+        Operation::TransactWriteItems(transaction) => {
             for action in &mut transaction.actions {
-                match action {
-                    TransactAction::Put { return_item_on_failure, .. }
-                    | TransactAction::Update { return_item_on_failure, .. }
-                    | TransactAction::Delete { return_item_on_failure, .. }
-                    | TransactAction::Check { return_item_on_failure, .. } => *return_item_on_failure = true,
-                }
+                let (TransactAction::Put { return_item_on_failure, .. }
+                | TransactAction::Update { return_item_on_failure, .. }
+                | TransactAction::Delete { return_item_on_failure, .. }
+                | TransactAction::Check { return_item_on_failure, .. }) = action;
+                *return_item_on_failure = true;
             }
-            Operation::TransactWriteItems(transaction)
         }
-        other => other,
+        _ => {}
     }
 }

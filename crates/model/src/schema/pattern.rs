@@ -6,7 +6,7 @@ use crate::span::Span;
 use super::expression::{Expr, ExprKind, Origin, Place};
 use super::field::Type;
 use super::key::{IndexId, Template};
-use super::{EntityId, FieldId};
+use super::{Entity, EntityId, FieldId};
 
 /// The number of a read in [`Model::reads`](super::Model::reads).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -420,6 +420,20 @@ impl Change {
     #[must_use]
     pub fn is_cumulative(&self) -> bool {
         !matches!(self.kind, ChangeKind::Set(_) | ChangeKind::Remove)
+    }
+
+    /// The default to which an argument that was left out leaves the field.
+    #[must_use]
+    pub fn fallback<'a>(&self, entity: &'a Entity) -> Option<&'a Expr> {
+        let field = entity.field(self.field?);
+        field.default.as_ref().filter(|_| !self.written || !field.optional)
+    }
+
+    /// Whether the value is made of no other field.
+    #[must_use]
+    pub fn is_plain(&self, entity: &Entity) -> bool {
+        let is_plain = |expr: &Expr| !expr.has_own_fields();
+        matches!(&self.kind, ChangeKind::Set(expr) if is_plain(expr) && self.fallback(entity).is_none_or(is_plain))
     }
 
     /// Whether it only says who did it, or when.

@@ -5,14 +5,14 @@ const DAY_MILLIS: i64 = 86_400_000;
 /// `2026-10-31T07:08:09.123Z` of milliseconds since 1970.
 pub(super) fn timestamp(millis: i64) -> String {
     let (year, month, day) = date(millis.div_euclid(DAY_MILLIS));
-    let rest = millis.rem_euclid(DAY_MILLIS);
+    let rest = millis.rem_euclid(DAY_MILLIS) as u32;
     let (hour, minute, second, milli) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60, rest % 1000);
     if !(0..=9999).contains(&year) {
         return format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z");
     }
-    let [c, y, m, d] = [year / 100, year % 100, month, day].map(|number| two_digits(number as u32));
-    let [h, n, s] = [hour, minute, second].map(|number| two_digits(number as u32));
-    let ([i, j], k) = (two_digits(milli as u32 / 10), digit(milli as u32));
+    let [c, y, m, d] = [year as u32 / 100, year as u32 % 100, month, day].map(two_digits);
+    let [h, n, s] = [hour, minute, second].map(two_digits);
+    let ([i, j], k) = (two_digits(milli / 10), digit(milli));
     let text = [
         c[0], c[1], y[0], y[1], b'-', m[0], m[1], b'-', d[0], d[1], b'T', h[0], h[1], b':', n[0], n[1], b':', s[0],
         s[1], b'.', i, j, k, b'Z',
@@ -54,16 +54,16 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// Year, month and day of days since 1970.
-fn date(days: i64) -> (i64, i64, i64) {
+fn date(days: i64) -> (i64, u32, u32) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097) as u32;
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month + 2) / 5 + 1;
     let month = if month < 10 { month + 3 } else { month - 9 };
-    (era * 400 + year_of_era + i64::from(month <= 2), month, day)
+    (era * 400 + i64::from(year_of_era + u32::from(month <= 2)), month, day)
 }
 
 #[cfg(test)]

@@ -92,7 +92,8 @@ fn implied(entity: EntityId, field: FieldId, kind: ChangeKind, span: Span) -> Ch
     Change { field: Some(field), place: Some(place), kind, written: false, span }
 }
 
-/// Gives the fields of a new item their values: key arguments, parameters of the same name, defaults, times and versions.
+/// Gives the fields of a new item their values: key arguments, parameters of the same name, defaults, times and versions. Those that look at
+/// other fields come last.
 fn fill(model: &Model, parameters: &[Parameter], id: EntityId, action: &mut Action) {
     let entity = model.entity(id);
     let span = action.entity_span;
@@ -114,6 +115,7 @@ fn fill(model: &Model, parameters: &[Parameter], id: EntityId, action: &mut Acti
         };
         action.changes.extend(value.map(|value| implied(id, field, ChangeKind::Set(value), span)));
     }
+    action.changes.sort_by_key(|change| !change.is_plain(entity));
     action.keys = entity.key_fields().into_iter().filter_map(|field| Some((field, set_to(action, field)?))).collect();
 }
 
