@@ -15,7 +15,7 @@ use keyform::model::Checked;
 use keyform::model::run::{Answer, Call, Caller, Found, RunError, Runner, Settings as RunSettings};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Execute};
-use keyform_scenario::{Store, stage};
+use keyform_scenario::{Dice, Store, stage};
 
 const MODEL: &str = include_str!("live/tasks.kf");
 
@@ -34,21 +34,11 @@ fn call(pairs: &[(&str, AttributeValue)]) -> Call {
     Call { arguments: arguments(pairs), ..Call::default() }
 }
 
-/// Numbers that look random and are the same in each run.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % sides
-    }
-}
-
 fn text(value: String) -> AttributeValue {
     AttributeValue::S(value)
 }
 
-async fn put(runner: &Runner, list: u64, task: u64, state: &str, weight: i64, title: &str) {
+async fn put(runner: &Runner, list: usize, task: usize, state: &str, weight: i64, title: &str) {
     let given = [
         ("listId", text(format!("l{list}"))),
         ("taskId", text(format!("t{task}"))),
@@ -60,16 +50,16 @@ async fn put(runner: &Runner, list: u64, task: u64, state: &str, weight: i64, ti
 }
 
 async fn write(runner: &Runner, dice: &mut Dice) {
-    let (list, task) = (dice.roll(3), dice.roll(12));
-    if dice.roll(4) == 0 {
+    let (list, task) = (dice.below(3), dice.below(12));
+    if dice.below(4) == 0 {
         let given = [("listId", text(format!("l{list}"))), ("taskId", text(format!("t{task}")))];
         match runner.write("drop", &call(&given)).await {
             Ok(_) | Err(RunError::Refused { .. } | RunError::NotFound(_)) => return,
             Err(error) => panic!("{error}"),
         }
     }
-    let (state, weight) = (["open", "done"][dice.roll(2) as usize], dice.roll(1000) as i64);
-    put(runner, list, task, state, weight, &format!("title {}", dice.roll(50))).await;
+    let (state, weight) = (dice.pick(&["open", "done"]), dice.below(1000) as i64);
+    put(runner, list, task, state, weight, &format!("title {}", dice.below(50))).await;
 }
 
 /// Someone who follows a read.
@@ -218,7 +208,7 @@ async fn compare(store: Arc<dyn Execute>, stage: &str, plan: Plan) {
             let mut dice = Dice(1000 + number);
             for _ in 0..plan.writes_each {
                 write(&runner, &mut dice).await;
-                if dice.roll(8) == 0 {
+                if dice.below(8) == 0 {
                     tokio::task::yield_now().await;
                 }
             }
@@ -253,7 +243,7 @@ async fn follow(mut follower: Follower, live: Live, runner: Runner, running: Arc
             Ok(None) => true,
             Ok(Some(event)) => follower.fold(&event),
         };
-        if has_ended || !is_over && follower.token.is_some() && dice.roll(12) == 0 {
+        if has_ended || !is_over && follower.token.is_some() && dice.below(12) == 0 {
             drop(stream);
             stream = follower.connect(&live, &runner).await;
         }

@@ -31,8 +31,7 @@ use keyform::operation::Scan;
 use keyform::store::Store;
 use keyform::surroundings::System;
 use keyform::{Attributes, Database, Execute, Operation, Options, Output};
-use keyform_scenario::stage;
-use naive::draw::Dice;
+use keyform_scenario::{Dice, stage};
 use naive::{Refusal, State, Stored};
 
 const START_MILLIS: i64 = 1_773_480_413_589;

@@ -15,7 +15,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use compare::{compare, holds, normalised, text};
-use draw::Dice;
 use keyform::env::ManualEnv;
 use keyform::model::Checked;
 use keyform::model::bind::{self, Fresh, Inputs};
@@ -29,6 +28,7 @@ use keyform::model::template::render::render;
 use keyform::operation::{PageOutput, PutItem};
 use keyform::store::Store;
 use keyform::{AttributeValue, Attributes, Database, Item, Number, Operation, Options, Output};
+use keyform_scenario::Dice;
 
 const NOW_MS: u64 = 1_773_480_413_589;
 const SEEDS: u64 = 8;

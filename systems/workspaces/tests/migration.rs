@@ -16,7 +16,7 @@ use keyform::model::evolve::{MigrateError, Migration, Pace};
 use keyform::server::TokenKeys;
 use keyform::{Execute, Uuid};
 use keyform_scenario::fault::Mortal;
-use keyform_scenario::{Scene, on_every_store};
+use keyform_scenario::{Dice, Scene, on_every_store};
 use keyform_workspaces::legacy::data::{self, Amount, OldItem};
 use keyform_workspaces::legacy::fill::fill;
 use keyform_workspaces::legacy::model::{ItemHash, WorkspacesV1};
@@ -55,16 +55,6 @@ fn pace() -> Pace {
     Pace { at_once: 3, take_over: true, ..Pace::default() }
 }
 
-/// Numbers that look random and are the same each time.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from((self.0 >> 33) % sides as u64).unwrap()
-    }
-}
-
 async fn item_now(client: &Client, id: &str) -> Option<Value> {
     let (code, item) = client.get(&format!("itemById?workspaceId={}&itemId={id}", legacy::home())).await;
     assert_eq!(code, 200, "{item}");
@@ -77,7 +67,7 @@ async fn write_for_a_while(client: Client, own: Vec<OldItem>, number: usize) -> 
     let mut expected: Expected =
         own.iter().map(|item| (id(item), Some((item.title.clone(), status(item).to_owned())))).collect();
     for round in 0..ROUNDS {
-        let id = id(&own[dice.roll(own.len())]);
+        let id = id(&own[dice.below(own.len())]);
         let before = item_now(&client, &id).await;
         let said = before.as_ref().map(|item| (item["title"].as_str().unwrap(), item["status"].as_str().unwrap()));
         let known = expected[&id].as_ref().map(|(title, status)| (title.as_str(), status.as_str()));
@@ -88,7 +78,7 @@ async fn write_for_a_while(client: Client, own: Vec<OldItem>, number: usize) -> 
             assert_eq!((code, &problem["outcome"]), (409, &json!("UnknownItem")));
             continue;
         };
-        let (name, next) = match dice.roll(4) {
+        let (name, next) = match dice.below(4) {
             0 => ("deleteItem", None),
             1 => ("setItemStatus", Some((title, if status == "open" { "done" } else { "open" }.to_owned()))),
             _ => ("editItem", Some((format!("title {round} of {number}"), status))),
@@ -189,6 +179,76 @@ where
     }
 }
 
+/// Whose items are whose: a third is never written, four are deleted before, the rest belongs to the writers.
+struct Shares {
+    look: Arc<Look>,
+    owned: Vec<OldItem>,
+}
+
+impl Shares {
+    async fn of(first: &Client, people: &[Uuid]) -> Self {
+        let all = items();
+        let (stable, rest) = all.split_at(AMOUNT.items / 3);
+        let (dead, owned) = rest.split_at(4);
+        for item in dead {
+            let body = json!({ "workspaceId": legacy::home().as_str(), "itemId": id(item) });
+            assert!(first.post("deleteItem", &body).await.0 < 300);
+        }
+        let look = Look {
+            stable: stable.iter().map(|item| (id(item), (item.title.clone(), status(item).to_owned()))).collect(),
+            dead: dead.iter().map(id).collect(),
+            settings: (0..AMOUNT.settings).map(|number| data::setting(AMOUNT.seed, number).name).collect(),
+            members: people.iter().map(ToString::to_string).collect(),
+        };
+        Self { look: Arc::new(look), owned: owned.to_vec() }
+    }
+}
+
+async fn look_until(stop: Arc<AtomicBool>, look: Arc<Look>, client: Client) -> usize {
+    let mut looks = 0;
+    while !stop.load(Ordering::SeqCst) || looks == 0 {
+        look.once(&client).await;
+        looks += 1;
+    }
+    looks
+}
+
+/// From the first form to the second, killed again and again. A copy of the old application saves an item late.
+async fn migrate(home: &Home, old: &WorkspacesV1, late: &ItemHash) {
+    let ran = until_done(home, async |migration: Migration| {
+        let state = migration.status().await?;
+        if state.phase == Phase::Filled {
+            return Ok(state);
+        }
+        migration.run(&pace(), &|_| {}).await.map(|ran| ran.state)
+    });
+    assert_eq!(ran.await.counts.stuck, 0);
+    // The cut-over refuses until that was carried over too.
+    old.save_item(late, "late", "by the old application").await.unwrap();
+    let migration = migration(home, home.host.store());
+    let refused = migration.cut_over(&pace(), &|_| {}).await;
+    assert!(matches!(refused, Err(MigrateError::Left(1, _))), "{refused:?}");
+    migration.run(&pace(), &|_| {}).await.unwrap();
+    let verified = migration.verify(&|_| {}).await.unwrap();
+    assert!(verified.is_complete(), "{verified:?}");
+    let closed = until_done(home, async |migration: Migration| migration.cut_over(&pace(), &|_| {}).await).await;
+    assert_eq!(closed.phase, Phase::Closed);
+}
+
+/// Nothing is there but what must be.
+async fn ends_with(expected: Expected, look: &Look, client: &Client, home: &Home) {
+    let found = look.pages(client, &format!("itemsOfWorkspace?workspaceId={}", legacy::home())).await;
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let now: BTreeMap<_, _> =
+        found.iter().map(|item| (text(&item["itemId"]), (text(&item["title"]), text(&item["status"])))).collect();
+    let wanted: BTreeMap<_, _> = expected.into_iter().filter_map(|(id, item)| Some((id, item?))).collect();
+    assert_eq!((found.len(), now), (wanted.len(), wanted));
+    let dump = home.dump().await;
+    let left: Vec<_> = dump.keys().filter(|(pk, _)| !pk.starts_with("WORKSPACE#")).collect();
+    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(migration(home, home.host.store()).status().await.unwrap().phase, Phase::Closed);
+}
+
 #[test]
 fn a_served_system_is_migrated_under_load() {
     on_every_store(async |scene: Scene| {
@@ -198,61 +258,19 @@ fn a_served_system_is_migrated_under_load() {
         let people: Vec<Uuid> = (0..AMOUNT.members).map(|number| data::member(AMOUNT.seed, number).user_id).collect();
         home.workspaces.adopt_legacy("Home", &people[0]).await.unwrap();
         let served = Served::start(&home.host, TokenKeys::default());
-        let all = items();
-        let (stable, rest) = all.split_at(AMOUNT.items / 3);
-        let (dead, owned) = rest.split_at(4);
         let first = served.client(&people[1]);
-        for item in dead {
-            let body = json!({ "workspaceId": legacy::home().as_str(), "itemId": id(item) });
-            assert!(first.post("deleteItem", &body).await.0 < 300);
-        }
-        let look = Arc::new(Look {
-            stable: stable.iter().map(|item| (id(item), (item.title.clone(), status(item).to_owned()))).collect(),
-            dead: dead.iter().map(id).collect(),
-            settings: (0..AMOUNT.settings).map(|number| data::setting(AMOUNT.seed, number).name).collect(),
-            members: people.iter().map(ToString::to_string).collect(),
-        });
+        let Shares { look, owned } = Shares::of(&first, &people).await;
         let stop = Arc::new(AtomicBool::new(false));
-        let lookers: Vec<_> = people[2..]
-            .iter()
-            .map(|person| {
-                let (client, look, stop) = (served.client(person), look.clone(), stop.clone());
-                tokio::spawn(async move {
-                    let mut looks = 0;
-                    while !stop.load(Ordering::SeqCst) || looks == 0 {
-                        look.once(&client).await;
-                        looks += 1;
-                    }
-                    looks
-                })
-            })
-            .collect();
-        let writers: Vec<_> = owned
-            .chunks(owned.len().div_ceil(WRITERS))
-            .enumerate()
-            .map(|(number, own)| tokio::spawn(write_for_a_while(served.client(&people[number]), own.to_vec(), number)))
-            .collect();
-
-        let ran = until_done(&home, async |migration: Migration| {
-            let phase = migration.status().await?.phase;
-            if phase == Phase::Filled {
-                migration.status().await
-            } else {
-                migration.run(&pace(), &|_| {}).await.map(|ran| ran.state)
-            }
-        });
-        assert_eq!(ran.await.counts.stuck, 0);
-        // A copy of the old application still runs, and saves something: the cut-over refuses until it was carried over too.
+        let mut lookers = Vec::new();
+        for person in &people[2..] {
+            lookers.push(tokio::spawn(look_until(stop.clone(), look.clone(), served.client(person))));
+        }
+        let mut writers = Vec::new();
+        for (number, own) in owned.chunks(owned.len().div_ceil(WRITERS)).enumerate() {
+            writers.push(tokio::spawn(write_for_a_while(served.client(&people[number]), own.to_vec(), number)));
+        }
         let late: ItemHash = "f".repeat(64).parse().unwrap();
-        old.save_item(&late, "late", "by the old application").await.unwrap();
-        let refused = migration(&home, home.host.store()).cut_over(&pace(), &|_| {}).await;
-        assert!(matches!(refused, Err(MigrateError::Left(1, _))), "{refused:?}");
-        migration(&home, home.host.store()).run(&pace(), &|_| {}).await.unwrap();
-        let verified = migration(&home, home.host.store()).verify(&|_| {}).await.unwrap();
-        assert!(verified.is_complete(), "{verified:?}");
-        let closed = until_done(&home, async |migration: Migration| migration.cut_over(&pace(), &|_| {}).await).await;
-        assert_eq!(closed.phase, Phase::Closed);
-
+        migrate(&home, &old, &late).await;
         let mut expected = Expected::new();
         for writer in writers {
             expected.extend(writer.await.unwrap());
@@ -263,18 +281,9 @@ fn a_served_system_is_migrated_under_load() {
             assert!(looker.await.unwrap() > 0);
         }
         look.once(&first).await;
-        expected.extend(dead.iter().map(|item| (id(item), None)));
+        expected.extend(look.dead.iter().map(|id| (id.clone(), None)));
         expected.extend(look.stable.iter().map(|(id, item)| (id.clone(), Some(item.clone()))));
         expected.insert(old_link::item_id(late.as_str()).to_string(), Some(("late".to_owned(), "open".to_owned())));
-        let found = look.pages(&first, &format!("itemsOfWorkspace?workspaceId={}", legacy::home())).await;
-        let text = |value: &Value| value.as_str().unwrap().to_owned();
-        let now: BTreeMap<_, _> =
-            found.iter().map(|item| (text(&item["itemId"]), (text(&item["title"]), text(&item["status"])))).collect();
-        let wanted: BTreeMap<_, _> = expected.into_iter().filter_map(|(id, item)| Some((id, item?))).collect();
-        assert_eq!((found.len(), now), (wanted.len(), wanted));
-        let dump = home.dump().await;
-        let left: Vec<_> = dump.keys().filter(|(pk, _)| !pk.starts_with("WORKSPACE#")).collect();
-        assert!(left.is_empty(), "{left:?}");
-        assert_eq!(migration(&home, home.host.store()).status().await.unwrap().phase, Phase::Closed);
+        ends_with(expected, &look, &first, &home).await;
     });
 }

@@ -5,15 +5,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use keyform::Execute;
 use keyform::model::evolve::state::Phase;
-use keyform::model::evolve::{MigrateError, Pace};
+use keyform::model::evolve::{MigrateError, Migration, Pace};
 use keyform::model::run::{RunError, Runner};
 
 use super::support::*;
-use keyform_scenario::Store;
+use keyform_scenario::{Dice, Store};
 
 /// What a writer expects of an item: its status and title, or that it is gone.
 type Expected = BTreeMap<String, Option<(String, String)>>;
@@ -24,21 +24,11 @@ struct Load {
     rounds: usize,
 }
 
-/// Numbers that look random and are the same each time.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from((self.0 >> 33) % sides as u64).unwrap()
-    }
-}
-
 async fn write_for_a_while(v2: Runner, ids: Vec<String>, number: usize, rounds: usize) -> Expected {
     let mut dice = Dice(number as u64);
     let mut expected: Expected = Expected::new();
     for round in 0..rounds {
-        let id = &ids[dice.roll(ids.len())];
+        let id = &ids[dice.below(ids.len())];
         let place = [("workspaceId", HOME), ("itemId", id.as_str())];
         let before = one(read(&v2, "itemById", &place).await);
         match expected.get(id) {
@@ -51,7 +41,7 @@ async fn write_for_a_while(v2: Runner, ids: Vec<String>, number: usize, rounds: 
         }
         let title = format!("title {round} of {number}");
         let gone = expected.get(id) == Some(&None);
-        match dice.roll(4) {
+        match dice.below(4) {
             0 => {
                 let done = write(&v2, "deleteItem", &place).await;
                 assert_eq!(matches!(done, Err(RunError::Refused { .. })), gone, "{done:?}");
@@ -93,7 +83,7 @@ async fn look_until(
     v2: Runner,
     stop: Arc<AtomicBool>,
     stable: BTreeMap<String, String>,
-    dead: BTreeSet<String>,
+    dead: BTreeMap<String, String>,
 ) -> u64 {
     let mut looks = 0;
     while !stop.load(Ordering::SeqCst) || looks == 0 {
@@ -102,7 +92,7 @@ async fn look_until(
             let mut seen = BTreeSet::new();
             for item in &all {
                 let id = text(item, "itemId");
-                assert!(!dead.contains(&id), "{name} has resurrected {id}");
+                assert!(!dead.contains_key(&id), "{name} has resurrected {id}");
                 if let Some(title) = stable.get(&id) {
                     assert_eq!(text(item, "title"), *title);
                     assert!(seen.insert(id.clone()), "{name} has {id} twice");
@@ -114,7 +104,7 @@ async fn look_until(
             let item = one(read(&v2, "itemById", &[("workspaceId", HOME), ("itemId", id)]).await);
             assert_eq!(item.map(|item| text(&item, "title")).as_deref(), Some(title.as_str()));
         }
-        for id in dead.iter().take(2) {
+        for id in dead.keys().take(2) {
             assert_eq!(one(read(&v2, "itemById", &[("workspaceId", HOME), ("itemId", id)]).await), None);
         }
         looks += 1;
@@ -123,91 +113,86 @@ async fn look_until(
     looks
 }
 
+/// Who may do what to which item, with its title: a third is never written, a few are deleted before, the rest belongs to the writers.
+struct Shares {
+    stable: BTreeMap<String, String>,
+    dead: BTreeMap<String, String>,
+    owned: Vec<(String, String)>,
+}
+
+impl Shares {
+    async fn of(v2: &Runner, load: &Load) -> Self {
+        let latest = all(v2, "latestItems", &[("workspaceId", HOME)]).await;
+        assert_eq!(latest.len(), load.items);
+        let mut items = latest.iter().map(|item| (text(item, "itemId"), text(item, "title")));
+        let stable = items.by_ref().take(load.items / 3).collect();
+        let dead: BTreeMap<String, String> = items.by_ref().take(load.items / 10).collect();
+        for id in dead.keys() {
+            write(v2, "deleteItem", &[("workspaceId", HOME), ("itemId", id)]).await.unwrap();
+        }
+        Self { stable, dead, owned: items.collect() }
+    }
+
+    /// What is there in the end, by id, if the writers have left this.
+    fn expected(&self, written: &Expected) -> BTreeMap<String, (String, String)> {
+        let untouched = |(id, title): (&String, &String)| (id.clone(), ("open".to_owned(), title.clone()));
+        let mut expected: BTreeMap<_, _> = self.stable.iter().map(untouched).collect();
+        expected.extend(self.owned.iter().map(|(id, title)| untouched((id, title))));
+        for (id, item) in written {
+            match item {
+                Some(item) => drop(expected.insert(id.clone(), item.clone())),
+                None => drop(expected.remove(id)),
+            }
+        }
+        expected
+    }
+}
+
+/// Migrates until it is done; another may have the lease meanwhile.
+async fn migrate(migration: Migration, owner: &'static str) {
+    let pace = Pace { at_once: 3, ..pace(owner) };
+    loop {
+        match migration.run(&pace, &quiet).await {
+            Ok(ran) => return assert!(ran.stuck.is_empty(), "{:?}", ran.stuck),
+            Err(MigrateError::Leased(_) | MigrateError::LeaseLost) => tokio::task::yield_now().await,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
 async fn under_load(store: Arc<dyn Execute>, load: Load) {
     let clock = Clock::new();
     legacy(&store, &clock, load.items).await;
-    let v2 = runner(V2, &store, &clock);
-    let ids: Vec<(String, String)> = all(&v2, "latestItems", &[("workspaceId", HOME)])
-        .await
-        .iter()
-        .map(|item| (text(item, "itemId"), text(item, "title")))
-        .collect();
-    assert_eq!(ids.len(), load.items);
-    // A third is never written, a few are deleted before, the rest belongs to the writers.
-    let (stable, rest) = ids.split_at(load.items / 3);
-    let (dead, owned) = rest.split_at(load.items / 10);
-    for (id, _) in dead {
-        write(&v2, "deleteItem", &[("workspaceId", HOME), ("itemId", id)]).await.unwrap();
-    }
-    let stable: BTreeMap<String, String> = stable.iter().cloned().collect();
-    let dead: BTreeSet<String> = dead.iter().map(|(id, _)| id.clone()).collect();
+    let another = || runner(V2, &store, &clock);
+    let shares = Shares::of(&another(), &load).await;
     let stop = Arc::new(AtomicBool::new(false));
-    let lookers: Vec<_> = (0..2)
-        .map(|_| tokio::spawn(look_until(runner(V2, &store, &clock), Arc::clone(&stop), stable.clone(), dead.clone())))
-        .collect();
-    let per_writer = owned.len().div_ceil(load.writers);
-    let writers: Vec<_> = owned
-        .chunks(per_writer)
-        .enumerate()
-        .map(|(number, ids)| {
-            let ids = ids.iter().map(|(id, _)| id.clone()).collect();
-            tokio::spawn(write_for_a_while(runner(V2, &store, &clock), ids, number, load.rounds))
-        })
-        .collect();
+    let lookers = [another(), another()]
+        .map(|v2| tokio::spawn(look_until(v2, Arc::clone(&stop), shares.stable.clone(), shares.dead.clone())));
+    let mut writers = Vec::new();
+    for (number, ids) in shares.owned.chunks(shares.owned.len().div_ceil(load.writers)).enumerate() {
+        let ids = ids.iter().map(|(id, _)| id.clone()).collect();
+        writers.push(tokio::spawn(write_for_a_while(another(), ids, number, load.rounds)));
+    }
     // Two migrate at once: one of them has the lease at a time, and both may end it.
-    let refused = Arc::new(AtomicU64::new(0));
-    let migrators: Vec<_> = ["one", "two"]
-        .into_iter()
-        .map(|owner| {
-            let migration = migration(V2, &store, &clock);
-            let refused = Arc::clone(&refused);
-            tokio::spawn(async move {
-                let pace = Pace { at_once: 3, ..pace(owner) };
-                loop {
-                    match migration.run(&pace, &quiet).await {
-                        Ok(ran) => {
-                            assert!(ran.stuck.is_empty(), "{:?}", ran.stuck);
-                            return;
-                        }
-                        Err(MigrateError::Leased(_) | MigrateError::LeaseLost) => {
-                            refused.fetch_add(1, Ordering::SeqCst);
-                            tokio::task::yield_now().await;
-                        }
-                        Err(error) => panic!("{error}"),
-                    }
-                }
-            })
-        })
-        .collect();
+    let migrators = ["one", "two"].map(|owner| tokio::spawn(migrate(migration(V2, &store, &clock), owner)));
     for migrator in migrators {
         migrator.await.unwrap();
     }
     // The cut-over comes while they still read and write.
-    let migration = migration(V2, &store, &clock);
-    let state = migration.cut_over(&pace("three"), &quiet).await.unwrap();
+    let state = migration(V2, &store, &clock).cut_over(&pace("three"), &quiet).await.unwrap();
     assert_eq!(state.phase, Phase::Closed);
-    let mut expected = Expected::new();
+    let mut written = Expected::new();
     for writer in writers {
-        expected.extend(writer.await.unwrap());
+        written.extend(writer.await.unwrap());
     }
     clock.advance(20_000);
     stop.store(true, Ordering::SeqCst);
     for looker in lookers {
         assert!(looker.await.unwrap() > 0);
     }
-    let now: BTreeMap<String, (String, String)> = all(&v2, "itemsOfWorkspace", &[("workspaceId", HOME)])
-        .await
-        .iter()
-        .map(|item| (text(item, "itemId"), (text(item, "status"), text(item, "title"))))
-        .collect();
-    for (id, title) in &ids {
-        let expected = match (expected.get(id), dead.contains(id)) {
-            (_, true) | (Some(None), _) => None,
-            (Some(Some(expected)), _) => Some(expected.clone()),
-            (None, _) => Some(("open".to_owned(), title.clone())),
-        };
-        assert_eq!(now.get(id), expected.as_ref(), "{id}");
-    }
+    let now = all(&another(), "itemsOfWorkspace", &[("workspaceId", HOME)]).await;
+    let now = now.iter().map(|item| (text(item, "itemId"), (text(item, "status"), text(item, "title"))));
+    assert_eq!(now.collect::<BTreeMap<_, _>>(), shares.expected(&written));
     let table = workspaces_table(&store, &clock).await;
     assert!(table.keys().all(|key| key.starts_with("WORKSPACE#")), "an old item is left");
 }
@@ -220,7 +205,7 @@ async fn embedded_readers_and_writers_go_on() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn readers_and_writers_through_the_sdk_go_on() {
-    for store in Store::all().await.into_iter().filter(|store| store.name != "embedded") {
+    for store in Store::remote().await {
         under_load(Arc::clone(&store.execute), Load { items: 40, writers: 3, rounds: 15 }).await;
         store.stop();
     }

@@ -5,10 +5,11 @@ use std::mem::discriminant;
 use keyform::model::run::{self, Surroundings};
 use keyform::model::schema::{Field, Model, Parameter, Permission, Test, Type};
 use keyform::{AttributeValue, Attributes};
+use keyform_scenario::Dice;
 
 use super::World;
 use super::naive::Stored;
-use super::naive::draw::{self, Dice};
+use super::naive::draw;
 
 /// Of so many stored entities a call is about the one that suits it best.
 const CANDIDATES: usize = 5;

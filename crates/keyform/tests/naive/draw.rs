@@ -3,17 +3,7 @@
 use keyform::AttributeValue;
 use keyform::model::explain;
 use keyform::model::schema::Type;
-
-/// Numbers that only the seed decides.
-pub struct Dice(pub u64);
-
-impl Dice {
-    /// One of so many.
-    pub fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % limit
-    }
-}
+use keyform_scenario::Dice;
 
 /// A value out of few; those of times lie close together, and not long before `now_millis`.
 pub fn value(kind: &Type, word: &str, now_millis: i64, dice: &mut Dice) -> AttributeValue {

@@ -4,24 +4,7 @@
 //! An entity is a tenant's, a person's, both, a group's (whose members are told by a guard), or everybody's. What it has beside its key is
 //! drawn: fields of all types, optional ones, defaults, versions, unique values, references, an index.
 
-/// Numbers of a seed.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % sides
-    }
-
-    /// One in so many times.
-    fn once_in(&mut self, sides: usize) -> bool {
-        self.below(sides) == 0
-    }
-
-    fn pick(&mut self, words: &[&'static str]) -> &'static str {
-        words[self.below(words.len())]
-    }
-}
+use keyform_scenario::Dice;
 
 /// A pattern: the text before its permission, the permission, and the text after it.
 struct Pattern {
