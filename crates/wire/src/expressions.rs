@@ -6,7 +6,7 @@ use keyform_core::expression::{
     parse_projection, parse_update,
 };
 
-use crate::request::Parameters;
+use crate::request::{Parameters, Values};
 
 /// The placeholders of a request, of which each must be used by one of its expressions.
 pub(crate) struct Expressions {
@@ -16,7 +16,17 @@ pub(crate) struct Expressions {
 impl Expressions {
     /// Takes the placeholders out of a request.
     pub(crate) fn of(parameters: &mut Parameters) -> Result<Self, Error> {
-        let values = parameters.values.take().transpose()?;
+        let values = parameters.values.take().transpose().map_err(|bad| bad.alone)?;
+        Self::with(parameters, values)
+    }
+
+    /// Takes the placeholders out of an action of a transaction.
+    pub(crate) fn of_action(parameters: &mut Parameters) -> Result<Self, Error> {
+        let values = parameters.values.take().transpose().map_err(|bad| bad.named)?;
+        Self::with(parameters, values)
+    }
+
+    fn with(parameters: &mut Parameters, values: Option<Values>) -> Result<Self, Error> {
         Ok(Self { substitutions: Substitutions::new(parameters.names.take(), values)? })
     }
 

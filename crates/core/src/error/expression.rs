@@ -42,7 +42,7 @@ pub enum Flaw {
     /// There is no text.
     Empty,
     /// The text is longer than the service takes.
-    TooLong(usize),
+    TooLong,
     /// A token stands where it must not; `near` is it with its neighbours.
     Syntax {
         /// The token.
@@ -149,9 +149,7 @@ impl fmt::Display for Flaw {
         const REWRITE: &str = "must remove or rewrite one of these paths";
         match self {
             Self::Empty => f.write_str("The expression can not be empty;"),
-            Self::TooLong(size) => {
-                write!(f, "Expression size has exceeded the maximum allowed size; expression size: {size}")
-            }
+            Self::TooLong => f.write_str("Expression size has exceeded the maximum allowed size;"),
             Self::Syntax { token, near } => write!(f, "Syntax error; token: \"{token}\", near: \"{near}\""),
             Self::TooManyOperators(count) => {
                 write!(f, "The expression contains too many operators; operator count: {count}")

@@ -191,10 +191,6 @@ pub fn values_without_expression(missing: &[&str]) -> Error {
 
 /// A value of ExpressionAttributeValues is not valid, for that reason.
 pub fn invalid_expression_value(reason: &Error, placeholder: &str) -> Error {
-    let several = ambiguous_attribute_value();
-    if *reason == several {
-        return several;
-    }
     let reason = reason.message();
     Error::validation(format!("ExpressionAttributeValues contains invalid value: {reason} for key {placeholder}"))
 }

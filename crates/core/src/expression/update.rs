@@ -40,6 +40,12 @@ fn in_its_words(update: &Update, error: Error) -> Error {
 }
 
 impl Update {
+    /// Whether the update takes something away and writes nothing: where there is no item, it makes none.
+    pub fn only_removes(&self) -> bool {
+        let removes = !self.remove.is_empty() || !self.delete.is_empty();
+        removes && self.set.is_empty() && self.add.is_empty()
+    }
+
     /// The paths that the update writes or removes, in the order of its sections.
     pub fn touched_paths(&self) -> impl Iterator<Item = &Path> {
         let set = self.set.iter().map(|action| &action.path);

@@ -104,6 +104,7 @@ impl<'a> Action<'a> {
         }
         match &self.effect {
             Effect::Put(item) => Ok(Some(item.clone())),
+            Effect::Update(Some(update)) if old.is_none() && update.only_removes() => Ok(None),
             Effect::Update(update) => updated(self.table, self.source, *update, old).map(Some),
             Effect::Delete => Ok(None),
             Effect::Check => Ok(old.cloned()),

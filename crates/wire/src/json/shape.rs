@@ -16,14 +16,15 @@ impl Reader<'_> {
         }
     }
 
-    /// A boolean.
+    /// A boolean, or one of the words that the service takes for one.
     pub(crate) fn opt_bool(&mut self) -> Result<Option<bool>, Error> {
         match self.peek()? {
             kind @ (Kind::True | Kind::False) => {
                 self.literal(kind)?;
                 Ok(Some(kind == Kind::True))
             }
-            Kind::String => Err(request::unexpected_token()),
+            Kind::String => truth(&self.string()?).map(Some).ok_or_else(request::unexpected_token),
+            Kind::Array => Err(request::malformed_json()),
             kind => self.null_or(kind, "Boolean"),
         }
     }
@@ -130,6 +131,18 @@ impl Reader<'_> {
             Kind::Array => Err(request::unrecognized_scalar(class)),
             Kind::Object => Err(request::structure_not_expected()),
         }
+    }
+}
+
+/// The words that the service reads as booleans, in whatever case.
+fn truth(word: &str) -> Option<bool> {
+    let is_one_of = |words: &[&str]| words.iter().any(|known| known.eq_ignore_ascii_case(word));
+    if is_one_of(&["true", "t", "yes", "y", "1"]) {
+        Some(true)
+    } else if is_one_of(&["false", "f", "no", "n", "0"]) {
+        Some(false)
+    } else {
+        None
     }
 }
 

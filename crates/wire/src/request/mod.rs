@@ -24,7 +24,7 @@ use keyform_core::{Error, Operation};
 
 use crate::Echo;
 use crate::json::Reader;
-pub(crate) use parameters::{Names, Parameters};
+pub(crate) use parameters::{Names, Parameters, Values};
 pub(crate) use table_name::name_in_arn;
 
 /// What came in.

@@ -182,8 +182,13 @@ fn check_select(parameters: &Parameters) -> Result<(), Error> {
     }
 }
 
+/// A value without a type spoils the key and is told as such; others are told alone.
 fn start_key(parameters: &mut Parameters) -> Result<Option<Attributes>, Error> {
-    parameters.start.take().transpose().map_err(|reason| request::invalid_start_key(&reason))
+    let told = |reason: Error| match request::is_about_types(&reason) {
+        true => request::invalid_start_key(&reason),
+        false => reason,
+    };
+    parameters.start.take().transpose().map_err(told)
 }
 
 fn segment(parameters: &Parameters) -> Result<Option<Segment>, Error> {

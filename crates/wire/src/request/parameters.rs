@@ -18,6 +18,23 @@ pub(crate) type Names = BTreeMap<String, String>;
 /// What `:value` stands for.
 pub(crate) type Values = BTreeMap<String, AttributeValue>;
 
+/// Why a value of a placeholder is none, in the words of two kinds of requests.
+pub(crate) struct BadValue {
+    /// Of requests about one item, and of pages: the reason alone.
+    pub(crate) alone: Error,
+    /// Of transactions: with the placeholder.
+    pub(crate) named: Error,
+}
+
+impl BadValue {
+    /// A value without a type is told with its placeholder everywhere.
+    fn new(reason: Error, placeholder: &str) -> Self {
+        let named = request::invalid_expression_value(&reason, placeholder);
+        let alone = if request::is_about_types(&reason) { named.clone() } else { reason };
+        Self { alone, named }
+    }
+}
+
 /// The members of a request, none of them looked at yet.
 #[derive(Default)]
 pub(crate) struct Parameters {
@@ -32,7 +49,7 @@ pub(crate) struct Parameters {
     pub(crate) projection: Option<String>,
     pub(crate) update: Option<String>,
     pub(crate) names: Option<Names>,
-    pub(crate) values: Option<Checked<Values>>,
+    pub(crate) values: Option<Result<Values, BadValue>>,
     pub(crate) legacy: LegacyParameters,
     pub(crate) select: Option<String>,
     pub(crate) return_values: Option<String>,
@@ -105,15 +122,17 @@ fn unambiguous(reader: &mut Reader<'_>) -> Result<Option<Checked<Attributes>>, E
 }
 
 /// Values by placeholder; the first that is none spoils all.
-fn values(reader: &mut Reader<'_>) -> Result<Option<Checked<Values>>, Error> {
+fn values(reader: &mut Reader<'_>) -> Result<Option<Result<Values, BadValue>>, Error> {
     let mut values = Ok(Values::new());
     let present = reader.opt_map("AttributeValue", |reader, name| {
         let value = attribute_value(reader)?;
         if let Ok(known) = &mut values {
             match value {
                 Ok(value) => drop(known.insert(name.to_owned(), value)),
-                Err(problem) if problem == request::ambiguous_attribute_value() => return Err(problem),
-                Err(problem) => values = Err(request::invalid_expression_value(&problem, name)),
+                Err(problem) if problem == request::ambiguous_attribute_value() => {
+                    return Err(request::invalid_expression_value(&problem, name));
+                }
+                Err(problem) => values = Err(BadValue::new(problem, name)),
             }
         }
         Ok(())

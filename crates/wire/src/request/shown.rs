@@ -6,7 +6,7 @@
 
 use keyform_core::{AttributeValue, Attributes};
 
-use super::parameters::{Names, Parameters, Values};
+use super::parameters::{BadValue, Names, Parameters, Values};
 use crate::value::Checked;
 
 /// The fields of an AttributeValue in the order in which they are shown.
@@ -92,8 +92,11 @@ pub(super) fn names(names: Option<&Names>) -> String {
 }
 
 /// What `:value` stands for.
-pub(super) fn placeholders(values: Option<&Checked<Values>>) -> String {
-    attributes(values)
+pub(super) fn placeholders(values: Option<&Result<Values, BadValue>>) -> String {
+    match values {
+        Some(Ok(values)) => entries(values),
+        _ => null(),
+    }
 }
 
 /// The fields that all actions of a transaction end with.

@@ -255,7 +255,7 @@ fn check_table(violations: &mut Violations, parameters: &Parameters, member: fmt
 fn transact_get(mut parameters: Parameters, echo: &mut Echo) -> Result<TransactGet, Error> {
     mixture::check(&parameters)?;
     let key = parameters.key.take().transpose()?.unwrap_or_default();
-    let mut expressions = Expressions::of(&mut parameters)?;
+    let mut expressions = Expressions::of_action(&mut parameters)?;
     let projection = expressions.projection(parameters.projection.as_deref())?;
     expressions.finish()?;
     Ok(TransactGet { table: echo.resolve(parameters.table.take()), key, projection })
@@ -297,7 +297,7 @@ fn update(
     key: Attributes,
     return_item_on_failure: bool,
 ) -> Result<TransactAction, Error> {
-    let mut expressions = Expressions::of(&mut parameters)?;
+    let mut expressions = Expressions::of_action(&mut parameters)?;
     let update = expressions.update(parameters.update.as_deref())?.unwrap_or_default();
     let condition = expressions.condition(parameters.condition.as_deref())?;
     expressions.finish()?;
@@ -305,7 +305,7 @@ fn update(
 }
 
 fn condition(parameters: &mut Parameters) -> Result<Option<Condition>, Error> {
-    let mut expressions = Expressions::of(parameters)?;
+    let mut expressions = Expressions::of_action(parameters)?;
     let condition = expressions.condition(parameters.condition.as_deref())?;
     expressions.finish()?;
     Ok(condition)

@@ -42,7 +42,7 @@ impl<'t> Cursor<'t> {
             return Err(invalid(kind, &Flaw::Empty));
         }
         if text.len() > EXPRESSION_BYTES_MAX {
-            return Err(invalid(kind, &Flaw::TooLong(text.len())));
+            return Err(invalid(kind, &Flaw::TooLong));
         }
         let tokens = lexer::tokens(text, keywords(kind));
         Ok(Self { kind, text, tokens, position: 0, depth: 0, operators: 0, redundant_parentheses: false })
