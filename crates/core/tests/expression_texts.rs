@@ -227,10 +227,7 @@ fn flaws_of_conditions_are_reported_by_kind() {
 #[test]
 fn limits_of_expressions() {
     let long = format!("a = :s{}", " ".repeat(4091));
-    assert_eq!(
-        condition(&long),
-        "Invalid ConditionExpression: Expression size has exceeded the maximum allowed size;"
-    );
+    assert_eq!(condition(&long), "Invalid ConditionExpression: Expression size has exceeded the maximum allowed size;");
     assert_eq!(condition(&long[..4096]), "ok");
     let many = |count: usize| vec!["a=:s"; count].join(" OR ");
     assert_eq!(condition(&many(150)), "ok");
