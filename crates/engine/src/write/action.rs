@@ -104,8 +104,11 @@ impl<'a> Action<'a> {
         }
         match &self.effect {
             Effect::Put(item) => Ok(Some(item.clone())),
-            Effect::Update(Some(update)) if old.is_none() && update.only_removes() => Ok(None),
-            Effect::Update(update) => updated(self.table, self.source, *update, old).map(Some),
+            Effect::Update(update) => {
+                let after = updated(self.table, self.source, *update, old)?;
+                let makes_item = old.is_some() || !update.is_some_and(Update::only_removes);
+                Ok(makes_item.then_some(after))
+            }
             Effect::Delete => Ok(None),
             Effect::Check => Ok(old.cloned()),
         }

@@ -68,12 +68,21 @@ impl<'a> Write<'a> {
         }
         let new = match self {
             Self::Put(item) => Some((*item).clone()),
-            Self::Update(key, update) => Some(updated(table, key, *update, old.as_ref())?),
+            Self::Update(key, update) => {
+                let after = updated(table, key, *update, old.as_ref())?;
+                if old.is_none() && update.is_some_and(takes_only) { None } else { Some(after) }
+            }
             Self::Delete(_) => None,
             Self::Check(_) => old.clone(),
         };
         Ok((old, new))
     }
+}
+
+/// An update that takes away and gives nothing.
+fn takes_only(update: &Update) -> bool {
+    let gives = update.set.len() + update.add.len();
+    gives == 0 && update.remove.len() + update.delete.len() > 0
 }
 
 fn updated(table: &Table, key: &Attributes, update: Option<&Update>, old: Option<&Attributes>) -> Answer<Attributes> {
