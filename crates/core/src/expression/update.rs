@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 use super::ast::{Path, PathElement, Projection, SetValue, Update, UpdateOperand};
 use crate::error::{Error, expression as texts, legacy};
 use crate::limits::NESTING_DEPTH_MAX;
+use crate::value::size::levels;
 use crate::value::{AttributeValue, Attributes, Item, Number, Value};
 
 /// The item after the update.
@@ -257,13 +258,4 @@ fn remove(item: &mut Attributes, path: &Path) -> Result<(), Error> {
         Parent::List(..) => {}
     }
     Ok(())
-}
-
-/// How many levels a value has: one, and one more for each list or map around the deepest.
-fn levels(value: &AttributeValue) -> usize {
-    match value {
-        AttributeValue::M(map) => 1 + map.values().map(levels).max().unwrap_or(0),
-        AttributeValue::L(list) => 1 + list.iter().map(levels).max().unwrap_or(0),
-        _ => 1,
-    }
 }

@@ -1,5 +1,7 @@
 //! Sizes as the service counts them: UTF-8 bytes of names and strings, about half a byte for each digit of a number, one byte
-//! for a boolean or NULL, three bytes for each list or map and one for each element in it.
+//! for a boolean or NULL, three bytes for each list or map and one for each element in it. And how deep values nest.
+
+use crate::limits::NESTING_DEPTH_MAX;
 
 use super::{AttributeValue, Attributes, MapRef, Number, ValueRef};
 
@@ -23,6 +25,20 @@ pub fn of_tree(value: &AttributeValue) -> usize {
         AttributeValue::Ns(set) => set.iter().map(of_number).sum(),
         AttributeValue::Bs(set) => set.iter().map(Vec::len).sum(),
     }
+}
+
+/// How many levels a value has: one, and one more for each list or map around the deepest.
+pub fn levels(value: &AttributeValue) -> usize {
+    match value {
+        AttributeValue::M(map) => 1 + map.values().map(levels).max().unwrap_or(0),
+        AttributeValue::L(list) => 1 + list.iter().map(levels).max().unwrap_or(0),
+        _ => 1,
+    }
+}
+
+/// Whether an attribute of an item nests deeper than the service takes.
+pub fn is_too_deep(attributes: &Attributes) -> bool {
+    attributes.values().any(|value| levels(value) > NESTING_DEPTH_MAX)
 }
 
 /// The size of all entries of a map, without the map's own overhead.

@@ -1,6 +1,7 @@
 //! One write of one item, ready to be decided: what it is, on which key, under which condition.
 
 use keyform_core::error::item as texts;
+use keyform_core::error::request::nested_too_deep;
 use keyform_core::expression::{Condition, Update, update};
 use keyform_core::limits::ITEM_BYTES_MAX;
 use keyform_core::operation::{ItemCollectionMetrics, ReturnItemCollectionMetrics};
@@ -38,16 +39,14 @@ impl<'a> Action<'a> {
     pub fn put(table: &'a Table, item: &'a Attributes) -> Result<Self, Error> {
         let key = key::of_new_item(table, item)?;
         key::check_index_keys(table, item)?;
-        if size::of_attributes(item) > ITEM_BYTES_MAX {
-            return Err(texts::item_too_large());
-        }
+        check_extent(item)?;
         Ok(Self::new(table, key, item, Effect::Put(Item::from(item))))
     }
 
-    /// What is wrong with a new item whatever the table holds: an empty key, or its size.
+    /// What is wrong with a new item whatever the table holds: an empty key, its size or its depth.
     pub fn refuse_outright(table: &Table, item: &Attributes) -> Result<(), Error> {
         key::refuse_empty(table, item)?;
-        if size::of_attributes(item) > ITEM_BYTES_MAX { Err(texts::item_too_large()) } else { Ok(()) }
+        check_extent(item)
     }
 
     pub fn update(table: &'a Table, key: &'a Attributes, update: Option<&'a Update>) -> Result<Self, Error> {
@@ -113,6 +112,14 @@ impl<'a> Action<'a> {
             Effect::Check => Ok(old.cloned()),
         }
     }
+}
+
+/// A new item is neither too large nor nested too deep: a deeper one could not be read again.
+fn check_extent(item: &Attributes) -> Result<(), Error> {
+    if size::of_attributes(item) > ITEM_BYTES_MAX {
+        return Err(texts::item_too_large());
+    }
+    if size::is_too_deep(item) { Err(nested_too_deep()) } else { Ok(()) }
 }
 
 fn check_keys_untouched(table: &Table, update: Option<&Update>) -> Result<(), Error> {
