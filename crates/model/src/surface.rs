@@ -136,17 +136,21 @@ impl<'a> Pattern<'a> {
 
     /// A write can do without a value for a field that may be absent, or that has a default where an item is made.
     fn requires(self, model: &Model, parameter: &Parameter) -> bool {
-        let (Self::Write(write), Some((entity, field))) = (self, parameter.field) else { return true };
+        let Self::Write(write) = self else { return !parameter.optional };
         let actions = write.actions();
-        let mut verbs =
-            actions.iter().filter(|action| action.entity == Some(entity)).map(|action| action.verb).peekable();
-        let made = verbs.peek().is_some() && verbs.all(|verb| matches!(verb, Verb::Create | Verb::Put));
-        let field = model.entity(entity).field(field);
         let number = write.parameters.iter().position(|other| std::ptr::eq(other, parameter));
         let needs = |action: &&Action| {
             makes_of(model, action, parameter) || number.is_some_and(|number| stands_on(model, action, number))
         };
-        actions.iter().any(needs) || !(field.optional || made && field.has_source())
+        if actions.iter().any(needs) {
+            return true;
+        }
+        let Some((entity, field)) = parameter.field.filter(|_| !parameter.optional) else { return !parameter.optional };
+        let mut verbs =
+            actions.iter().filter(|action| action.entity == Some(entity)).map(|action| action.verb).peekable();
+        let made = verbs.peek().is_some() && verbs.all(|verb| matches!(verb, Verb::Create | Verb::Put));
+        let field = model.entity(entity).field(field);
+        !(field.optional || field.null || made && field.has_source())
     }
 
     /// Whether it cannot run without knowing who calls.
@@ -209,7 +213,7 @@ fn makes_of(model: &Model, action: &Action, parameter: &Parameter) -> bool {
     let entity = model.entity(entity);
     let Some(id) = entity.field_named(&parameter.field_name) else { return false };
     let unwritten = action.changes.iter().any(|change| change.field == Some(id) && !change.written);
-    unwritten && !entity.field(id).optional && !entity.field(id).has_source()
+    unwritten && !entity.field(id).optional && !entity.field(id).null && !entity.field(id).has_source()
 }
 
 /// Whether an action writes the parameter itself into a field that must have a value, or finds its item by it.
@@ -218,7 +222,12 @@ fn stands_on(model: &Model, action: &Action, number: usize) -> bool {
         matches!(&expr.kind, ExprKind::Place(place)
             if place.path.is_empty() && matches!(place.origin, Origin::Parameter(of) if of == number))
     };
-    let must = |field: FieldId| action.entity.is_some_and(|entity| !model.entity(entity).field(field).optional);
+    let must = |field: FieldId| {
+        action.entity.is_some_and(|entity| {
+            let field = model.entity(entity).field(field);
+            !field.optional && !field.null
+        })
+    };
     let makes = matches!(action.verb, Verb::Create | Verb::Put);
     let writes = |change: &crate::schema::Change| {
         let set = matches!(&change.kind, ChangeKind::Set(expr) if is_it(expr));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use keyform::Attributes;
 use keyform::model::Checked;
-use keyform::model::run::{Call, Caller, RunError, Runner, json};
+use keyform::model::run::{Call, Caller, RunError, Runner, fits, in_words, json, misfit};
 use keyform::model::schema::{Parameter, Type};
 use keyform::surroundings::System;
 use serde_json::Value;
@@ -170,18 +170,38 @@ fn local_call(checked: &Checked, arguments: &ArgMatches) -> Result<Call, Failure
                 parameters.iter().flat_map(|parameter| &parameter.arguments).map(String::as_str).collect();
             unknown_argument(pattern, &name, &known)
         })?;
+        let wrong = || match serde_json::from_str(&value) {
+            Ok(parsed @ (Value::Array(_) | Value::Object(_))) => misfit(&name, &parsed, &kind),
+            _ => None,
+        };
         let value = json::from_text(&value, &kind)
-            .ok_or_else(|| Failure::new(format!("`{value}` is no value for `{name}`")))?;
+            .ok_or_else(|| Failure::new(wrong().unwrap_or_else(|| format!("`{name}` is not {}", in_words(&kind)))))?;
         given.insert(name, value);
     }
     let claims = pairs(arguments, "as")?;
-    let caller = if claims.is_empty() {
-        Caller::System
-    } else {
-        Caller::Claims(claims.into_iter().map(|(name, value)| (name, value.as_str().into())).collect())
-    };
+    let caller = if claims.is_empty() { Caller::System } else { Caller::Claims(typed_claims(checked, claims)?) };
     let cursor = arguments.get_one::<String>("cursor").cloned();
     Ok(Call { arguments: given, caller, cursor, ..Call::default() })
+}
+
+/// What the caller is said to prove, in the types of the model.
+fn typed_claims(checked: &Checked, given: Vec<(String, String)>) -> Result<Attributes, Failure> {
+    let fields = checked.model.caller.as_ref().map_or(&[][..], |caller| &caller.fields);
+    let mut claims = Attributes::new();
+    for (name, value) in given {
+        let Some(field) = fields.iter().find(|field| field.name == name) else {
+            let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+            let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
+            return Err(Failure::new(format!("a caller of this model has no `{name}`, but {known}")));
+        };
+        let typed = json::from_text(&value, &field.kind).filter(|value| fits(value, &field.kind));
+        let wrong = || Failure::new(format!("`{name}` of the caller is not {}", in_words(&field.kind)));
+        claims.insert(name, typed.ok_or_else(wrong)?);
+    }
+    match fields.iter().find(|field| !field.optional && !claims.contains_key(&field.name)) {
+        Some(field) => Err(Failure::new(format!("the caller has no `{0}`: add --as {0}=…", field.name))),
+        None => Ok(claims),
+    }
 }
 
 fn parameters<'a>(checked: &'a Checked, pattern: &str) -> Result<&'a [Parameter], Failure> {

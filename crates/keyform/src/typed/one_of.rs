@@ -40,7 +40,7 @@ macro_rules! one_of {
         impl ::std::str::FromStr for $name {
             type Err = $crate::typed::WrongText;
 
-            fn from_str(text: &str) -> ::std::result::Result<Self, Self::Err> {
+            fn from_str(text: &str) -> ::std::result::Result<Self, $crate::typed::WrongText> {
                 match text {
                     $($text => ::std::result::Result::Ok(Self::$variant),)*
                     other => ::std::result::Result::Err($crate::typed::WrongText::new(

@@ -4,7 +4,7 @@ use keyform_core::{AttributeValue, Attributes, Number};
 
 use crate::document::ast::BinaryOp;
 use crate::schema::{
-    EntityId, Expr, ExprKind, FieldId, Format, Let, LetSource, Model, Origin, Parameter, PathStep, Place, Type,
+    EntityId, Expr, ExprKind, Field, FieldId, Format, Let, LetSource, Model, Origin, Parameter, PathStep, Place, Type,
 };
 use crate::template::render;
 
@@ -64,8 +64,8 @@ impl<'a> Scope<'a> {
             ExprKind::Duration(seconds) => Computed::Duration(i64::try_from(*seconds).unwrap_or(i64::MAX)),
             ExprKind::Bool(value) => Computed::Value((*value).into()),
             ExprKind::None => Computed::None,
-            ExprKind::List(parts) => Computed::Value(AttributeValue::L(self.values(parts)?)),
-            ExprKind::Record(parts) => Computed::Value(AttributeValue::M(self.record(parts)?)),
+            ExprKind::List(parts) => Computed::Value(AttributeValue::L(self.values(parts, &Type::Unknown)?)),
+            ExprKind::Record(parts) => Computed::Value(AttributeValue::M(self.record(parts, &Type::Unknown)?)),
             ExprKind::Place(place) => self.place(place)?.map_or(Computed::None, Computed::Value),
             ExprKind::Call { function, arguments } => self.call(function, arguments)?,
             ExprKind::Binary(op @ (BinaryOp::Plus | BinaryOp::Minus), left, right) => {
@@ -77,29 +77,48 @@ impl<'a> Scope<'a> {
 
     /// The value of an expression in a type; `None` for nothing.
     pub(super) fn typed(&self, expr: &Expr, kind: &Type) -> Result<Option<AttributeValue>, BindError> {
-        match &expr.kind {
+        let value = match (&expr.kind, kind.resolved()) {
             // What most values are: an argument as it is.
-            ExprKind::Place(Place { origin: Origin::Parameter(number), path }) if path.is_empty() => {
-                Ok(self.argument(*number, 0).and_then(|given| value::fitted(given, kind)))
+            (ExprKind::Place(Place { origin: Origin::Parameter(number), path }), _) if path.is_empty() => {
+                return Ok(self.argument(*number, 0).and_then(|given| value::fitted(given, kind)));
             }
-            _ => value::stored(self.evaluate(expr)?, kind),
-        }
+            (ExprKind::List(parts), Type::List(of, _) | Type::Set(of, _)) => AttributeValue::L(self.values(parts, of)?),
+            (ExprKind::Record(parts), kind @ (Type::Record(_) | Type::Map(..))) => {
+                AttributeValue::M(self.record(parts, kind)?)
+            }
+            _ => return value::stored(self.evaluate(expr)?, kind),
+        };
+        Ok(value::fitted(value, kind))
     }
 
     fn number(&self, text: &str) -> Result<AttributeValue, BindError> {
         text.parse::<Number>().map(AttributeValue::N).map_err(|_| BindError::WrongValue(format!("`{text}`")))
     }
 
-    fn values(&self, parts: &[Expr]) -> Result<Vec<AttributeValue>, BindError> {
-        let values = parts.iter().map(|part| self.typed(part, &Type::Unknown));
+    fn values(&self, parts: &[Expr], of: &Type) -> Result<Vec<AttributeValue>, BindError> {
+        let values = parts.iter().map(|part| self.typed(part, of));
         values.filter_map(Result::transpose).collect()
     }
 
-    fn record(&self, parts: &[(String, Expr)]) -> Result<Attributes, BindError> {
+    /// The parts of a record or a map, each in its type.
+    fn record(&self, parts: &[(String, Expr)], kind: &Type) -> Result<Attributes, BindError> {
         let mut record = Attributes::new();
         for (name, part) in parts {
-            if let Some(value) = self.typed(part, &Type::Unknown)? {
-                record.insert(name.clone(), value);
+            let field = match kind {
+                Type::Record(fields) => fields.iter().find(|field| field.name == *name),
+                _ => None,
+            };
+            let of = match (kind, field) {
+                (Type::Map(of, _), _) => of,
+                (_, Some(field)) => &field.kind,
+                _ => &Type::Unknown,
+            };
+            match self.typed(part, of)? {
+                Some(value) => drop(record.insert(name.clone(), value)),
+                None if field.is_some_and(Field::must_have_value) => {
+                    return Err(BindError::Missing(format!("`{name}`")));
+                }
+                None => {}
             }
         }
         Ok(record)

@@ -4,7 +4,10 @@ use keyform_core::{AttributeValue, Attributes};
 
 use crate::document::ast::KeyType;
 use crate::plan::{Outline, Source};
-use crate::schema::{Action, Change, ChangeKind, Entity, Expr, Field, FieldId, IndexId, KeyPart, Part, Table, Type};
+use crate::schema::{
+    Action, Change, ChangeKind, Entity, Expr, ExprKind, Field, FieldId, IndexId, KeyPart, Origin, Part, Place, Table,
+    Type,
+};
 
 use super::BindError;
 use super::evaluate::Scope;
@@ -42,8 +45,12 @@ pub(super) fn new_fields(scope: &mut Scope<'_>, entity: &Entity, action: &Action
     scope.item = Fields::of(entity.fields.len());
     for change in &action.changes {
         let (Some(field), ChangeKind::Set(expr)) = (change.field, &change.kind) else { continue };
-        if let Some(value) = new_value(scope, entity, change, expr)? {
-            scope.item.insert(field, value);
+        let of = entity.field(field);
+        match new_value(scope, entity, change, expr)? {
+            Some(value) => scope.item.insert(field, value),
+            None if of.null => scope.item.insert(field, AttributeValue::Null),
+            None if of.must_have_value() => return Err(without_value(of, expr)),
+            None => {}
         }
     }
     Ok(std::mem::take(&mut scope.item))
@@ -63,12 +70,25 @@ fn new_value(
     }
 }
 
+/// A field stays without the value that it must have: what it is made of is not there.
+pub(super) fn without_value(field: &Field, expr: &Expr) -> BindError {
+    let claim = matches!(&expr.kind, ExprKind::Place(Place { origin: Origin::Caller(_), .. }));
+    BindError::Missing(if claim {
+        format!("what the caller proves for `{}`", field.name)
+    } else {
+        format!("`{}`", field.name)
+    })
+}
+
 /// The values of the key fields that an action names.
 pub(super) fn key_fields(scope: &Scope<'_>, entity: &Entity, action: &Action) -> Result<Fields, BindError> {
     let mut fields = Fields::of(entity.fields.len());
     for (field, expr) in &action.keys {
-        if let Some(value) = scope.typed(expr, &entity.field(*field).kind)? {
-            fields.insert(*field, value);
+        let of = entity.field(*field);
+        match scope.typed(expr, &of.kind)? {
+            Some(value) => fields.insert(*field, value),
+            None if of.must_have_value() => return Err(without_value(of, expr)),
+            None => {}
         }
     }
     Ok(fields)
@@ -111,14 +131,16 @@ fn key_value(
     if let [Part::Field { field, format, .. }] = part.template.parts.as_slice()
         && value::is_key_itself(kind, *format)
     {
-        return Ok(fields.get(*field).cloned());
+        return Ok(fields.get(*field).filter(|value| **value != AttributeValue::Null).cloned());
     }
     let mut text = KeyText::new();
     for piece in &part.template.parts {
         match piece {
             Part::Text(piece) => text.push_text(piece),
             Part::Field { field, format, .. } => {
-                let Some(value) = fields.get(*field) else { return Ok(None) };
+                let Some(value) = fields.get(*field).filter(|value| **value != AttributeValue::Null) else {
+                    return Ok(None);
+                };
                 text.push_value(value, &entity.field(*field).kind, *format)?;
             }
             Part::Unknown { name, .. } => return Err(BindError::Missing(format!("`{name}`"))),

@@ -22,6 +22,7 @@ mod request;
 mod sealed;
 mod sentinel;
 mod table;
+mod twice;
 mod update;
 mod value;
 mod write;
@@ -92,6 +93,17 @@ pub enum BindError {
     Missing(String),
     /// A value is not of the type that is wanted, or cannot be written in a key.
     WrongValue(String),
+    /// A list of the caller's is longer than the write takes.
+    TooMany {
+        /// What it is.
+        list: String,
+        /// How many elements the write takes.
+        most: usize,
+    },
+    /// Two steps are about the same item of this entity, and an atomic request takes each item once.
+    Twice(String),
+    /// The store does not take it: what is too much.
+    PastLimit(&'static str),
     /// An expression that no request can say. The rules report it before a model runs.
     Inexpressible(String),
 }
@@ -101,6 +113,11 @@ impl fmt::Display for BindError {
         match self {
             Self::Missing(what) => write!(f, "{what} is missing"),
             Self::WrongValue(what) => write!(f, "{what} is not a value of its type"),
+            Self::TooMany { list, most } => {
+                write!(f, "{list} has more than {most} elements, which are all that the write takes")
+            }
+            Self::Twice(entity) => write!(f, "the same {entity} is named twice, and one write takes each item once"),
+            Self::PastLimit(what) => f.write_str(what),
             Self::Inexpressible(what) => write!(f, "{what} cannot be said in a request"),
         }
     }

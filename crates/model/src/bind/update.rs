@@ -51,7 +51,7 @@ impl Changing<'_> {
             ChangeKind::Set(expr) => self.set(id, path, expr, kind, whole, update, known)?,
             ChangeKind::Increase(expr) => self.count(field, path, expr, kind, false, update)?,
             ChangeKind::Decrease(expr) => self.count(field, path, expr, kind, true, update)?,
-            ChangeKind::Append(expr) => self.append(field, path, expr, update)?,
+            ChangeKind::Append(expr) => self.append(field, path, expr, kind, update)?,
             ChangeKind::Add(expr) => update.add.extend(self.set_of(expr, kind)?.map(|set| (path, set.into()))),
             ChangeKind::Take(expr) => update.delete.extend(self.set_of(expr, kind)?.map(|set| (path, set.into()))),
             ChangeKind::Remove => update.remove.push(path),
@@ -82,6 +82,14 @@ impl Changing<'_> {
                 }
                 let value = if whole { self.sealer.stored(self.entity.field(id), value)? } else { value };
                 update.set.push(SetAction { path, value: SetValue::Operand(UpdateOperand::Value(value.into())) });
+            }
+            None if whole && self.entity.field(id).null => {
+                known.remove(id);
+                let value = SetValue::Operand(UpdateOperand::Value(AttributeValue::Null.into()));
+                update.set.push(SetAction { path, value });
+            }
+            None if whole && self.entity.field(id).must_have_value() => {
+                return Err(item::without_value(self.entity.field(id), expr));
             }
             None => {
                 known.remove(id);
@@ -138,8 +146,16 @@ impl Changing<'_> {
         Ok(())
     }
 
-    fn append(&self, field: &Field, path: Path, expr: &Expr, update: &mut Update) -> Result<(), BindError> {
-        let value = self.scope.typed(expr, &Type::Unknown)?;
+    fn append(
+        &self,
+        field: &Field,
+        path: Path,
+        expr: &Expr,
+        kind: &Type,
+        update: &mut Update,
+    ) -> Result<(), BindError> {
+        let of = if let Type::List(of, _) = kind.resolved() { of } else { &Type::Unknown };
+        let value = self.scope.typed(expr, of)?;
         let value = value.ok_or_else(|| BindError::Missing("what is appended".to_owned()))?;
         let list = UpdateOperand::Value(AttributeValue::L(vec![value]).into());
         let before = self.or_else(field, &path, AttributeValue::L(Vec::new()));
@@ -162,11 +178,11 @@ impl Changing<'_> {
 
     fn set_of(&self, expr: &Expr, kind: &Type) -> Result<Option<AttributeValue>, BindError> {
         let value = self.scope.typed(expr, &Type::Unknown)?;
-        Ok(value.and_then(|value| match value {
-            AttributeValue::L(parts) => value::set(parts),
-            set @ (AttributeValue::Ss(_) | AttributeValue::Ns(_) | AttributeValue::Bs(_)) => Some(set),
-            one if matches!(kind.resolved(), Type::Set(..)) => value::fitted(one, kind),
-            one => value::set(vec![one]),
+        Ok(value.and_then(|value| match (value, kind.resolved()) {
+            (value, kind @ Type::Set(..)) => value::fitted(value, kind),
+            (AttributeValue::L(parts), _) => value::set(parts),
+            (set @ (AttributeValue::Ss(_) | AttributeValue::Ns(_) | AttributeValue::Bs(_)), _) => Some(set),
+            (one, _) => value::set(vec![one]),
         }))
     }
 
@@ -201,6 +217,7 @@ impl Changing<'_> {
     fn default(&self, field: &Field) -> Result<Option<AttributeValue>, BindError> {
         match &field.default {
             Some(expr) => self.scope.typed(expr, &field.kind),
+            None if field.null => Ok(Some(AttributeValue::Null)),
             None if field.flags.created.is_some() => Ok(Some(value::moment(self.scope.inputs.now_millis, &field.kind))),
             None => Ok(None),
         }

@@ -47,32 +47,47 @@ fn number(text: &str) -> AttributeValue {
 
 /// A value as its type wants it, copied only where that changes it.
 pub(super) fn fitting<'a>(value: &'a AttributeValue, kind: &Type) -> Option<Cow<'a, AttributeValue>> {
-    match kind.resolved() {
-        Type::Email | Type::Set(..) | Type::Record(_) => fitted(value.clone(), kind).map(Cow::Owned),
-        _ => Some(Cow::Borrowed(value)),
-    }
+    if is_adapted(kind) { fitted(value.clone(), kind).map(Cow::Owned) } else { Some(Cow::Borrowed(value)) }
 }
 
-/// A value as its type wants it: addresses trimmed and in lower case, sets as sets. An empty set is nothing.
+/// A value as its type wants it: addresses trimmed and in lower case, sets as sets, also within lists, maps and records. An empty set is
+/// nothing, and what a record stores as NULL if it has no value is NULL.
 pub(super) fn fitted(value: AttributeValue, kind: &Type) -> Option<AttributeValue> {
+    if is_adapted(kind) { changed(value, kind.resolved()) } else { Some(value) }
+}
+
+/// Whether values of a type may be written otherwise than they are stored.
+fn is_adapted(kind: &Type) -> bool {
     match kind.resolved() {
-        kind @ (Type::Email | Type::Set(..) | Type::Record(_)) => changed(value, kind),
-        _ => Some(value),
+        Type::Email | Type::Set(..) | Type::Record(_) => true,
+        Type::List(of, _) | Type::Map(of, _) => is_adapted(of),
+        _ => false,
     }
 }
 
 fn changed(value: AttributeValue, kind: &Type) -> Option<AttributeValue> {
     match (kind, value) {
         (Type::Email, AttributeValue::S(text)) => Some(text.trim().to_lowercase().into()),
-        (Type::Set(..), AttributeValue::L(parts)) => set(parts),
-        (Type::Set(..), value @ (AttributeValue::S(_) | AttributeValue::N(_) | AttributeValue::B(_))) => {
-            set(vec![value])
+        (Type::Set(of, _), AttributeValue::L(parts)) => {
+            set(parts.into_iter().filter_map(|part| fitted(part, of)).collect())
+        }
+        (Type::Set(of, _), AttributeValue::Ss(parts)) => {
+            set(parts.into_iter().filter_map(|part| fitted(part.into(), of)).collect())
+        }
+        (Type::Set(of, _), value @ (AttributeValue::S(_) | AttributeValue::N(_) | AttributeValue::B(_))) => {
+            set(vec![fitted(value, of)?])
+        }
+        (Type::List(of, _), AttributeValue::L(parts)) => {
+            Some(AttributeValue::L(parts.into_iter().filter_map(|part| fitted(part, of)).collect()))
+        }
+        (Type::Map(of, _), AttributeValue::M(parts)) => {
+            let part = |(name, part): (String, AttributeValue)| Some((name, fitted(part, of)?));
+            Some(AttributeValue::M(parts.into_iter().filter_map(part).collect()))
         }
         (Type::Record(fields), AttributeValue::M(mut parts)) => {
             for field in fields {
-                if let Some(part) = parts.remove(&field.name)
-                    && let Some(part) = fitted(part, &field.kind)
-                {
+                let part = parts.remove(&field.name).and_then(|part| fitted(part, &field.kind));
+                if let Some(part) = part.or(field.null.then_some(AttributeValue::Null)) {
                     parts.insert(field.name.clone(), part);
                 }
             }

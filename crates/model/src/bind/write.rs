@@ -6,7 +6,7 @@ use keyform_core::{AttributeValue, Attributes, Operation};
 
 use crate::document::ast::{Presence, Verb};
 use crate::plan::{Outline, WriteKind, WritePlan};
-use crate::schema::{Action, Entity, FieldId, Model, Step, Table, Write};
+use crate::schema::{Action, Entity, Expr, ExprKind, FieldId, Model, Origin, Place, Step, Table, Write};
 
 use super::condition::{Logic, and};
 use super::evaluate::Scope;
@@ -15,7 +15,7 @@ use super::fields::Fields;
 use super::intent::{LEASE_MILLIS, Parent};
 use super::sealed::Sealer;
 use super::update::Changing;
-use super::{BindError, Inputs, item, request, sentinel};
+use super::{BindError, Inputs, item, request, sentinel, twice};
 
 /// A write that is ready to run.
 #[derive(Clone, Debug)]
@@ -37,6 +37,8 @@ pub struct BoundAction {
     pub step: Vec<usize>,
     /// The conditions in the order in which they are looked at, each with its outcome.
     pub refusals: Refusals,
+    /// Whether its item must not be there yet.
+    pub is_new: bool,
     /// Of an upsert that may meet an item whose time is over: what must hold of the item, and what clears it away if it does not.
     pub clearing: Option<(Condition, DeleteItem)>,
 }
@@ -68,6 +70,9 @@ pub fn write<'a>(
         return Ok(BoundWrite { operation: None, actions: Vec::new(), refused: Some(refused), parents: Vec::new() });
     }
     pass.steps(&write.steps, &mut Vec::with_capacity(1))?;
+    if pass.refused.is_none() {
+        pass.refused = pass.repeated()?;
+    }
     pass.intend();
     let refused = pass.refused.take();
     let (bound, actions, parents) = (pass.bound, pass.actions, pass.parents);
@@ -222,12 +227,13 @@ impl<'a> Pass<'a> {
             match step {
                 Step::Action(action) => self.action(action, path)?,
                 Step::For(each) => {
-                    let list = match self.scope.typed(&each.list, &crate::schema::Type::Unknown)? {
-                        Some(AttributeValue::L(list)) => list,
-                        Some(AttributeValue::Ss(set)) => set.into_iter().map(AttributeValue::S).collect(),
-                        _ => Vec::new(),
-                    };
+                    let list = elements(self.scope.typed(&each.list, &crate::schema::Type::Unknown)?);
                     let most = each.max.and_then(|max| usize::try_from(max).ok()).unwrap_or(usize::MAX);
+                    if list.len() > most
+                        && let Some(list) = self.argument_of(&each.list)
+                    {
+                        return Err(BindError::TooMany { list, most });
+                    }
                     for element in list.into_iter().take(most) {
                         self.scope.elements.push(element);
                         self.steps(&each.steps, path)?;
@@ -238,6 +244,36 @@ impl<'a> Pass<'a> {
             path.pop();
         }
         Ok(())
+    }
+
+    /// The argument that a list is, or is a part of. Of what was read it is for the author to say how much is taken.
+    fn argument_of(&self, list: &Expr) -> Option<String> {
+        let ExprKind::Place(Place { origin: Origin::Parameter(number), .. }) = &list.kind else { return None };
+        self.write.parameters.get(*number).map(|parameter| format!("`{}`", parameter.field_name))
+    }
+
+    /// What refuses a write that is about one item twice: the second of two creations, or claims of one unique value, is refused as it
+    /// would be had the first one been there before.
+    fn repeated(&self) -> Result<Option<Refusal>, BindError> {
+        if self.bound.len() < 2 {
+            return Ok(None);
+        }
+        let entity = |number: usize| {
+            let planned = self.plan.and_then(|plan| plan.at(&self.actions[number].step));
+            planned.map(|planned| self.model.entity(planned.entity))
+        };
+        let table = |number: usize| entity(number)?.table.map(|table| self.model.table(table));
+        let Some(second) = twice::second(&self.bound, |number| table(number).into_iter().flat_map(Table::key_names))
+        else {
+            return Ok(None);
+        };
+        let action = &self.actions[second];
+        match action.refusals.first().map(|(_, refusal)| refusal) {
+            Some(refusal) if action.is_new && !matches!(refusal.outcome.as_str(), "" | "keep") => {
+                Ok(Some(refusal.clone()))
+            }
+            _ => Err(BindError::Twice(entity(second).map_or("item", |entity| &entity.name).to_owned())),
+        }
     }
 
     fn action(&mut self, action: &'a Action, path: &[usize]) -> Result<(), BindError> {
@@ -284,6 +320,7 @@ impl<'a> Pass<'a> {
         let (condition, refusals) = self.demands(action, table, entity, unchanged_tests)?;
         let put = TransactAction::Put { table: name, item, condition, return_item_on_failure: false };
         self.push(put, path, refusals);
+        self.mark_new(action.verb == Verb::Create);
         self.move_sentinels(action, path, (entity, table), &guarded, (&before, &after))
     }
 
@@ -448,7 +485,7 @@ impl<'a> Pass<'a> {
         let due = self.inputs.token.is_none().then_some(self.inputs.now_millis + LEASE_MILLIS);
         for parent in self.parents.iter().filter(|parent| parent.cascades) {
             self.bound.push(parent.intend(self.model, due));
-            self.actions.push(BoundAction { step: Vec::new(), refusals: Vec::new(), clearing: None });
+            self.actions.push(BoundAction { step: Vec::new(), refusals: Vec::new(), is_new: false, clearing: None });
         }
     }
 
@@ -482,7 +519,7 @@ impl<'a> Pass<'a> {
         | TransactAction::Check { return_item_on_failure, .. }) = &mut action;
         *return_item_on_failure = refusals.len() > 1;
         self.bound.push(action);
-        self.actions.push(BoundAction { step: path.to_vec(), refusals, clearing: None });
+        self.actions.push(BoundAction { step: path.to_vec(), refusals, is_new: false, clearing: None });
     }
 
     fn claim(&mut self, taken: Refusal, path: &[usize], claim: TransactAction) {
@@ -491,6 +528,14 @@ impl<'a> Pass<'a> {
             _ => None,
         };
         self.push(claim, path, condition.map(|condition| (condition, taken)).into_iter().collect());
+        self.mark_new(true);
+    }
+
+    /// Says of the last action whether its item must not be there yet.
+    fn mark_new(&mut self, is_new: bool) {
+        if let Some(bound) = self.actions.last_mut() {
+            bound.is_new = is_new;
+        }
     }
 
     fn look(&mut self, table: String, key: Attributes) {
@@ -542,6 +587,17 @@ impl<'a> Pass<'a> {
             demands.add(Logic::Test(test), None);
         }
         Ok((demands.condition(), demands.refusals))
+    }
+}
+
+/// What a `for` goes through.
+fn elements(list: Option<AttributeValue>) -> Vec<AttributeValue> {
+    match list {
+        Some(AttributeValue::L(list)) => list,
+        Some(AttributeValue::Ss(set)) => set.into_iter().map(AttributeValue::S).collect(),
+        Some(AttributeValue::Ns(set)) => set.into_iter().map(AttributeValue::N).collect(),
+        Some(AttributeValue::Bs(set)) => set.into_iter().map(AttributeValue::B).collect(),
+        _ => Vec::new(),
     }
 }
 

@@ -445,6 +445,7 @@ fn parameter(field: (EntityId, FieldId), entity: &Entity, name: String, span: Sp
         field: Some(field),
         kind: entity.field(field.1).kind.clone(),
         declared: false,
+        optional: false,
         span,
     }
 }

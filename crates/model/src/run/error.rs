@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use keyform_core::Error;
+use keyform_core::error::Detail;
+use keyform_core::{Error, ErrorCode};
 
 use crate::bind::BindError;
 use crate::seal::SealError;
@@ -87,6 +88,34 @@ impl From<SealError> for RunError {
 
 impl From<Error> for RunError {
     fn from(error: Error) -> Self {
-        Self::Store(error)
+        match past_limit(&error) {
+            Some(what) => Self::Arguments(BindError::PastLimit(what)),
+            None => Self::Store(error),
+        }
+    }
+}
+
+/// What arguments may bring about although each is of its type, by the service's words for it.
+const LIMITS: [(&str, &str); 8] = [
+    ("Item size", "an item would be larger than the 400 KB that the store takes"),
+    ("aggregate size of the items in the transaction", "the write would be larger than the 4 MB that the store takes"),
+    ("Nesting Levels have exceeded", "a value would nest deeper than the 32 levels that the store takes"),
+    ("Size of hashkey has exceeded", "a key would be longer than the 2048 bytes that the store takes"),
+    ("size of all range keys has exceeded", "a sort key would be longer than the 1024 bytes that the store takes"),
+    ("Number overflow", "a number would be larger than the store takes"),
+    ("Number underflow", "a number would be smaller than the store takes"),
+    ("cannot contain an empty", "a text that is, or begins, a key is empty"),
+];
+
+/// What is too much for the store, if that is why it refused.
+fn past_limit(error: &Error) -> Option<&'static str> {
+    let known = |text: &str| LIMITS.iter().find(|(said, _)| text.contains(said)).map(|(_, what)| *what);
+    match (error.code(), error.detail()) {
+        (ErrorCode::TransactionCanceled, Detail::Cancellation(reasons)) => {
+            let mut causes = reasons.iter().filter_map(|reason| reason.cause.as_ref());
+            causes.find(|cause| cause.code == "ValidationError").and_then(|cause| known(&cause.message))
+        }
+        (ErrorCode::Validation, _) => known(error.message()),
+        _ => None,
     }
 }

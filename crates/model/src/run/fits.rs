@@ -1,6 +1,8 @@
 //! Whether a value is one of its type: its form, and the bounds the author gave.
 
 use keyform_core::AttributeValue;
+use keyform_core::limits::NESTING_DEPTH_MAX;
+use keyform_core::value::size;
 
 use crate::document::ast::Bounds;
 use crate::schema::{Field, Type};
@@ -10,7 +12,8 @@ use crate::template::render;
 #[must_use]
 pub fn fits(value: &AttributeValue, kind: &Type) -> bool {
     match (kind.resolved(), value) {
-        (Type::Unknown | Type::Json, _) => true,
+        (Type::Json, value) => size::levels(value) < NESTING_DEPTH_MAX,
+        (Type::Unknown, _) => true,
         (Type::Email, AttributeValue::S(text)) => render::accepts(&Type::Email, &text.trim().to_lowercase()),
         (Type::Binary(bounds), AttributeValue::B(bytes)) => within(*bounds, bytes.len()),
         (Type::Bool, AttributeValue::Bool(_)) => true,
@@ -19,6 +22,8 @@ pub fn fits(value: &AttributeValue, kind: &Type) -> bool {
         (Type::List(of, bounds), AttributeValue::L(parts)) => {
             within(*bounds, parts.len()) && parts.iter().all(|part| fits(part, of))
         }
+        // An empty set has elements of no sort.
+        (Type::Set(_, bounds), AttributeValue::Ss(parts)) if parts.is_empty() => within(*bounds, 0),
         (Type::Set(of, bounds), AttributeValue::Ss(parts)) => {
             within(*bounds, parts.len()) && parts.iter().all(|part| fits(&part.as_str().into(), of))
         }
@@ -41,7 +46,7 @@ pub fn fits(value: &AttributeValue, kind: &Type) -> bool {
 
 fn fits_field(part: Option<&AttributeValue>, field: &Field) -> bool {
     match part {
-        None => field.optional || field.has_source(),
+        None => field.optional || field.null || field.has_source(),
         Some(AttributeValue::Null) => field.null,
         Some(part) => fits(part, &field.kind),
     }

@@ -117,18 +117,24 @@ pub fn from_json(value: &Value, kind: &Type) -> Option<AttributeValue> {
             AttributeValue::M(parts.iter().map(entry).collect::<Option<_>>()?)
         }
         (Type::Record(fields), Value::Object(parts)) => {
-            let entry = |(name, part): (&String, &Value)| {
+            let mut record = Attributes::new();
+            for (name, part) in parts {
                 let field = fields.iter().find(|field| field.name == *name)?;
-                Some((name.clone(), from_json(part, &field.kind)?))
-            };
-            AttributeValue::M(parts.iter().map(entry).collect::<Option<_>>()?)
+                match part {
+                    Value::Null if field.null => drop(record.insert(name.clone(), AttributeValue::Null)),
+                    // As everywhere, the same as leaving it out.
+                    Value::Null => {}
+                    part => drop(record.insert(name.clone(), from_json(part, &field.kind)?)),
+                }
+            }
+            AttributeValue::M(record)
         }
         (Type::Json | Type::Unknown, value) => any(value)?,
         _ => return None,
     })
 }
 
-/// Of one sort, and not empty: the store has no other sets.
+/// Of one sort. The store has no empty sets: where a value is stored, an empty one is nothing.
 fn set(parts: Vec<AttributeValue>) -> Option<AttributeValue> {
     let mut texts = std::collections::BTreeSet::new();
     let mut numbers = std::collections::BTreeSet::new();
@@ -145,6 +151,7 @@ fn set(parts: Vec<AttributeValue>) -> Option<AttributeValue> {
         (false, true, true) => Some(AttributeValue::Ss(texts)),
         (true, false, true) => Some(AttributeValue::Ns(numbers)),
         (true, true, false) => Some(AttributeValue::Bs(binaries)),
+        (true, true, true) => Some(AttributeValue::Ss(texts)),
         _ => None,
     }
 }

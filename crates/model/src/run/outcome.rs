@@ -40,10 +40,10 @@ pub(super) fn of(called: &Called<'_>, error: Error) -> Result<Option<Found>, Run
                 {
                     Err(RunError::Busy)
                 }
-                None => Err(RunError::Store(error)),
+                None => Err(error.into()),
             }
         }
-        _ => Err(RunError::Store(error)),
+        _ => Err(error.into()),
     }
 }
 

@@ -197,6 +197,12 @@ impl Field {
         !self.optional
     }
 
+    /// Whether an item without a value for it would not be one of its entity. What may be NULL is that then, and an empty set is not stored.
+    #[must_use]
+    pub fn must_have_value(&self) -> bool {
+        !self.optional && !self.null && !matches!(self.kind.resolved(), Type::Set(..))
+    }
+
     /// Whether a creation has a value for it without being told.
     #[must_use]
     pub fn has_source(&self) -> bool {

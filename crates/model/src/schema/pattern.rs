@@ -36,6 +36,8 @@ pub struct Parameter {
     pub kind: Type,
     /// Whether the author gave the type.
     pub declared: bool,
+    /// Whether the author gave a type with `?`: it may be left out, and is nothing then.
+    pub optional: bool,
     /// Its place.
     pub span: Span,
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hyper::HeaderMap;
 use hyper::header::CONTENT_TYPE;
 use keyform_core::{AttributeValue, Attributes};
-use keyform_model::run::{fits, json};
+use keyform_model::run::{fits, in_words, json, misfit};
 use keyform_model::schema::{Model, Type};
 use keyform_model::surface::{Argument, Pattern};
 use serde_json::{Map, Value};
@@ -30,7 +30,7 @@ pub(super) fn of_query(
     for argument in pattern.arguments(model) {
         if let Some(texts) = given.remove(argument.name) {
             let value = from_texts(&texts, &argument.kind);
-            arguments.insert(argument.name.to_owned(), checked(&argument, value)?);
+            arguments.insert(argument.name.to_owned(), checked(&argument, value, || within(&argument, &texts))?);
         } else if argument.required {
             return Err(missing(&argument));
         }
@@ -74,8 +74,9 @@ pub(super) fn of_object(
     let mut arguments = Attributes::new();
     for argument in pattern.arguments(model) {
         if let Some(value) = given.remove(argument.name) {
-            let value = json::from_json(&value, &argument.kind);
-            arguments.insert(argument.name.to_owned(), checked(&argument, value)?);
+            let typed = json::from_json(&value, &argument.kind);
+            let typed = checked(&argument, typed, || misfit(argument.name, &value, &argument.kind))?;
+            arguments.insert(argument.name.to_owned(), typed);
         } else if argument.required {
             return Err(missing(&argument));
         }
@@ -110,11 +111,28 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
     Err(Problem::new(problem::MEDIA_TYPE, "send Content-Type: application/json"))
 }
 
-fn checked(argument: &Argument<'_>, value: Option<AttributeValue>) -> Result<AttributeValue, Problem> {
+/// The value, if it is one of the argument's type; `why` tells the place of what is wrong in it.
+fn checked(
+    argument: &Argument<'_>,
+    value: Option<AttributeValue>,
+    why: impl Fn() -> Option<String>,
+) -> Result<AttributeValue, Problem> {
     // The beginning of a text need not have the form of a whole one.
     let partial = argument.parameter.test == keyform_model::schema::Test::Begins;
     let value = value.filter(|value| partial || fits(value, &argument.kind));
-    value.ok_or_else(|| wrong(format!("`{}` is not {}", argument.name, name_of(&argument.kind))))
+    value.ok_or_else(|| {
+        wrong(why().unwrap_or_else(|| format!("`{}` is not {}", argument.name, in_words(&argument.kind))))
+    })
+}
+
+/// What is wrong within an argument of a query that is written as JSON.
+fn within(argument: &Argument<'_>, texts: &[String]) -> Option<String> {
+    let [text] = texts else { return None };
+    misfit(
+        argument.name,
+        &serde_json::from_str(text).ok().filter(|value: &Value| value.is_array() || value.is_object())?,
+        &argument.kind,
+    )
 }
 
 fn missing(argument: &Argument<'_>) -> Problem {
@@ -130,31 +148,4 @@ fn unknown(pattern: Pattern<'_>, name: &str) -> Problem {
 
 fn wrong(detail: String) -> Problem {
     Problem::new(problem::ARGUMENTS, detail)
-}
-
-/// A type in words.
-pub(super) fn name_of(kind: &Type) -> String {
-    let words = match kind.resolved() {
-        Type::String(_) => "a text within its bounds",
-        Type::Slug(_) => "a text of letters, digits, `-`, `_` and `.` within its bounds",
-        Type::Int(_) => "a whole number within its bounds",
-        Type::Number => "a number",
-        Type::Bool => "true or false",
-        Type::Binary(_) => "bytes in base64",
-        Type::Ulid => "a ULID",
-        Type::Uuid => "a UUID",
-        Type::Email => "an e-mail address",
-        Type::Url => "a URL",
-        Type::Timestamp => "a time such as 2026-10-31T12:00:00.000Z",
-        Type::Datetime => "a time in ISO 8601",
-        Type::Epoch => "a time in seconds since 1970",
-        Type::EpochMs => "a time in milliseconds since 1970",
-        Type::Date => "a date such as 2026-10-31",
-        Type::Money => "an amount in whole nano-units",
-        Type::OneOf(texts) => return format!("one of {}", texts.join(", ")),
-        Type::List(..) | Type::Set(..) => "a list of its type",
-        Type::Map(..) | Type::Record(_) => "an object of its type",
-        Type::Json | Type::Ref { .. } | Type::Copy { .. } | Type::Unknown => "a value of its type",
-    };
-    words.to_owned()
 }

@@ -143,7 +143,10 @@ fn by_token(
         value.and_then(|value| value.split_once(' ')).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
     let Some((_, token)) = token else { return Err(invalid("the header Authorization is not one `Bearer` token")) };
     let claims = token::verify(keys, token.trim(), now).map_err(|refusal| invalid(refusal.text()))?;
-    let claim = |field: &Field| claims.get(&field.name).map(|value| json::from_json(value, &field.kind));
+    let claim = |field: &Field| {
+        let given = claims.get(&field.name).filter(|value| !value.is_null());
+        given.map(|value| json::from_json(value, &field.kind))
+    };
     typed(model, claim).map(Some)
 }
 

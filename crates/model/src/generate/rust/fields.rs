@@ -83,7 +83,9 @@ impl Shown {
 
 /// A struct with what makes it one of attributes.
 pub(super) fn print(name: &str, about: &[String], fields: &[Shown]) -> String {
-    let camel = fields.iter().any(|field| field.name.contains('_') && serde_camel(&field.name) == field.attribute);
+    // Serde cuts names after their first byte there, which only ASCII bears.
+    let camel = fields.iter().all(|field| field.name.is_ascii())
+        && fields.iter().any(|field| field.name.contains('_') && serde_camel(&field.name) == field.attribute);
     let mut code = docs::comment(0, about);
     code.push_str("#[derive(Clone, Debug, PartialEq, Eq, keyform::serde::Serialize, keyform::serde::Deserialize)]\n");
     code.push_str(match camel {

@@ -163,6 +163,9 @@ fn source(field: &Field, span: Span) -> Option<Expr> {
     if field.flags.created.is_some() || field.flags.updated.is_some() {
         return Some(now(span));
     }
+    if field.null {
+        return Some(Expr { kind: ExprKind::None, span });
+    }
     field.flags.version.map(|_| one(span))
 }
 

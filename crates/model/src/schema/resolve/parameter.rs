@@ -59,6 +59,7 @@ fn one(types: &Types<'_>, it: &ast::Parameter, entities: &[EntityId], found: &mu
         test: test(&it.test),
         field,
         declared: declared.is_some(),
+        optional: it.kind.as_ref().is_some_and(|kind| kind.optional || kind.null),
         kind: declared.or_else(|| field.map(of_field)).unwrap_or(Type::Unknown),
         span: it.span,
     }

@@ -28,7 +28,10 @@ pub(super) fn resolve(
 ) -> Write {
     let it = declared.value;
     let mut entities = Vec::new();
-    let complete = touched(names, &it.body, &mut entities);
+    let mut checked = Vec::new();
+    let complete = touched(names, &it.body, &mut entities, &mut checked);
+    // A parameter is a field of what is written rather than of what is only looked at.
+    entities.extend(checked);
     let result = it.result.as_ref().map(|name| (names.entity(name, found), name.span));
     entities.extend(result.and_then(|(entity, _)| entity));
     let parameters = parameter::resolve(types, &it.parameters, &entities, &mention::in_write(it), found);
@@ -51,19 +54,25 @@ pub(super) fn resolve(
     write
 }
 
-/// The entities the steps are about, in order; whether all of them are known.
-fn touched(names: &Names<'_>, block: &ast::Block<ast::Step>, entities: &mut Vec<EntityId>) -> bool {
+/// The entities the steps are about, in order, with those that are only `checked` apart; whether all of them are known.
+fn touched(
+    names: &Names<'_>,
+    block: &ast::Block<ast::Step>,
+    entities: &mut Vec<EntityId>,
+    checked: &mut Vec<EntityId>,
+) -> bool {
     let mut complete = true;
     for line in &block.lines {
         match &line.value {
             ast::Step::Action(action) => {
                 let known = |name: &Name| names.entities.iter().position(|it| it.value.name.text == name.text);
                 match known(&action.item.entity) {
+                    Some(number) if action.verb == ast::Verb::Check => checked.push(EntityId(number)),
                     Some(number) => entities.push(EntityId(number)),
                     None => complete = false,
                 }
             }
-            ast::Step::For(each) => complete &= touched(names, &each.body, entities),
+            ast::Step::For(each) => complete &= touched(names, &each.body, entities, checked),
             ast::Step::Let(_) | ast::Step::Permit(_) | ast::Step::Allow(_) | ast::Step::Require(_) => {}
         }
     }
