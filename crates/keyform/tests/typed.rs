@@ -236,7 +236,7 @@ async fn odd_names_and_types_go_there_and_back() {
     let model = model.as_caller(caller);
     let r#fn =
         OptionFn { r#async: "a".to_owned(), r#in: vec![OptionFnInItem { r#loop: 7 }], r#where: OptionFnWhere::Y };
-    let input = SelfInput { r#fn: Some(r#fn), ..SelfInput::new("t", "s", OptionMatch::AB2, "long enough", None) };
+    let input = SelfInput { r#fn: Some(r#fn), ..SelfInput::new("t", "s", OptionMatch::AB2, "long enough") };
     let made = model.self_(input).await.unwrap();
     assert_eq!((made.nothing, made.r#match.as_str()), (None, "a-b"));
     let read = model.open_read("t", "s").await.unwrap().unwrap();

@@ -115,7 +115,11 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let checked = Arc::new(Checked::read(MODEL));
+        Self::of(MODEL)
+    }
+
+    fn of(model: &str) -> Self {
+        let checked = Arc::new(Checked::read(model));
         assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
         let store = Arc::new(Database::in_memory());
         let runner = Runner::new(checked.clone(), store, Arc::new(System), Default::default()).unwrap();
@@ -255,4 +259,38 @@ fn what_is_too_much_for_a_store_is_said_of_the_arguments() {
     assert_eq!(refused, "an item would be larger than the 400 KB that the store takes");
     let deep = (0..40).fold(json!(1), |inner, _| json!([inner]));
     assert_eq!(world.refusal("make", json!({"thingId": "a", "any": deep})), "`any` is not a value of its type");
+}
+
+const UNTAGGED: &str = r#"
+model untagged
+
+table People { key person }
+
+entity Person in People {
+  person: string(1..40)
+  name:   string(1..20) unique
+}
+
+read person(person) -> Person?
+read people() -> [Person] scan, page 50
+read howMany() -> count Person scan
+
+write join(person, name) -> Person {
+  create Person {} else Taken
+}
+"#;
+
+#[test]
+fn what_keeps_values_unique_is_nobodys_item() {
+    let world = World::of(UNTAGGED);
+    let call = |pattern: &str, arguments: &[(&str, &str)]| {
+        let arguments = arguments.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+        world.run(Pattern::find(&world.checked.model, pattern).unwrap(), Call { arguments, ..Call::default() })
+    };
+    call("join", &[("person", "a"), ("name", "Ada")]).unwrap();
+    assert_eq!(call("people", &[]).unwrap()["items"], json!([{"person": "a", "name": "Ada"}]));
+    assert_eq!(call("person", &[("person", "UNIQUE#Person.name#Ada")]).unwrap(), Value::Null);
+    let refused = call("join", &[("person", "b"), ("name", "Ada")]).unwrap_err();
+    assert_eq!(refused, RunError::Refused { outcome: "Taken".to_owned(), item: None });
+    assert_eq!(call("howMany", &[]).unwrap(), json!({"count": 1}));
 }

@@ -45,6 +45,7 @@ pub use permit::{arguments, guard, holds, value as evaluate};
 pub use read::{BoundRead, read};
 pub use removal::removal;
 pub(crate) use request::single;
+pub(crate) use sentinel::is_sentinel;
 pub use table::{create_table, table_request, time_to_live};
 pub(crate) use write::taken_name;
 pub use write::{BoundAction, BoundWrite, Refusal, Refusals, read_first, write};

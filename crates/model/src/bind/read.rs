@@ -13,7 +13,7 @@ use crate::schema::{EntityId, FieldId, KeyAttribute, Model, Parameter, Read, Tab
 use super::condition::{Logic, and};
 use super::evaluate::Scope;
 use super::value::{self, KeyText};
-use super::{BindError, Inputs};
+use super::{BindError, Inputs, sentinel};
 
 /// A read that is ready to run.
 #[derive(Clone, Debug)]
@@ -274,6 +274,7 @@ impl Pass<'_> {
             },
             Filter::Parameter(number) => self.limited(*number),
             Filter::Tag(entities) => Ok(Logic::Test(self.tagged(entities))),
+            Filter::NotSentinel(attribute) => Ok(Logic::Test(sentinel::is_none(attribute))),
             Filter::NotExpired(attribute) => Ok(Logic::Test(self.not_expired(attribute))),
         }
     }

@@ -10,9 +10,9 @@
 //! The values of fields that it is unique within come before it, with `#` and `%` in them written as `%23` and `%25`. A key that
 //! would be too long ends in the hash of its text.
 
-use keyform_core::expression::{Condition, Path};
+use keyform_core::expression::{Condition, Operand, Path};
 use keyform_core::operation::TransactAction;
-use keyform_core::{AttributeValue, Attributes};
+use keyform_core::{AttributeValue, Attributes, Item, ValueRef};
 
 use crate::document::ast::KeyType;
 use crate::schema::{Entity, Field, FieldId, Format, KeyAttribute, Table, Type};
@@ -121,6 +121,23 @@ fn whole(table: &Table, mut item: Attributes, entity: &Entity, fields: &Fields) 
 /// Deletes a sentinel.
 pub(super) fn release(name: String, key: Attributes) -> TransactAction {
     TransactAction::Delete { table: name, key, condition: None, return_item_on_failure: false }
+}
+
+/// The condition that an item is no sentinel, by the table's partition key.
+pub(super) fn is_none(partition: &str) -> Condition {
+    let (path, mark) = (Operand::Path(Path::attribute(partition)), AttributeValue::from(format!("{MARK}#")));
+    Condition::Not(Box::new(Condition::BeginsWith(path, Operand::Value(mark.into()))))
+}
+
+/// Whether an item is a sentinel: by its key, and because it has nothing but that and its end.
+pub(crate) fn is_sentinel(table: &Table, item: &Item) -> bool {
+    let begins = |attribute: &KeyAttribute| matches!(item.get(&attribute.name), Some(ValueRef::S(text)) if text.strip_prefix(MARK).is_some_and(|rest| rest.starts_with('#')));
+    let is_mark = |attribute: &KeyAttribute| item.get(&attribute.name) == Some(ValueRef::S(MARK));
+    let own =
+        |name: &str| table.key_names().any(|key| key == name) || table.ttl.as_ref().is_some_and(|(ttl, _)| ttl == name);
+    table.partition.as_ref().is_some_and(begins)
+        && table.sort.as_ref().is_none_or(is_mark)
+        && item.as_map().iter().all(|(name, _)| own(name))
 }
 
 /// Whether a value of the field is guarded by a sentinel, and not by the key itself.

@@ -86,6 +86,7 @@ fn filtered(model: &Model, read: &Read, plan: &ReadPlan, filter: &Filter) -> Opt
             let names: Vec<&str> = entities.iter().map(|&entity| model.entity(entity).tag.as_str()).collect();
             format!("only items whose `{tag}` is {}{cost}", names.join(" or "))
         }
+        Filter::NotSentinel(attribute) => format!("without what keeps values unique, by `{attribute}`{cost}"),
         Filter::NotExpired(attribute) => format!("only items whose `{attribute}` is not over{cost}"),
     })
 }

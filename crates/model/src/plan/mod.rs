@@ -192,6 +192,8 @@ pub enum Filter {
     Tag(Vec<EntityId>),
     /// Only items whose time is not over.
     NotExpired(String),
+    /// Nothing that only keeps a unique value, by this attribute of the table's key.
+    NotSentinel(String),
 }
 
 /// Why a read is not one request.

@@ -480,8 +480,25 @@ impl<'a> Pass<'a> {
             .filter(|(_, entity)| entity.key_of(self.index).is_some_and(|key| self.is_whole(key)));
         let met: Vec<EntityId> = in_it.map(|(id, _)| id).collect();
         self.add_tag(&mut plan, &met);
+        self.leave_out_sentinels(&mut plan);
         plan.matches = met;
         plan
+    }
+
+    /// What goes over a whole table meets what keeps its unique values, too.
+    fn leave_out_sentinels(&self, plan: &mut ReadPlan) {
+        let table = self.model.table(self.table);
+        let is_guarded =
+            self.model.entities_of(self.table).any(|(_, entity)| super::guarded_fields(entity).next().is_some());
+        let is_tagged = plan.filters.iter().any(|filter| matches!(filter, Filter::Tag(_)));
+        if !is_guarded || is_tagged || self.index.is_some() {
+            return;
+        }
+        match (&table.tag, &table.partition) {
+            (Some(_), _) => plan.filters.push(Filter::Tag(self.entities.clone())),
+            (None, Some(key)) => plan.filters.push(Filter::NotSentinel(key.name.clone())),
+            (None, None) => {}
+        }
     }
 }
 

@@ -128,8 +128,13 @@ fn is_of(model: &Model, id: EntityId, item: &Item, only: bool) -> bool {
     let tag = entity.table.and_then(|table| model.table(table).tag.as_ref());
     match tag.and_then(|(tag, _)| item.get(tag)) {
         Some(ValueRef::S(tagged)) => tagged == entity.tag,
-        _ => only || has_key(model, id, item),
+        _ => !is_sentinel(model, entity, item) && (only || has_key(model, id, item)),
     }
+}
+
+/// Whether an item without a tag keeps a unique value of this table, and is no item of an entity.
+fn is_sentinel(model: &Model, entity: &Entity, item: &Item) -> bool {
+    entity.table.is_some_and(|table| crate::bind::is_sentinel(model.table(table), item))
 }
 
 fn has_key(model: &Model, id: EntityId, item: &Item) -> bool {

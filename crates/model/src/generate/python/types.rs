@@ -75,7 +75,12 @@ pub(super) fn decoders(client: &Client<'_>, naming: &Naming) -> String {
 
 fn read(member: &Member, naming: &Naming) -> String {
     let name = quoted(&member.name);
-    let value = if member.optional { format!("value.get({name})") } else { format!("value[{name}]") };
+    let value = match &member.kind {
+        _ if member.optional || member.null => format!("value.get({name})"),
+        // An empty set is not stored.
+        Kind::Set(_) => format!("value.get({name}, ())"),
+        _ => format!("value[{name}]"),
+    };
     match decoder(&member.kind, naming) {
         None => value,
         Some(decoder) if member.optional || member.null => format!("_optional({decoder}, {value})"),

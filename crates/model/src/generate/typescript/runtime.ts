@@ -324,13 +324,14 @@ const decode = {
   set: (of: Decode): Decode => (json) => new Set((json as unknown[]).map(of)),
   map: (of: Decode): Decode => (json) =>
     Object.fromEntries(Object.entries(json as object).map(([name, part]) => [name, of(part)])),
-  /** An object in which some fields are more than JSON. */
-  record: (fields: Readonly<Record<string, Decode>>): Decode => (json) => {
+  /** An object in which some fields are more than JSON; sets that are empty are left out there. */
+  record: (fields: Readonly<Record<string, Decode>>, sets: readonly string[] = []): Decode => (json) => {
+    const empty = sets.filter((name) => !Object.hasOwn(json as object, name)).map((name) => [name, []] as [string, unknown])
     const entry = ([name, part]: [string, unknown]): [string, unknown] => {
       const of = Object.hasOwn(fields, name) && part !== null ? fields[name] : undefined
       return [name, of === undefined ? part : of(part)]
     }
-    return Object.fromEntries(Object.entries(json as object).map(entry))
+    return Object.fromEntries([...Object.entries(json as object), ...empty].map(entry))
   },
   maybe: (json: unknown, of: Decode): unknown => (json === null ? null : of(json)),
   items: (json: unknown, of: Decode): unknown[] => (json as { items: unknown[] }).items.map(of),

@@ -90,7 +90,10 @@ fn decoder_of(client: &Client<'_>, naming: &Naming, number: usize, done: &mut [b
     };
     let fields: String = object.members.iter().filter_map(field).collect();
     if !fields.is_empty() {
-        text.push_str(&format!("const decode{} = decode.record({{\n{fields}}})\n\n", naming.names[number]));
+        let sets = object.members.iter().filter(|member| !member.optional && matches!(member.kind, Kind::Set(_)));
+        let sets: Vec<String> = sets.map(|member| quoted(&member.name)).collect();
+        let sets = if sets.is_empty() { String::new() } else { format!(", [{}]", sets.join(", ")) };
+        text.push_str(&format!("const decode{} = decode.record({{\n{fields}}}{sets})\n\n", naming.names[number]));
     }
 }
 

@@ -19,7 +19,8 @@ pub(super) fn part_of(entity: &Entity, wanted: &dyn Fn(&str) -> bool) -> Value {
 
 fn object(fields: &[&Field]) -> Value {
     let properties: Map<String, Value> = fields.iter().map(|field| (field.name.clone(), self::field(field))).collect();
-    let required: Vec<&str> = fields.iter().filter(|field| !field.optional).map(|field| field.name.as_str()).collect();
+    let required = fields.iter().filter(|field| field.must_have_value()).map(|field| field.name.as_str());
+    let required: Vec<&str> = required.collect();
     let mut object = json!({ "type": "object", "properties": properties });
     if !required.is_empty() {
         object["required"] = json!(required);

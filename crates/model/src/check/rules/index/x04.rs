@@ -108,6 +108,6 @@ fn looked_at(context: &Context<'_>, read: &Read, plan: &ReadPlan, filter: &Filte
         }
         Filter::Parameter(number) => vec![read.parameters[*number].field_name.clone()],
         Filter::Tag(_) => context.model.table(plan.table).tag.iter().map(|(name, _)| name.clone()).collect(),
-        Filter::NotExpired(attribute) => vec![attribute.clone()],
+        Filter::NotExpired(attribute) | Filter::NotSentinel(attribute) => vec![attribute.clone()],
     }
 }
