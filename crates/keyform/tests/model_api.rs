@@ -259,11 +259,11 @@ fn arguments_are_checked_by_name_and_type() {
     );
     check(
         api.post(&ada, "createServer", &json!({ "name": "x".repeat(101) })),
-        "`name` is not a text within its bounds",
+        "`name` is not a text of 1 to 100 characters",
     );
     check(api.post(&ada, "createServer", &json!({})), "`name` is missing");
     check(api.post(&ada, "createServer", &json!({ "name": null })), "`name` is missing");
-    check(api.post(&ada, "createServer", &json!({ "name": 7 })), "`name` is not a text within its bounds");
+    check(api.post(&ada, "createServer", &json!({ "name": 7 })), "`name` is not a text of 1 to 100 characters");
     assert_eq!(api.post(&ada, "createServer", &json!([])).problem(), problem(400, "body"));
     let caller = format!("userId={ada}");
     let plain = [("x-keyform-caller", caller.as_str()), ("content-type", "text/plain")];

@@ -196,7 +196,8 @@ fn typed_claims(checked: &Checked, given: Vec<(String, String)>) -> Result<Attri
         };
         let typed = json::from_text(&value, &field.kind).filter(|value| fits(value, &field.kind));
         let wrong = || Failure::new(format!("`{name}` of the caller is not {}", in_words(&field.kind)));
-        claims.insert(name, typed.ok_or_else(wrong)?);
+        let typed = typed.ok_or_else(wrong)?;
+        claims.insert(name, typed);
     }
     match fields.iter().find(|field| !field.optional && !claims.contains_key(&field.name)) {
         Some(field) => Err(Failure::new(format!("the caller has no `{0}`: add --as {0}=…", field.name))),

@@ -55,7 +55,7 @@ pub fn in_words(kind: &Type) -> String {
             return format!("a text of letters, digits, `-`, `_` and `.`{}", extent(*bounds, "characters"));
         }
         Type::Int(bounds) => return format!("a whole number{}", range(*bounds)),
-        Type::Binary(bounds) => return format!("bytes in base64{}", extent(*bounds, "bytes")),
+        Type::Binary(bounds) => return format!("base64{}", extent(*bounds, "bytes")),
         Type::List(_, bounds) | Type::Set(_, bounds) => return format!("a list{}", extent(*bounds, "elements")),
         Type::Map(_, bounds) => return format!("an object{}", extent(*bounds, "entries")),
         Type::OneOf(texts) => return format!("one of {}", texts.join(", ")),
