@@ -9,9 +9,19 @@ use super::names::{Scope, pascal, snake};
 use super::types::{Place, Types};
 use super::{Items, docs, entity, layout, read, write};
 
-/// The methods that every handle has.
-const METHODS: [&str; 9] =
-    ["as_caller", "calls", "change", "create_tables", "on", "open", "open_with", "resume_cascades", "with_token"];
+/// The methods that every handle has, and `new`, by which readers expect a handle.
+const METHODS: [&str; 10] = [
+    "as_caller",
+    "calls",
+    "change",
+    "create_tables",
+    "new",
+    "on",
+    "open",
+    "open_with",
+    "resume_cascades",
+    "with_token",
+];
 
 /// The methods of all patterns, and the items that belong to them.
 pub(super) struct Patterns {
