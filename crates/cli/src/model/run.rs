@@ -170,12 +170,13 @@ fn local_call(checked: &Checked, arguments: &ArgMatches) -> Result<Call, Failure
                 parameters.iter().flat_map(|parameter| &parameter.arguments).map(String::as_str).collect();
             unknown_argument(pattern, &name, &known)
         })?;
-        let wrong = || match serde_json::from_str(&value) {
+        let within = match serde_json::from_str(&value) {
             Ok(parsed @ (Value::Array(_) | Value::Object(_))) => misfit(&name, &parsed, &kind),
             _ => None,
         };
-        let value = json::from_text(&value, &kind)
-            .ok_or_else(|| Failure::new(wrong().unwrap_or_else(|| format!("`{name}` is not {}", in_words(&kind)))))?;
+        let value = json::from_text(&value, &kind).filter(|_| within.is_none());
+        let value = value
+            .ok_or_else(|| Failure::new(within.unwrap_or_else(|| format!("`{name}` is not {}", in_words(&kind)))))?;
         given.insert(name, value);
     }
     let claims = pairs(arguments, "as")?;
