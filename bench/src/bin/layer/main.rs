@@ -13,6 +13,7 @@ use keyform::model::bind::Fresh;
 use keyform::model::run::{Call, Runner, Settings, Surroundings, Waiting};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
+use rustix::time::{ClockId, clock_gettime};
 
 const ROUNDS: usize = 15;
 const CALLS: usize = 20_000;
@@ -184,8 +185,8 @@ fn timed(call: impl Fn()) -> f64 {
 
 /// How long this thread was on a processor: on a busy machine it is elsewhere for much of the time.
 fn processor_nanos() -> f64 {
-    let figures = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux says how long a thread ran");
-    figures.split(' ').next().and_then(|nanos| nanos.parse().ok()).expect("the first figure is nanoseconds")
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
 fn median(mut figures: Vec<f64>) -> f64 {

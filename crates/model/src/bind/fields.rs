@@ -20,7 +20,7 @@ impl Fields {
 
     /// No values yet of so many fields.
     pub(super) fn of(count: usize) -> Self {
-        Self { values: vec![None; count] }
+        Self { values: std::iter::repeat_with(|| None).take(count).collect() }
     }
 
     /// The value of a field.

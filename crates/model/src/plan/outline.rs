@@ -84,7 +84,7 @@ impl Outline {
     /// The values that the entity's fields have in an item made of the outline, in the order of the fields' names.
     #[must_use]
     pub fn values_of(&self, item: &Attributes) -> Vec<Option<AttributeValue>> {
-        let mut values = vec![None; self.fields];
+        let mut values: Vec<_> = std::iter::repeat_with(|| None).take(self.fields).collect();
         let is_whole = item.len() == self.attributes.len();
         let mut whole = item.values();
         for (name, place) in self.attributes.keys().zip(&self.places) {

@@ -19,8 +19,7 @@ pub struct Fields {
 
 impl Fields {
     /// The values of these names, which are in order, each in its name's place.
-    pub(super) fn new(names: &Arc<[String]>, mut values: Vec<Option<AttributeValue>>) -> Self {
-        values.resize(names.len(), None);
+    pub(super) fn new(names: &Arc<[String]>, values: Vec<Option<AttributeValue>>) -> Self {
         Self { names: names.clone(), values }
     }
 

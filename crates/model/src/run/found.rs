@@ -66,7 +66,7 @@ impl Runner {
     pub(super) fn found_of(&self, id: EntityId, item: &Item) -> Result<Found, RunError> {
         let entity = self.checked.model.entity(id);
         let names = &self.patterns.field_names[id.0];
-        let mut values = vec![None; names.len()];
+        let mut values: Vec<_> = std::iter::repeat_with(|| None).take(names.len()).collect();
         item.as_map().select(names).for_each(|(place, value)| values[place] = Some(value.to_tree()));
         let mut fields = Fields::new(names, values);
         self.open_sealed(entity, &mut fields, |name| item.get(name).map(|value| value.to_tree()))?;
