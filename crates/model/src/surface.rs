@@ -14,6 +14,9 @@ use crate::schema::{
 /// The name of a refusal that has none: the item has changed meanwhile.
 pub const CONFLICT: &str = "Conflict";
 
+/// The name that the end of a page has beside the arguments of a call.
+pub const CURSOR: &str = "cursor";
+
 /// A read or a write.
 #[derive(Clone, Copy, Debug)]
 pub enum Pattern<'a> {

@@ -7,14 +7,11 @@ use hyper::header::CONTENT_TYPE;
 use keyform_core::{AttributeValue, Attributes};
 use keyform_model::run::{fits, in_words, json, misfit};
 use keyform_model::schema::{Model, Type};
-use keyform_model::surface::{Argument, Pattern};
+use keyform_model::surface::{Argument, CURSOR, Pattern};
 use serde_json::{Map, Value};
 
 use super::problem::{self, Problem};
 use crate::sigv4::query_pairs;
-
-/// The name under which a query has the cursor.
-const CURSOR: &str = "cursor";
 
 /// The arguments of a read, and the cursor.
 pub(super) fn of_query(

@@ -17,7 +17,7 @@ pub(super) use object::{Member, Object, ObjectId};
 
 use crate::Checked;
 use crate::schema::{EntityId, Field};
-use crate::surface::Pattern;
+use crate::surface::{CURSOR, Pattern};
 
 use kind::Kinds;
 
@@ -56,7 +56,7 @@ impl<'a> Client<'a> {
     /// A read that is answered in pages has an argument of the name that is the cursor's.
     pub(super) fn check(&self) -> Result<(), String> {
         let is_mixed = |call: &&Call<'_>| {
-            matches!(call.returns, Returns::Pages(_)) && call.arguments.iter().any(|argument| argument.name == "cursor")
+            matches!(call.returns, Returns::Pages(_)) && call.arguments.iter().any(|argument| argument.name == CURSOR)
         };
         match self.calls.iter().find(is_mixed) {
             Some(call) => Err(format!(

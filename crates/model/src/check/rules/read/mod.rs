@@ -1,4 +1,4 @@
-//! Read patterns: A01 to A17.
+//! Read patterns: A01 to A18.
 
 mod a01;
 mod a02;
@@ -17,6 +17,7 @@ mod a14;
 mod a15;
 mod a16;
 mod a17;
+mod a18;
 mod lookup;
 mod remedy;
 mod words;
@@ -44,6 +45,7 @@ pub(super) const RULES: &[&Rule] = &[
     &a15::RULE,
     &a16::RULE,
     &a17::RULE,
+    &a18::RULE,
 ];
 
 /// Every obstacle of a read, with the read and why it has no plan.
