@@ -4,11 +4,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use keyform::Attributes;
 use keyform::model::Checked;
 use keyform::model::run::{Call, Caller, RunError, Runner, fits, in_words, json, misfit};
 use keyform::model::schema::{Parameter, Type};
 use keyform::surroundings::System;
+use keyform::{AttributeValue, Attributes};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -170,19 +170,24 @@ fn local_call(checked: &Checked, arguments: &ArgMatches) -> Result<Call, Failure
                 parameters.iter().flat_map(|parameter| &parameter.arguments).map(String::as_str).collect();
             unknown_argument(pattern, &name, &known)
         })?;
-        let within = match serde_json::from_str(&value) {
-            Ok(parsed @ (Value::Array(_) | Value::Object(_))) => misfit(&name, &parsed, &kind),
-            _ => None,
-        };
-        let value = json::from_text(&value, &kind).filter(|_| within.is_none());
-        let value = value
-            .ok_or_else(|| Failure::new(within.unwrap_or_else(|| format!("`{name}` is not {}", in_words(&kind)))))?;
+        let value = typed_argument(&name, &value, &kind)?;
         given.insert(name, value);
     }
     let claims = pairs(arguments, "as")?;
     let caller = if claims.is_empty() { Caller::System } else { Caller::Claims(typed_claims(checked, claims)?) };
     let cursor = arguments.get_one::<String>("cursor").cloned();
     Ok(Call { arguments: given, caller, cursor, ..Call::default() })
+}
+
+/// An argument in its type. Of one that is written as JSON, the place of what is wrong in it is told; a text may look like JSON.
+fn typed_argument(name: &str, text: &str, kind: &Type) -> Result<AttributeValue, Failure> {
+    let written = if kind.is_text() { None } else { serde_json::from_str(text).ok() };
+    let within = match written {
+        Some(written @ (Value::Array(_) | Value::Object(_))) => misfit(name, &written, kind),
+        _ => None,
+    };
+    let typed = json::from_text(text, kind).filter(|_| within.is_none());
+    typed.ok_or_else(|| Failure::new(within.unwrap_or_else(|| format!("`{name}` is not {}", in_words(kind)))))
 }
 
 /// What the caller is said to prove, in the types of the model.
@@ -234,4 +239,33 @@ fn argument_type(parameters: &[Parameter], name: &str) -> Option<Type> {
         keyform::model::schema::Test::In => Type::List(Box::new(parameter.kind.clone()), Default::default()),
         _ => parameter.kind.clone(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODEL: &str = "model shop
+table Shop { key pk }
+entity Order in Shop {
+  key \"{id}\"
+  id:    slug
+  note:  string(..9)
+  lines: list<int(1..9)>
+}
+write order(id, note, lines) { put Order {} }
+";
+
+    #[test]
+    fn a_text_may_look_like_json_and_json_is_told_what_is_wrong_in_it() {
+        let checked = Checked::read(MODEL);
+        let typed = |name: &str, text: &str| {
+            let kind = argument_type(&checked.model.writes[0].parameters, name).expect("an argument");
+            typed_argument(name, text, &kind).map_err(|failure| failure.to_string())
+        };
+        assert_eq!(typed("note", "{}"), Ok("{}".into()));
+        assert_eq!(typed("lines", "[1, 2]"), Ok(AttributeValue::L(vec![1.into(), 2.into()])));
+        assert_eq!(typed("lines", "[1, 10]"), Err("`lines[1]` is not a whole number from 1 to 9".to_owned()));
+        assert!(typed("lines", "[1").is_err());
+    }
 }
