@@ -6,7 +6,8 @@ cd "$(dirname "$0")/.."
 extenddb=$(tools/peers.sh | tail -n 1)
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 folder=$(mktemp -d)
-(cd "$folder" && EXTENDDB__SERVER__PORT=$port EXTENDDB__STORAGE__SQLITE__PATH=:memory: RUST_LOG=error \
+# In memory, it forgets everything after some minutes.
+(cd "$folder" && EXTENDDB__SERVER__PORT=$port EXTENDDB__STORAGE__SQLITE__PATH=$folder/extenddb.db RUST_LOG=error \
     exec "$extenddb" serve --foreground) &
 server=$!
 trap 'kill "$server" 2>/dev/null || true; rm -rf "$folder"' EXIT
