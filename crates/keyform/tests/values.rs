@@ -258,7 +258,7 @@ fn what_is_too_much_for_a_store_is_said_of_the_arguments() {
     let refused = world.refusal("make", json!({"thingId": "a", "any": large}));
     assert_eq!(refused, "an item would be larger than the 400 KB that the store takes");
     let deep = (0..40).fold(json!(1), |inner, _| json!([inner]));
-    assert_eq!(world.refusal("make", json!({"thingId": "a", "any": deep})), "`any` is not a value of its type");
+    assert_eq!(world.refusal("make", json!({"thingId": "a", "any": deep})), "`any` is not JSON of at most 31 levels");
 }
 
 const UNTAGGED: &str = r#"

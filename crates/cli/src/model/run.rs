@@ -246,6 +246,7 @@ mod tests {
     use super::*;
 
     const MODEL: &str = "model shop
+caller userId: ulid, level: int?
 table Shop { key pk }
 entity Order in Shop {
   key \"{id}\"
@@ -253,8 +254,22 @@ entity Order in Shop {
   note:  string(..9)
   lines: list<int(1..9)>
 }
-write order(id, note, lines) { put Order {} }
+write order(id, note, lines) { put Order {} allow system }
 ";
+
+    #[test]
+    fn what_a_caller_proves_is_in_its_type() {
+        let checked = Checked::read(MODEL);
+        let claims = |pairs: &[(&str, &str)]| {
+            let given = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            typed_claims(&checked, given).map_err(|failure| failure.to_string())
+        };
+        let user = ("userId", "01KKP2T8SN0000000000000001");
+        assert_eq!(claims(&[user, ("level", "3")]).map(|claims| claims["level"].clone()), Ok(3.into()));
+        assert_eq!(claims(&[("userId", "ada")]), Err("`userId` of the caller is not a ULID".to_owned()));
+        assert_eq!(claims(&[("level", "3")]), Err("the caller has no `userId`: add --as userId=…".to_owned()));
+        assert_eq!(claims(&[("name", "x")]), Err("a caller of this model has no `name`, but userId, level".to_owned()));
+    }
 
     #[test]
     fn a_text_may_look_like_json_and_json_is_told_what_is_wrong_in_it() {

@@ -94,6 +94,13 @@ pub enum BindError {
     Missing(String),
     /// A value is not of the type that is wanted, or cannot be written in a key.
     WrongValue(String),
+    /// An argument is not of its type, which is this in words.
+    Misfit {
+        /// The argument.
+        argument: String,
+        /// What it should be.
+        kind: String,
+    },
     /// A list of the caller's is longer than the write takes.
     TooMany {
         /// What it is.
@@ -114,6 +121,7 @@ impl fmt::Display for BindError {
         match self {
             Self::Missing(what) => write!(f, "{what} is missing"),
             Self::WrongValue(what) => write!(f, "{what} is not a value of its type"),
+            Self::Misfit { argument, kind } => write!(f, "`{argument}` is not {kind}"),
             Self::TooMany { list, most } => {
                 write!(f, "{list} has more than {most} elements, which are all that the write takes")
             }

@@ -5,14 +5,14 @@ use keyform_core::{AttributeValue, Attributes};
 use crate::bind::BindError;
 use crate::schema::{Model, Parameter, Test, Type};
 
-use super::fits;
+use super::{fits, in_words};
 
 /// Refuses an argument that is not of its type. One that is missing is for the binding to miss.
 pub(super) fn check(model: &Model, parameters: &[Parameter], arguments: &Attributes) -> Result<(), BindError> {
     for parameter in parameters {
         for name in &parameter.arguments {
             if arguments.get(name).is_some_and(|value| !is_of_type(model, parameter, value)) {
-                return Err(BindError::WrongValue(format!("`{name}`")));
+                return Err(BindError::Misfit { argument: name.clone(), kind: in_words(&parameter.kind) });
             }
         }
     }
