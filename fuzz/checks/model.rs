@@ -1,8 +1,8 @@
 //! What must hold for any text of a model: nothing panics, every place lies within the text, and what can be read is printed so
 //! that it reads the same again, as text and as JSON. The fuzz target and the test that replays the saved corpus share this.
 
-use keyform_model::diagnostic::render;
-use keyform_model::document::{json, parse, print};
+use keyform_language::diagnostic::render;
+use keyform_language::document::{json, parse, print};
 
 /// A model, or what is nearly one.
 pub fn model(bytes: &[u8]) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches};
 use keyform::aws::{Credentials, Options, Remote};
-use keyform::model::run;
+use keyform::runtime::run;
 use keyform::store::StoreError;
 use keyform::{Database, Execute, OpenError};
 

@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use keyform::application::Host;
-use keyform::model::run::{ANSWERS, Runner};
-use keyform::model::{Checked, Severity, check::Target};
+use keyform::language::bookkeeping::ANSWERS;
+use keyform::language::{Checked, Severity, check::Target};
+use keyform::runtime::run::Runner;
 use keyform::server::{Credentials, Limits, Models, Running, Server, Settings, Tables, Timeouts, TokenKeys};
 use keyform::{Database, Encryption, Execute, Ground, ModelFiles, Options, Reload};
 use tokio::runtime::Runtime;
@@ -196,7 +197,7 @@ fn report_lacks(config: &Config, runner: &Runner) {
         tracing::warn!(model, write, "will be refused: {why}");
     }
     if config.store == StoreKind::Alternator {
-        let options = keyform::model::Options { target: Target::Alternator, ..Default::default() };
+        let options = keyform::language::Options { target: Target::Alternator, ..Default::default() };
         let checked = Checked::read_with(&runner.checked().source, options);
         let lacks =
             checked.diagnostics.iter().filter(|found| found.code.0 == "W14" && found.severity != Severity::Error);

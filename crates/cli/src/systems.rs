@@ -47,7 +47,7 @@ pub(crate) fn model(name: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use keyform::model::Checked;
+    use keyform::language::Checked;
 
     use super::*;
 

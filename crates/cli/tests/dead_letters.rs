@@ -6,9 +6,9 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 use std::time::Duration;
 
+use keyform::language::Checked;
 use keyform::live::handle::{Handlers, Settings as HandleSettings};
-use keyform::model::Checked;
-use keyform::model::run::{Call, Runner, Settings};
+use keyform::runtime::run::{Call, Runner, Settings};
 use keyform::surroundings::System;
 use keyform::{Database, Execute, server};
 use tempfile::TempDir;

@@ -18,7 +18,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use keyform_model::seal::{FieldKey, KeyId, Keyring, SealError};
+use keyform_runtime::seal::{FieldKey, KeyId, Keyring, SealError};
 use zeroize::Zeroizing;
 
 /// The variable that names the file with the keys.

@@ -32,6 +32,7 @@
 
 #[cfg(feature = "aws")]
 pub use keyform_aws as aws;
+pub use keyform_codegen as codegen;
 
 pub mod application;
 pub mod copy;
@@ -65,10 +66,11 @@ pub use keyform_core::{
     error, execute, expression, limits, operation, statement, table, value,
 };
 pub use keyform_engine::{Database, Encryption, OpenError, Options, env, keys, store};
+pub use keyform_language as language;
 pub use keyform_live as live;
 #[doc(inline)]
 pub use keyform_macros::model;
-pub use keyform_model as model;
+pub use keyform_runtime as runtime;
 pub use keyform_server as server;
 pub use models::{Ground, ModelFileError, ModelFiles, Reload, unnamed_table};
 pub use rehearse::{Rehearsal, Rehearse, RehearseError, Stage};

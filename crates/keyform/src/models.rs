@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use keyform_core::Execute;
 use keyform_engine::Database;
-use keyform_model::bind::table_name;
-use keyform_model::diagnostic::render;
-use keyform_model::run::{RunError, Runner, Settings};
-use keyform_model::{Checked, Severity};
+use keyform_language::bind::table_name;
+use keyform_language::diagnostic::render;
+use keyform_language::{Checked, Severity};
+use keyform_runtime::run::{RunError, Runner, Settings};
 use keyform_server::{Difference, Models, Served, Tables};
 
 use crate::application::Application;

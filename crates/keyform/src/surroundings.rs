@@ -3,8 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use keyform_model::bind::Fresh;
-use keyform_model::run::{Surroundings, Waiting};
+use keyform_language::bind::Fresh;
+use keyform_runtime::run::{Surroundings, Waiting};
 
 /// The system's clock and randomness.
 #[derive(Clone, Copy, Debug, Default)]

@@ -17,9 +17,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use keyform::model::Checked;
-use keyform::model::run::{Answer, Call, Caller, RunError, Runner, Settings, json};
-use keyform::model::schema::{Parameter, Test, Type};
+use keyform::language::Checked;
+use keyform::language::schema::{Parameter, Test, Type};
+use keyform::runtime::run::{Answer, Call, Caller, RunError, Runner, Settings, json};
 use keyform::{AttributeValue, Attributes};
 use keyform_scenario::{Counted, Counting, Store, stage};
 

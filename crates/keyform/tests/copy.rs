@@ -82,7 +82,7 @@ async fn delete(store: &dyn Execute, table: &str, key: Attributes) {
 
 async fn fill(store: &dyn Execute, table: &str, items: i64) {
     store.execute(create(table)).await.unwrap();
-    keyform::model::deploy::ready(store, &System, table, Default::default()).await.unwrap();
+    keyform::runtime::deploy::ready(store, &System, table, Default::default()).await.unwrap();
     for number in 0..items {
         put(store, table, item(number, "as it was")).await;
     }

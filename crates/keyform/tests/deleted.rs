@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use keyform::model::run::{Call, Runner, Settings};
-use keyform::model::{Checked, explain};
+use keyform::language::{Checked, explain};
+use keyform::runtime::run::{Call, Runner, Settings};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Database};
 

@@ -8,8 +8,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use keyform::model::Checked;
-use keyform::model::deploy::{self, DeployError, Live, Patience, Plan, Request};
+use keyform::language::Checked;
+use keyform::runtime::deploy::{self, DeployError, Live, Patience, Plan, Request};
 use keyform::surroundings::System;
 use keyform::table::StreamView;
 use keyform::{Execute, Operation};

@@ -4,11 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use keyform::model::Checked;
-use keyform::model::bind;
-use keyform::model::explain::request;
-use keyform::model::explain::sample::Sample;
-use keyform::model::run::cascade_table;
+use keyform::language::Checked;
+use keyform::language::bind;
+use keyform::language::explain::request;
+use keyform::language::explain::sample::Sample;
+use keyform::runtime::run::cascade_table;
 use keyform::{Database, ErrorCode, Operation};
 use keyform_wire::Decoded;
 

@@ -32,7 +32,7 @@ async fn make(store: &dyn Execute, table: &str) {
         ..CreateTable::named(table)
     };
     store.execute(Operation::CreateTable(create)).await.unwrap();
-    keyform::model::deploy::ready(store, &System, table, Default::default()).await.unwrap();
+    keyform::runtime::deploy::ready(store, &System, table, Default::default()).await.unwrap();
 }
 
 fn number(text: &str) -> AttributeValue {

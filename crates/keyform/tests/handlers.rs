@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use keyform::language::Checked;
+use keyform::language::document::ast::Event;
 use keyform::live::handle::{Begin, DeadLetters, HandleError, Handlers, Redriven, Settings as HandleSettings};
-use keyform::model::Checked;
-use keyform::model::document::ast::Event;
-use keyform::model::run::{Call, Runner, Settings as RunSettings};
+use keyform::runtime::run::{Call, Runner, Settings as RunSettings};
 use keyform::store::Durability;
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Database, Encryption, Execute, Options};

@@ -9,16 +9,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use keyform::codegen::{Settings, target};
 use keyform::execute::BoxFuture;
 use keyform::expression::{Comparator, KeyTest};
-use keyform::model::Checked;
-use keyform::model::bind::{self, Inputs};
-use keyform::model::document::ast::BinaryOp;
-use keyform::model::explain::sample::Sample;
-use keyform::model::generate::{Settings, target};
-use keyform::model::run::{Call, Caller, Runner};
-use keyform::model::schema::{Expr, ExprKind, Field, Origin, Parameter, Permission};
+use keyform::language::Checked;
+use keyform::language::bind::{self, Inputs};
+use keyform::language::document::ast::BinaryOp;
+use keyform::language::explain::sample::Sample;
+use keyform::language::schema::{Expr, ExprKind, Field, Origin, Parameter, Permission};
 use keyform::operation::{TransactAction, WriteRequest};
+use keyform::runtime::run::{Call, Caller, Runner};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
 use serde_json::Value;
@@ -284,8 +284,8 @@ async fn every_request_of_a_pattern_is_allowed_by_its_policy() {
         let given: Vec<(&str, &str)> = vec![("stage", "dev"), ("region", "dev"), ("env", "dev"), ("account", "1")];
         let policies: Value = serde_json::from_str(&print("iam", &checked, &given)).unwrap();
         let recorder = Arc::new(Recorder { database: Database::in_memory(), asked: Mutex::default() });
-        let field_keys = Some(Arc::new(keyform::model::seal::Keyring::generate().unwrap()));
-        let settings = keyform::model::run::Settings { variables: variables(), field_keys, ..Default::default() };
+        let field_keys = Some(Arc::new(keyform::runtime::seal::Keyring::generate().unwrap()));
+        let settings = keyform::runtime::run::Settings { variables: variables(), field_keys, ..Default::default() };
         let runner = Runner::new(checked.clone(), recorder.clone(), Arc::new(System), settings).unwrap();
         runner.create_tables().await.unwrap();
         let (partitions, sample) = (partitions(&checked), Sample::new(&checked.model));
@@ -306,7 +306,7 @@ async fn every_request_of_a_pattern_is_allowed_by_its_policy() {
             let claims = inputs.caller.clone().into_owned();
             let call = permitted(&checked, &read.parameters, read.allow.as_ref(), &mut inputs);
             let mut operations = requests(&runner, &recorder, &read.name, true, &call).await;
-            if let keyform::model::plan::ReadOutcome::Planned(plan) = outcome {
+            if let keyform::language::plan::ReadOutcome::Planned(plan) = outcome {
                 let bound = bind::read(&checked.model, read, plan, &inputs).unwrap();
                 operations.extend(bound.operation);
             }

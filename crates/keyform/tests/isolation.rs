@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use keyform::isolation::{Leak, Promise, Proof, prove};
-use keyform::model::schema::ReadId;
-use keyform::model::{Checked, explain};
+use keyform::language::schema::ReadId;
+use keyform::language::{Checked, explain};
 
 fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
@@ -89,7 +89,7 @@ fn callers_of_the_systems_are_kept_apart() {
 #[test]
 fn callers_of_models_nobody_thought_of_are_kept_apart() {
     for name in ["booking", "saas", "shop"] {
-        check(&fs::read_to_string(path(&format!("crates/model/tests/unseen/{name}.kf"))).unwrap());
+        check(&fs::read_to_string(path(&format!("crates/language/tests/unseen/{name}.kf"))).unwrap());
     }
 }
 

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use keyform::model::Checked;
-use keyform::model::bind::Fresh;
-use keyform::model::run::{Answer, Call, Caller, Found, RunError, Runner, Settings, Surroundings, Waiting};
+use keyform::language::Checked;
+use keyform::language::bind::Fresh;
 use keyform::operation::{GetItem, Scan};
+use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings, Surroundings, Waiting};
 use keyform::{AttributeValue, Attributes, Database, Operation, Options, Output};
 
 const MODEL: &str = r#"

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keyform::Execute;
+use keyform::language::Checked;
 use keyform::live::read::{Live, LiveEvent, LiveStream, Settings as LiveSettings};
-use keyform::model::Checked;
-use keyform::model::evolve::{Migration, Pace};
-use keyform::model::run::{Answer, Call, Found, Runner, Settings as RunSettings};
+use keyform::runtime::evolve::{Migration, Pace};
+use keyform::runtime::run::{Answer, Call, Found, Runner, Settings as RunSettings};
 use keyform::surroundings::System;
 use keyform_scenario::{Store, stage};
 

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use keyform::language::Checked;
 use keyform::live::feed::FeedError;
 use keyform::live::read::{Ended, Kind, Live, LiveError, LiveEvent, LiveStream, Settings as LiveSettings};
-use keyform::model::Checked;
-use keyform::model::run::{Answer, Call, Caller, Found, RunError, Runner, Settings as RunSettings};
+use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings as RunSettings};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Execute};
 use keyform_scenario::{Dice, Store, stage};

@@ -21,13 +21,13 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use keyform::env::ManualEnv;
-use keyform::model::Checked;
-use keyform::model::bind::Fresh;
-use keyform::model::plan;
-use keyform::model::run::{Answer, Call, Caller, Found, RunError, Runner, Settings, Surroundings, Waiting};
-use keyform::model::schema::{EntityId, FieldId, Model, Read, Write};
-use keyform::model::seal::{FieldKey, Keyring};
+use keyform::language::Checked;
+use keyform::language::bind::Fresh;
+use keyform::language::plan;
+use keyform::language::schema::{EntityId, FieldId, Model, Read, Write};
 use keyform::operation::Scan;
+use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings, Surroundings, Waiting};
+use keyform::runtime::seal::{FieldKey, Keyring};
 use keyform::store::Store;
 use keyform::surroundings::System;
 use keyform::{Attributes, Database, Execute, Operation, Options, Output};
@@ -330,8 +330,8 @@ fn sorted(mut items: Vec<Stored>) -> Vec<Stored> {
 }
 
 fn is_one(read: &Read) -> bool {
-    use keyform::model::document::ast::Number;
-    use keyform::model::schema::Result as ReadResult;
+    use keyform::language::document::ast::Number;
+    use keyform::language::schema::Result as ReadResult;
     matches!(&read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Number::One | Number::Maybe, _)]))
 }
 

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use keyform::execute::BoxFuture;
-use keyform::model::Checked;
-use keyform::model::run::{ANSWERS, Call, Caller, Found, RunError, Runner, Settings};
+use keyform::language::Checked;
+use keyform::language::bookkeeping::ANSWERS;
 use keyform::operation::Scan;
+use keyform::runtime::run::{Call, Caller, Found, RunError, Runner, Settings};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
 
@@ -133,7 +134,7 @@ impl Shop {
     async fn balance(&self) -> i64 {
         let read = self.runner(false).read("account", &call("ada", &[("name", "ada".into())])).await.unwrap();
         match read {
-            keyform::model::run::Answer::One(Some(found)) => match &found.fields["balance"] {
+            keyform::runtime::run::Answer::One(Some(found)) => match &found.fields["balance"] {
                 AttributeValue::N(number) => number.to_string().parse().unwrap(),
                 other => panic!("{other:?}"),
             },

@@ -16,15 +16,15 @@ use std::sync::Arc;
 
 use compare::{compare, holds, normalised, text};
 use keyform::env::ManualEnv;
-use keyform::model::Checked;
-use keyform::model::bind::{self, Fresh, Inputs};
-use keyform::model::document::ast::{BinaryOp, Number as Quantity};
-use keyform::model::plan::{self, ReadPlan, RequestKind};
-use keyform::model::schema::{
+use keyform::language::Checked;
+use keyform::language::bind::{self, Fresh, Inputs};
+use keyform::language::document::ast::{BinaryOp, Number as Quantity};
+use keyform::language::plan::{self, ReadPlan, RequestKind};
+use keyform::language::schema::{
     Entity, EntityId, Expr, ExprKind, Field, FieldId, KeyAttribute, KeyCondition, KeyTest, Model, Origin, Parameter,
     Place, Read, Result as ReadResult, Template, Test, Type,
 };
-use keyform::model::template::render::render;
+use keyform::language::template::render::render;
 use keyform::operation::{PageOutput, PutItem};
 use keyform::store::Store;
 use keyform::{AttributeValue, Attributes, Database, Item, Number, Operation, Options, Output};

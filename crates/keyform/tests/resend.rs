@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use keyform::error::Detail;
-use keyform::model::Checked;
-use keyform::model::run::{Call, RunError, Runner, Settings};
+use keyform::language::Checked;
 use keyform::operation::GetItem;
+use keyform::runtime::run::{Call, RunError, Runner, Settings};
 use keyform::server::{self, Server};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Execute, Operation, Output};

@@ -7,8 +7,9 @@
 
 use std::sync::Arc;
 
-use keyform::model::Checked;
-use keyform::model::run::{Answer, CASCADES, Call, Caller, Found, RunError, Runner, Settings};
+use keyform::language::Checked;
+use keyform::language::bookkeeping::CASCADES;
+use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings};
 use keyform::{AttributeValue, Attributes};
 use keyform_scenario::{Counted, Store, stage};
 

@@ -5,11 +5,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use keyform::language::Checked;
 use keyform::live::read::{Ended, Live, LiveError, LiveEvent};
-use keyform::model::Checked;
-use keyform::model::run::{Answer, Call, Found, RunError, Runner, Settings};
-use keyform::model::seal::{FieldKey, Keyring, SealError};
 use keyform::operation::{GetItem, PutItem};
+use keyform::runtime::run::{Answer, Call, Found, RunError, Runner, Settings};
+use keyform::runtime::seal::{FieldKey, Keyring, SealError};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Execute, Item, Operation, Output};
 use keyform_scenario::{Store, stage};
@@ -421,7 +421,7 @@ write add(name, hash, extra) -> Login {
     let add = call(&[("name", "ada".into()), ("hash", "secret-hash".into()), ("extra", AttributeValue::M(extra))]);
     let made = runner.write("add", &add).await.unwrap().unwrap();
     let taken = runner.write("add", &add).await.unwrap_err();
-    let json = keyform::model::run::json::found(&runner.checked().model, &made).to_string();
+    let json = keyform::runtime::run::json::found(&runner.checked().model, &made).to_string();
     assert!(json.contains("blue"), "{json}");
     for text in [json, format!("{made:?}"), format!("{add:?}"), format!("{taken:?}"), taken.to_string()] {
         assert!(!text.contains("secret-"), "{text}");

@@ -30,7 +30,7 @@ mod workspaces {
 
 /// Names that collide with Rust's, and documentation that rustdoc would misread.
 mod odd {
-    keyform::model!("../model/tests/rust/odd.kf");
+    keyform::model!("../codegen/tests/rust/odd.kf");
 }
 
 mod notes {
@@ -38,37 +38,37 @@ mod notes {
 }
 
 mod empty {
-    keyform::model!("../model/tests/rust/empty.kf");
+    keyform::model!("../codegen/tests/rust/empty.kf");
 }
 
 mod plain {
-    keyform::model!("../model/tests/rust/plain.kf");
+    keyform::model!("../codegen/tests/rust/plain.kf");
 }
 
 /// Models nobody had in mind.
 mod unseen {
     pub mod booking {
-        keyform::model!("../model/tests/unseen/booking.kf");
+        keyform::model!("../language/tests/unseen/booking.kf");
     }
 
     pub mod catalogue {
-        keyform::model!("../model/tests/unseen/catalogue.kf");
+        keyform::model!("../language/tests/unseen/catalogue.kf");
     }
 
     pub mod ledger {
-        keyform::model!("../model/tests/unseen/ledger.kf");
+        keyform::model!("../language/tests/unseen/ledger.kf");
     }
 
     pub mod saas {
-        keyform::model!("../model/tests/unseen/saas.kf");
+        keyform::model!("../language/tests/unseen/saas.kf");
     }
 
     pub mod sensors {
-        keyform::model!("../model/tests/unseen/sensors.kf");
+        keyform::model!("../language/tests/unseen/sensors.kf");
     }
 
     pub mod shop {
-        keyform::model!("../model/tests/unseen/shop.kf");
+        keyform::model!("../language/tests/unseen/shop.kf");
     }
 }
 
@@ -182,7 +182,7 @@ async fn credit_is_bought_once_and_a_late_edit_is_a_conflict() {
         Helpmaton, SignUpInput, UserId, WorkspaceCurrency, WorkspaceId,
     };
 
-    let keys = keyform::model::seal::Keyring::generate().unwrap();
+    let keys = keyform::runtime::seal::Keyring::generate().unwrap();
     let model = Helpmaton::open_with(&Database::in_memory(), ModelOptions::new().field_keys(keys)).await.unwrap();
     let id = UserId::from(Uuid::fresh());
     let subscription = helpmaton::SubscriptionId::from(Uuid::fresh());

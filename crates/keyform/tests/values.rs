@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use keyform::Database;
-use keyform::model::Checked;
-use keyform::model::run::{Call, Caller, RunError, Runner, json};
-use keyform::model::surface::Pattern;
+use keyform::language::Checked;
+use keyform::language::surface::Pattern;
+use keyform::runtime::run::{Call, Caller, RunError, Runner, json};
 use keyform::surroundings::System;
 use serde_json::{Value, json};
 

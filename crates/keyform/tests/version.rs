@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use keyform::model::Checked;
-use keyform::model::run::{Call, Found, RunError, Runner, Settings};
+use keyform::language::Checked;
+use keyform::runtime::run::{Call, Found, RunError, Runner, Settings};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database};
 

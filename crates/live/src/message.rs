@@ -1,8 +1,8 @@
 //! What clients of live reads send and are sent, as JSON. `docs/live.md` tells it, `docs/live.schema.json` is its schema.
 
 use keyform_core::AttributeValue;
-use keyform_model::run::json;
-use keyform_model::schema::Model;
+use keyform_language::schema::Model;
+use keyform_runtime::run::json;
 use serde_json::{Map, Value, json};
 
 use crate::read::{Delivery, Ended, LiveChange, LiveItem, LivePage};

@@ -2,16 +2,16 @@
 //!
 //! 1. `path` reads the macro's one argument and finds the file.
 //! 2. The model is checked; what is wrong becomes a compile error that shows the finding as `keyform check` does.
-//! 3. `keyform_model::generate` prints the code, the same that `keyform generate rust` prints, and the macro puts it in its place.
+//! 3. `keyform_codegen` prints the code, the same that `keyform generate rust` prints, and the macro puts it in its place.
 
 mod path;
 
 use std::fs;
 use std::path::Path;
 
-use keyform_model::diagnostic::render;
-use keyform_model::generate::{self, Settings};
-use keyform_model::{Checked, Severity};
+use keyform_codegen::Settings;
+use keyform_language::diagnostic::render;
+use keyform_language::{Checked, Severity};
 use proc_macro::TokenStream;
 
 /// Typed code of a model: a handle with a method for each pattern, a struct for each entity, an id type for each id, an enum for each write's
@@ -59,7 +59,7 @@ fn code(source: &str, name: &str) -> Result<String, String> {
         let findings = render::text(source, name, &errors, false);
         return Err(format!("the model {name} has errors\n\n{}", findings.trim_end()));
     }
-    let target = generate::target("rust").ok_or("this build cannot print Rust")?;
+    let target = keyform_codegen::target("rust").ok_or("this build cannot print Rust")?;
     (target.print)(&checked, &Settings::default())
 }
 

@@ -3,7 +3,7 @@
 //! Whether an address has an account is told to nobody who logs in: an unknown address and a wrong password have the same answer, after the same
 //! reads and the same hashing.
 
-use keyform::model::run::{Call, RunError};
+use keyform::runtime::run::{Call, RunError};
 use keyform::server::{FlowError, Tables};
 use keyform::typed::{FromAttributes as _, check_text};
 use keyform::{AttributeValue, Attributes, Secret, Timestamp};

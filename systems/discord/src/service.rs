@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use keyform::CallError;
 use keyform::application::Host;
-use keyform::model::run::Surroundings;
+use keyform::runtime::run::Surroundings;
 use tokio::sync::OnceCell;
 
 use crate::gateway::{Gateway, Mailboxes};

@@ -7,7 +7,7 @@ mod support;
 
 use std::sync::Arc;
 
-use keyform::model::run::{Call, Caller};
+use keyform::runtime::run::{Call, Caller};
 use keyform::server::FlowError;
 use keyform::typed::FromAttributes as _;
 use keyform::{AttributeValue, CallError, EpochMs, ErrorCode, Execute};

@@ -11,7 +11,7 @@ use std::time::Duration;
 use keyform::env::ManualEnv;
 use keyform::execute::BoxFuture;
 use keyform::live::feed::From as Begin;
-use keyform::model::run::Surroundings as _;
+use keyform::runtime::run::Surroundings as _;
 use keyform::{Database, Options};
 use keyform_discord::gateway::{Deliver, Event, Following, Gateway, GatewayError, Known, Mailboxes, Undelivered, What};
 use keyform_discord::model::{ConnectionId, CreateChannelInput, UpdateChannelInput, User, UserId};

@@ -1,6 +1,6 @@
 //! Who may call a flow that acts for a workspace with the rights of code.
 
-use keyform::model::run::Caller;
+use keyform::runtime::run::Caller;
 use keyform::server::FlowError;
 
 use crate::Helpmaton;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use keyform::application::Application;
-use keyform::model::run::{Caller, RunError};
+use keyform::runtime::run::{Caller, RunError};
 use keyform::server::{FlowCall, FlowError};
 use keyform::{CallError, Decimal};
 use schemars::JsonSchema;

@@ -62,7 +62,7 @@ pub async fn finish(helpmaton: &Helpmaton, workspace_id: &WorkspaceId) -> Result
             return Ok(());
         }
     }
-    Err(FlowError::Failed(keyform::model::run::RunError::Busy))
+    Err(FlowError::Failed(keyform::runtime::run::RunError::Busy))
 }
 
 /// Goes on with removals that were cut short; how many were finished.

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use keyform::Timestamp;
 use keyform::application::Application;
-use keyform::model::run::RunError;
+use keyform::runtime::run::RunError;
 use keyform::server::{FlowCall, FlowError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

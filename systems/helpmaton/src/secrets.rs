@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use keyform::model::run::Surroundings;
+use keyform::runtime::run::Surroundings;
 use scrypt::Params;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;

@@ -266,7 +266,7 @@ impl From<ChangeLimitError> for FlowError {
             ChangeLimitError::UnknownAgent => Self::refused("UnknownAgent", detail),
             ChangeLimitError::NoSuchLimit => Self::refused("NoSuchLimit", detail),
             ChangeLimitError::Negative => Self::Arguments(detail),
-            ChangeLimitError::Conflict => Self::Failed(keyform::model::run::RunError::Busy),
+            ChangeLimitError::Conflict => Self::Failed(keyform::runtime::run::RunError::Busy),
             ChangeLimitError::Failed(error) => error.into(),
         }
     }

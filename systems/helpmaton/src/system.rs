@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keyform::application::{Host, claims};
-use keyform::model::run::{Caller, Surroundings};
+use keyform::runtime::run::{Caller, Surroundings};
 use keyform::server::{Flow, FlowCall, FlowError};
 use keyform::{CallError, Execute, Secret, Timestamp, Uuid};
 use schemars::JsonSchema;

@@ -5,7 +5,7 @@
 
 use keyform::application::Host;
 use keyform::live::handle::EntityChange;
-use keyform::model::run::{Call, Caller as RunCaller, Runner};
+use keyform::runtime::run::{Call, Caller as RunCaller, Runner};
 use keyform::server::Tables;
 use keyform::typed::{FromAttributes, ToAttribute, refused};
 use keyform::{Attributes, CallError};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use keyform::model::run::Surroundings;
+use keyform::runtime::run::Surroundings;
 use keyform::{CallError, Epoch, Timestamp, Uuid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

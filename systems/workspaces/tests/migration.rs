@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use keyform::model::Checked;
-use keyform::model::evolve::state::Phase;
-use keyform::model::evolve::{MigrateError, Migration, Pace};
+use keyform::language::Checked;
+use keyform::runtime::evolve::state::Phase;
+use keyform::runtime::evolve::{MigrateError, Migration, Pace};
 use keyform::server::TokenKeys;
 use keyform::{Execute, Uuid};
 use keyform_scenario::fault::Mortal;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use keyform::model::bind::Fresh;
-use keyform::model::run::{Surroundings, Waiting};
+use keyform::language::bind::Fresh;
+use keyform::runtime::run::{Surroundings, Waiting};
 use keyform::surroundings::System;
 
 /// A clock that stands until a test moves it. Clones are the same clock.

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use keyform::model::bind::Fresh;
-use keyform::model::run::{Surroundings, Waiting};
+use keyform::language::bind::Fresh;
+use keyform::runtime::run::{Surroundings, Waiting};
 
 /// A clock and ids that count. Ids that are tokens hold the stage, because several tests may have one endpoint.
 pub struct Counted {

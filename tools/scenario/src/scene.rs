@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use keyform::application::Host;
-use keyform::model::seal::Keyring;
+use keyform::runtime::seal::Keyring;
 use keyform::{Execute, ModelOptions};
 use tokio::runtime::{Builder, Runtime};
 

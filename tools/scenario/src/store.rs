@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use keyform::aws::{Credentials, Options, Remote};
-use keyform::model::bind::Fresh as _;
+use keyform::language::bind::Fresh as _;
 use keyform::server::{Running, Server, Settings};
 use keyform::surroundings::System;
 use keyform::{Database, Execute};

@@ -8,9 +8,9 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use keyform::model::Checked;
-use keyform::model::bind::Fresh;
-use keyform::model::run::{Call, Runner, Settings, Surroundings, Waiting};
+use keyform::language::Checked;
+use keyform::language::bind::Fresh;
+use keyform::runtime::run::{Call, Runner, Settings, Surroundings, Waiting};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
 use rustix::time::{ClockId, clock_gettime};

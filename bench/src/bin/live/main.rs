@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use keyform::Database;
-use keyform::model::Checked;
-use keyform::model::run::{Call, Runner, Settings as RunSettings};
+use keyform::language::Checked;
+use keyform::runtime::run::{Call, Runner, Settings as RunSettings};
 use keyform::server::{Limits, Models, Running, Served, Server, Settings, Tables};
 use keyform::surroundings::System;
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
-use keyform::model::seal::Keyring;
+use keyform::runtime::seal::Keyring;
 use keyform::store::Durability;
 use keyform::{cursor_key, field_keys};
 use tracing::level_filters::LevelFilter;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use keyform::files::{Format, Import, import};
-use keyform::model::deploy::{self, Patience};
 use keyform::operation::CreateTable;
+use keyform::runtime::deploy::{self, Patience};
 use keyform::surroundings::System;
 use keyform::table::{KeySchema, ScalarType};
 use keyform::{ErrorCode, Execute, Operation};

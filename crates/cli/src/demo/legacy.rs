@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use keyform::ModelOptions;
-use keyform::model::Checked;
-use keyform::model::run::Runner;
+use keyform::language::Checked;
+use keyform::runtime::run::Runner;
 use keyform::surroundings::System;
 use keyform_workspaces::legacy::MODEL;
 use keyform_workspaces::legacy::data::Amount;

@@ -1,9 +1,9 @@
 //! The answers of the language server, in the protocol's words.
 
-use keyform::model::diagnostic::{Diagnostic as Finding, Severity};
-use keyform::model::document::{parse, print};
-use keyform::model::editor::{self, CompletionKind};
-use keyform::model::{Checked, Span};
+use keyform::language::diagnostic::{Diagnostic as Finding, Severity};
+use keyform::language::document::{parse, print};
+use keyform::language::editor::{self, CompletionKind};
+use keyform::language::{Checked, Span};
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionParams, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity,
     DocumentFormattingParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverContents, HoverParams,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use keyform::model::Checked;
+use keyform::language::Checked;
 use lsp_types::Uri;
 
 /// Open texts by their address, each checked.

@@ -1,6 +1,6 @@
 //! Byte offsets and the protocol's positions: lines from 0, columns in UTF-16 units.
 
-use keyform::model::Span;
+use keyform::language::Span;
 use lsp_types::{Position, Range};
 
 /// Where a byte offset is.

@@ -4,10 +4,10 @@ use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use keyform::model::check::{Target, catalogue};
-use keyform::model::diagnostic::{json, render, sarif};
-use keyform::model::samples::Samples;
-use keyform::model::{Checked, Diagnostic, Options, Severity};
+use keyform::language::check::{Target, catalogue};
+use keyform::language::diagnostic::{json, render, sarif};
+use keyform::language::samples::Samples;
+use keyform::language::{Checked, Diagnostic, Options, Severity};
 
 use crate::failure::Failure;
 use crate::output;

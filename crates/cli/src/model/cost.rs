@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use keyform::model::Checked;
-use keyform::model::cost::{Report, compare, price::PRICES, report, text};
+use keyform::language::Checked;
+use keyform::language::cost::{Report, compare, price::PRICES, report, text};
 
 use crate::failure::Failure;
 use crate::output;

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use keyform::model::Checked;
-use keyform::model::deploy::{self, Event, Patience, Plan, Request};
+use keyform::language::Checked;
+use keyform::runtime::deploy::{self, Event, Patience, Plan, Request};
 use keyform::surroundings::System;
 
 use crate::failure::Failure;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command};
 use keyform::field_keys;
-use keyform::model::Checked;
-use keyform::model::run::{Runner, Settings};
-use keyform::model::seal::{KeyId, Keyring};
+use keyform::language::Checked;
+use keyform::runtime::run::{Runner, Settings};
+use keyform::runtime::seal::{KeyId, Keyring};
 use keyform::surroundings::System;
 
 use crate::failure::Failure;

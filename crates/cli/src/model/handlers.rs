@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use keyform::language::Checked;
 use keyform::live::handle::{DeadLetter, DeadLetters, Settings};
-use keyform::model::Checked;
-use keyform::model::run::json;
+use keyform::runtime::run::json;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command};
-use keyform::model::import::import;
+use keyform::language::import::import;
 
 use crate::failure::Failure;
 use crate::output;

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use keyform::model::Checked;
-use keyform::model::evolve::state::{Counts, State};
-use keyform::model::evolve::{MigrateError, Migration, Pace, Progress, RolledBack, Verified};
+use keyform::language::Checked;
+use keyform::runtime::evolve::state::{Counts, State};
+use keyform::runtime::evolve::{MigrateError, Migration, Pace, Progress, RolledBack, Verified};
 use keyform::surroundings::System;
 use keyform::{Rehearsal, Rehearse, Stage};
 use serde_json::{Value, json};

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use keyform::model::Checked;
-use keyform::model::run::{Call, Caller, RunError, Runner, fits, in_words, json, misfit};
-use keyform::model::schema::{Parameter, Type};
+use keyform::language::Checked;
+use keyform::language::schema::{Parameter, Type};
+use keyform::runtime::run::{Call, Caller, RunError, Runner, fits, in_words, json, misfit};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes};
 use serde_json::Value;
@@ -236,7 +236,7 @@ pub(super) fn unknown_pattern<'a>(pattern: &str, names: impl Iterator<Item = &'a
 fn argument_type(parameters: &[Parameter], name: &str) -> Option<Type> {
     let parameter = parameters.iter().find(|parameter| parameter.arguments.iter().any(|argument| argument == name))?;
     Some(match parameter.test {
-        keyform::model::schema::Test::In => Type::List(Box::new(parameter.kind.clone()), Default::default()),
+        keyform::language::schema::Test::In => Type::List(Box::new(parameter.kind.clone()), Default::default()),
         _ => parameter.kind.clone(),
     })
 }

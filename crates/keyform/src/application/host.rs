@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use keyform_core::Execute;
-use keyform_model::run::Surroundings;
+use keyform_runtime::run::Surroundings;
 use keyform_server::{Tables, TokenKeys};
 use serde_json::{Map, Value};
 

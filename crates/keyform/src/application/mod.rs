@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use keyform_core::execute::BoxFuture;
 use keyform_live::handle::{EntityChange, HandleError, Handlers};
-use keyform_model::run::{Caller, Runner};
+use keyform_runtime::run::{Caller, Runner};
 use keyform_server::{Flow, FlowError, Served, Tables};
 
 use crate::typed::{Calls, FromAttributes};
@@ -170,7 +170,7 @@ impl Application {
         }
     }
 
-    async fn make_tables(&self) -> Result<(), keyform_model::run::RunError> {
+    async fn make_tables(&self) -> Result<(), keyform_runtime::run::RunError> {
         if self.tables == Tables::Made {
             self.runner.create_tables().await?;
         }

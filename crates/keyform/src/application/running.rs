@@ -1,7 +1,7 @@
 //! Jobs and handlers at work.
 
 use keyform_live::handle::{HandleError, RunningHandlers};
-use keyform_model::run::RunError;
+use keyform_runtime::run::RunError;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 

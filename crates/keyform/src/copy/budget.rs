@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use keyform_model::run::Surroundings;
+use keyform_runtime::run::Surroundings;
 use tokio::sync::Mutex;
 
 const UNIT_BYTES: usize = 1024;

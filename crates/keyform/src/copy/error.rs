@@ -4,7 +4,7 @@ use std::fmt;
 
 use keyform_core::Error;
 use keyform_live::feed::FeedError;
-use keyform_model::deploy::DeployError;
+use keyform_runtime::deploy::DeployError;
 
 use super::Fingerprint;
 

@@ -25,7 +25,7 @@ pub(crate) mod write;
 use std::sync::Arc;
 
 use keyform_core::Execute;
-use keyform_model::run::Surroundings;
+use keyform_runtime::run::Surroundings;
 use tokio::sync::watch;
 
 pub use checkpoint::Checkpoint;

@@ -3,7 +3,7 @@
 use keyform_core::operation::{CreateTable, TimeToLive, UpdateTimeToLive};
 use keyform_core::table::{BillingMode, GlobalIndex, TableDescription};
 use keyform_core::{Error, ErrorCode, Execute, Operation, Output};
-use keyform_model::deploy::{self, Patience};
+use keyform_runtime::deploy::{self, Patience};
 
 use super::segment::page;
 use super::{Copier, CopyError};

@@ -7,7 +7,7 @@ use keyform_core::error::{Detail, remote};
 use keyform_core::operation::{BatchWriteItem, WriteRequest};
 use keyform_core::value::size;
 use keyform_core::{Error, ErrorCode, Execute, Operation, Output};
-use keyform_model::run::Surroundings;
+use keyform_runtime::run::Surroundings;
 
 use super::budget::{Budget, units};
 

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use keyform_core::table::TableDescription;
 use keyform_core::{Execute, Item};
-use keyform_model::run::Surroundings;
-use keyform_model::schema::Type;
-use keyform_model::template::render;
+use keyform_language::schema::Type;
+use keyform_language::template::render;
+use keyform_runtime::run::Surroundings;
 use tokio::task::JoinSet;
 
 use crate::copy::CopyError;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use keyform_core::Execute;
 use keyform_core::operation::WriteRequest;
 use keyform_core::table::TableDescription;
-use keyform_model::run::Surroundings;
+use keyform_runtime::run::Surroundings;
 
 use crate::copy::CopyError;
 use crate::copy::budget::Budget;

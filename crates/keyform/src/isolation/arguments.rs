@@ -1,7 +1,7 @@
 //! The arguments of the calls: own things, things of the other, and mixtures.
 
 use keyform_core::{AttributeValue, Attributes};
-use keyform_model::schema::{Parameter, Test};
+use keyform_language::schema::{Parameter, Test};
 
 use super::concepts::Concept;
 use super::names;

@@ -4,7 +4,7 @@
 //! has another value for each caller. One whose every entity has a claim in its partition key has the same value in both worlds: two
 //! tenants with the same ids. All others must differ, or the worlds would share items.
 
-use keyform_model::schema::{
+use keyform_language::schema::{
     EntityId, Expr, ExprKind, FieldId, GuardId, LetSource, Model, Origin, Parameter, Permission, Place, Read, Type,
     Write,
 };

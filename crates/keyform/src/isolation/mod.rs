@@ -25,9 +25,9 @@ mod world;
 
 use std::fmt;
 
-use keyform_model::Checked;
-use keyform_model::run::{Answer, Caller, Found, RunError};
-use keyform_model::schema::{Parameter, Permission, Read, Write};
+use keyform_language::Checked;
+use keyform_language::schema::{Parameter, Permission, Read, Write};
+use keyform_runtime::run::{Answer, Caller, Found, RunError};
 
 use concepts::Concepts;
 use vocabulary::{Owner, Vocabulary};
@@ -100,9 +100,9 @@ impl Proof {
 /// Tries every pattern of a model.
 ///
 /// ```
-/// let checked = keyform::model::Checked::read("model empty\n\ncaller userId: ulid\n\ntable T { key pk }\n");
+/// let checked = keyform::language::Checked::read("model empty\n\ncaller userId: ulid\n\ntable T { key pk }\n");
 /// assert!(keyform::isolation::prove(&checked)?.leaks.is_empty());
-/// # Ok::<(), keyform::model::run::RunError>(())
+/// # Ok::<(), keyform::runtime::run::RunError>(())
 /// ```
 ///
 /// # Errors
@@ -122,7 +122,7 @@ pub fn prove(checked: &Checked) -> Result<Proof, RunError> {
             vocabulary,
         };
         for (number, read) in checked.model.reads.iter().enumerate() {
-            if checked.plans.read(keyform_model::schema::ReadId(number)).is_some() {
+            if checked.plans.read(keyform_language::schema::ReadId(number)).is_some() {
                 trial.read(&mut worlds, read);
             }
         }

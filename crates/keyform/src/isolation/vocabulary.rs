@@ -1,9 +1,9 @@
 //! What everything is called in each world, in a round.
 
 use keyform_core::{AttributeValue, Attributes};
-use keyform_model::explain::sample;
-use keyform_model::schema::{EntityId, FieldId, Model, Type};
-use keyform_model::template::render;
+use keyform_language::explain::sample;
+use keyform_language::schema::{EntityId, FieldId, Model, Type};
+use keyform_language::template::render;
 
 use super::concepts::{Concept, Concepts, Node, is_name};
 

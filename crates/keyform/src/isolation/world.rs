@@ -13,10 +13,10 @@ use keyform_core::{Attributes, Error, Execute, Operation, Output};
 use keyform_engine::env::ManualEnv;
 use keyform_engine::store::Store;
 use keyform_engine::{Database, Options};
-use keyform_model::bind::{self, Fresh};
-use keyform_model::run::{Answer, Call, Caller, Found, RunError, Runner, Settings, Surroundings, Waiting};
-use keyform_model::schema::{EntityId, FieldId, Model, Permission};
-use keyform_model::{Checked, template};
+use keyform_language::bind::{self, Fresh};
+use keyform_language::schema::{EntityId, FieldId, Model, Permission};
+use keyform_language::{Checked, template};
+use keyform_runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings, Surroundings, Waiting};
 
 use super::vocabulary::{NOW_MILLIS, Owner, Vocabulary};
 
@@ -307,11 +307,11 @@ impl Still {
 
 impl Fresh for Still {
     fn ulid(&self) -> String {
-        template::sample::of_type(&keyform_model::schema::Type::Ulid, "fresh", self.next())
+        template::sample::of_type(&keyform_language::schema::Type::Ulid, "fresh", self.next())
     }
 
     fn uuid(&self) -> String {
-        template::sample::of_type(&keyform_model::schema::Type::Uuid, "fresh", self.next())
+        template::sample::of_type(&keyform_language::schema::Type::Uuid, "fresh", self.next())
     }
 
     fn code(&self, length: usize) -> String {

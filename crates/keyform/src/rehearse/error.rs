@@ -3,7 +3,7 @@
 use std::fmt;
 
 use keyform_core::Error;
-use keyform_model::evolve::MigrateError;
+use keyform_runtime::evolve::MigrateError;
 
 use crate::copy::CopyError;
 

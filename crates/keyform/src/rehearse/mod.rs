@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use keyform_core::Execute;
-use keyform_model::Checked;
-use keyform_model::evolve::state::STATE_TABLE;
-use keyform_model::evolve::{Estimate, MigrateError, Migration, Pace, RolledBack, Verified, Watch};
-use keyform_model::seal::Keyring;
+use keyform_language::Checked;
+use keyform_language::bookkeeping::MIGRATIONS;
+use keyform_runtime::evolve::{Estimate, MigrateError, Migration, Pace, RolledBack, Verified, Watch};
+use keyform_runtime::seal::Keyring;
 
 use crate::copy;
 use crate::surroundings::System;
@@ -115,7 +115,7 @@ impl Rehearse {
             }
             Stage::Tables { prefix } => {
                 let beside = Arc::new(Beside { store: store.clone(), prefix: prefix.clone() });
-                let all: Vec<String> = tables.iter().cloned().chain([STATE_TABLE.to_owned()]).collect();
+                let all: Vec<String> = tables.iter().cloned().chain([MIGRATIONS.to_owned()]).collect();
                 copies::refuse_taken(&beside, &all).await?;
                 let played = self.play_beside(&beside, &tables, watch).await;
                 copies::remove(&beside, &all).await?;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use keyform_core::operation::ChangeRecord;
 use keyform_core::{AttributeValue, Attributes, Execute};
-use keyform_model::Checked;
-use keyform_model::document::parse;
-use keyform_model::plan::plan;
-use keyform_model::run::{self, Answer, Caller, Found, Runner, Settings};
-use keyform_model::schema::{EntityId, resolve};
+use keyform_language::Checked;
+use keyform_language::document::parse;
+use keyform_language::plan::plan;
+use keyform_language::schema::{EntityId, resolve};
+use keyform_runtime::run::{self, Answer, Caller, Found, Runner, Settings};
 
 use super::change::{self, FromChange};
 use super::{CallError, FromAttributes, ModelOptions, Outcome, Page, Pages, Resumed, ToAttribute, refused};

@@ -1,8 +1,8 @@
 //! Changes of a stream, as a model's own enum of them.
 
 use keyform_core::operation::{ChangeKind, ChangeRecord, SequenceNumber, UserIdentity};
-use keyform_model::run::{Found, Runner};
-use keyform_model::schema::EntityId;
+use keyform_language::schema::EntityId;
+use keyform_runtime::run::{Found, Runner};
 
 use super::{CallError, FromAttributes, Timestamp, WrongItem};
 
@@ -96,7 +96,7 @@ macro_rules! changes {
             #[allow(unused_variables, reason = "there may be no entities")]
             fn from_change(
                 entity: usize,
-                change: $crate::EntityChange<$crate::model::run::Found>,
+                change: $crate::EntityChange<$crate::runtime::run::Found>,
             ) -> ::std::result::Result<Self, $crate::typed::WrongItem> {
                 ::std::result::Result::Ok(match entity {
                     $($number => Self::$variant(::std::boxed::Box::new($crate::EntityChange::of(change)?)),)*
@@ -117,7 +117,7 @@ macro_rules! entities {
     ($name:ident { $($variant:ident = $number:literal),* $(,)? }) => {
         impl $crate::typed::FromFound for $name {
             fn from_found(
-                found: $crate::model::run::Found,
+                found: $crate::runtime::run::Found,
             ) -> ::std::result::Result<Self, $crate::typed::WrongItem> {
                 match found.entity.0 {
                     $($number => {

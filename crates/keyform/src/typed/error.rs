@@ -3,8 +3,8 @@
 use std::fmt;
 
 use keyform_core::Error;
-use keyform_model::run::RunError;
-use keyform_model::seal::SealError;
+use keyform_runtime::run::RunError;
+use keyform_runtime::seal::SealError;
 use keyform_server::FlowError;
 
 /// Why a call has no answer. A write's refusals by name are not here: they are variants of the write's own enum.

@@ -1,9 +1,9 @@
 //! Ids: a type for each, so that one is not taken for another.
 
-use keyform_model::bind::Fresh as _;
-use keyform_model::document::ast::Bounds;
-use keyform_model::run::fits;
-use keyform_model::schema::Type;
+use keyform_language::bind::Fresh as _;
+use keyform_language::document::ast::Bounds;
+use keyform_language::schema::Type;
+use keyform_runtime::run::fits;
 
 use super::WrongText;
 use crate::surroundings::System;
@@ -311,7 +311,7 @@ impl Uuid {
     /// ```
     #[must_use]
     pub fn of(text: &str) -> Self {
-        Self(keyform_model::bind::uuid_of(text))
+        Self(keyform_language::bind::uuid_of(text))
     }
 
     /// The text of an id that is a UUID.

@@ -1,8 +1,8 @@
 //! `json` fields: any value.
 
 use keyform_core::AttributeValue;
-use keyform_model::run::json;
-use keyform_model::schema::Type;
+use keyform_language::schema::Type;
+use keyform_runtime::run::json;
 use serde_json::Value;
 
 use super::{FromAttribute, ToAttribute};

@@ -33,7 +33,7 @@ pub use call::{Call, Calls, Parts};
 pub use change::{ChangeEvent, EntityChange, FromChange};
 pub use error::{CallError, WrongItem, WrongText};
 pub use id::{Form, Ulid, Uuid, check_text};
-pub use keyform_model::run::Resumed;
+pub use keyform_runtime::run::Resumed;
 pub use number::{Decimal, Money};
 pub use options::ModelOptions;
 pub use outcome::{Nothing, Outcome, current, refused};

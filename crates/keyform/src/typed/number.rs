@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use keyform_core::value::NumberError;
 use keyform_core::{AttributeValue, Number};
-use keyform_model::run::json;
+use keyform_runtime::run::json;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{FromAttribute, ToAttribute};

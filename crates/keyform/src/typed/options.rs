@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use keyform_model::run::{Settings, Surroundings};
-use keyform_model::seal::Keyring;
+use keyform_runtime::run::{Settings, Surroundings};
+use keyform_runtime::seal::Keyring;
 
 use crate::surroundings::System;
 

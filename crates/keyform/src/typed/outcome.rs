@@ -1,6 +1,6 @@
 //! What a write's refusal becomes.
 
-use keyform_model::run::{Found, RunError};
+use keyform_runtime::run::{Found, RunError};
 
 use super::{CallError, FromFound, WrongItem};
 
@@ -76,7 +76,7 @@ macro_rules! outcomes {
                 }
             }
 
-            fn conflict(current: ::std::option::Option<$crate::model::run::Found>) -> Self {
+            fn conflict(current: ::std::option::Option<$crate::runtime::run::Found>) -> Self {
                 Self::Conflict($crate::typed::current(current))
             }
 
@@ -108,7 +108,7 @@ macro_rules! outcomes {
             fn from(error: $name) -> Self {
                 match error {
                     $($name::$variant => Self::refused($text, concat!("refused: ", $text)),)*
-                    $name::Conflict(_) => Self::Failed($crate::model::run::RunError::Conflict(::std::option::Option::None)),
+                    $name::Conflict(_) => Self::Failed($crate::runtime::run::RunError::Conflict(::std::option::Option::None)),
                     $name::Failed(error) => error.into(),
                 }
             }

@@ -1,7 +1,7 @@
 //! Structs of attributes: entities, parts of them, and records within them.
 
 use keyform_core::{AttributeValue, Attributes};
-use keyform_model::run::{Fields, Found};
+use keyform_runtime::run::{Fields, Found};
 
 use super::{FromAttribute, ToAttribute, WrongItem};
 
@@ -94,7 +94,7 @@ macro_rules! record {
 
         impl $crate::typed::FromFound for $name {
             fn from_found(
-                found: $crate::model::run::Found,
+                found: $crate::runtime::run::Found,
             ) -> ::std::result::Result<Self, $crate::typed::WrongItem> {
                 $crate::typed::FromAttributes::from_attributes(found.fields)
             }

@@ -6,8 +6,8 @@ use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use keyform_core::AttributeValue;
-use keyform_model::schema::Type;
-use keyform_model::template::render;
+use keyform_language::schema::Type;
+use keyform_language::template::render;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{FromAttribute, ToAttribute, WrongText};

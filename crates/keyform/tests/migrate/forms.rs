@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use keyform::model::evolve::form::Class;
-use keyform::model::evolve::{Carried, carry};
-use keyform::model::run::{Answer, RunError, Runner, Settings, Surroundings};
-use keyform::model::seal::{FieldKey, Keyring};
+use keyform::runtime::evolve::form::Class;
+use keyform::runtime::evolve::{Carried, carry};
+use keyform::runtime::run::{Answer, RunError, Runner, Settings, Surroundings};
+use keyform::runtime::seal::{FieldKey, Keyring};
 use keyform::{AttributeValue, Attributes, Execute};
 
 use super::support::*;
@@ -96,7 +96,7 @@ async fn check(case: Case) {
 }
 
 /// Every other old item is carried over.
-async fn carry_half(store: &Arc<dyn Execute>, migration: &keyform::model::evolve::Migration, clock: &Clock) {
+async fn carry_half(store: &Arc<dyn Execute>, migration: &keyform::runtime::evolve::Migration, clock: &Clock) {
     for form in migration.forms() {
         let names: Vec<&str> = form.old.table.key_names().collect();
         let items = dump(store, &form.old.name, &names).await;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use keyform::Execute;
-use keyform::model::evolve::state::Phase;
-use keyform::model::evolve::{MigrateError, Migration, Pace};
-use keyform::model::run::{RunError, Runner};
+use keyform::runtime::evolve::state::Phase;
+use keyform::runtime::evolve::{MigrateError, Migration, Pace};
+use keyform::runtime::run::{RunError, Runner};
 
 use super::support::*;
 use keyform_scenario::{Dice, Store};

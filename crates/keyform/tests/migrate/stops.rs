@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use keyform::model::evolve::{MigrateError, Migration};
+use keyform::runtime::evolve::{MigrateError, Migration};
 use keyform::{Attributes, Execute};
 
 use super::support::*;
@@ -20,7 +20,7 @@ enum Steps {
 async fn run_steps(steps: Steps, migration: &Migration, owner: &str) -> Result<(), MigrateError> {
     let pace = pace(owner);
     let phase = migration.status().await?.phase;
-    use keyform::model::evolve::state::Phase;
+    use keyform::runtime::evolve::state::Phase;
     if matches!(phase, Phase::Open | Phase::Filling) {
         let ran = migration.run(&pace, &quiet).await?;
         assert!(ran.stuck.is_empty());

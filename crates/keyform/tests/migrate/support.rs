@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use keyform::model::Checked;
-use keyform::model::bind::Fresh;
-use keyform::model::evolve::{Migration, Pace, Progress};
-use keyform::model::run::{Answer, Call, Found, RunError, Runner, Settings, Surroundings, Waiting};
+use keyform::language::Checked;
+use keyform::language::bind::Fresh;
+use keyform::runtime::evolve::{Migration, Pace, Progress};
+use keyform::runtime::run::{Answer, Call, Found, RunError, Runner, Settings, Surroundings, Waiting};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Execute};
 use keyform_scenario::{contents, stage};

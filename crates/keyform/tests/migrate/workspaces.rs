@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use keyform::model::evolve::MigrateError;
-use keyform::model::evolve::state::Phase;
-use keyform::model::run::{Answer, Caller, RunError};
+use keyform::runtime::evolve::MigrateError;
+use keyform::runtime::evolve::state::Phase;
+use keyform::runtime::run::{Answer, Caller, RunError};
 use keyform::{Database, Execute};
 
 use super::support::*;

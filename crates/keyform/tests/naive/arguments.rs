@@ -2,8 +2,8 @@
 
 use std::mem::discriminant;
 
-use keyform::model::run::{self, Surroundings};
-use keyform::model::schema::{Field, Model, Parameter, Permission, Test, Type};
+use keyform::language::schema::{Field, Model, Parameter, Permission, Test, Type};
+use keyform::runtime::run::{self, Surroundings};
 use keyform::{AttributeValue, Attributes};
 use keyform_scenario::Dice;
 

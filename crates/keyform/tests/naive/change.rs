@@ -1,7 +1,7 @@
 //! What a step makes of an item.
 
-use keyform::model::document::ast::Verb;
-use keyform::model::schema::{Action, Change, ChangeKind, Entity, Expr, ExprKind, Field, FieldId, PathStep, Type};
+use keyform::language::document::ast::Verb;
+use keyform::language::schema::{Action, Change, ChangeKind, Entity, Expr, ExprKind, Field, FieldId, PathStep, Type};
 use keyform::{AttributeValue, Attributes};
 
 use super::Refusal;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use keyform::model::schema::{Entity, Parameter, Test, Type};
+use keyform::language::schema::{Entity, Parameter, Test, Type};
 use keyform::{AttributeValue, Attributes};
 
 /// Numbers as numbers, all else as text.

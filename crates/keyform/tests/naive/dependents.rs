@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use keyform::model::schema::{EntityId, Field, FieldId, Model, Type};
+use keyform::language::schema::{EntityId, Field, FieldId, Model, Type};
 use keyform::{AttributeValue, Attributes};
 
 use super::{Call, Refusal, State, Stored, is_over};

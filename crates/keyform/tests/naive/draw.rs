@@ -1,8 +1,8 @@
 //! Random values out of few, so that entities share them and calls collide.
 
 use keyform::AttributeValue;
-use keyform::model::explain;
-use keyform::model::schema::Type;
+use keyform::language::explain;
+use keyform::language::schema::Type;
 use keyform_scenario::Dice;
 
 /// A value out of few; those of times lie close together, and not long before `now_millis`.
@@ -30,6 +30,6 @@ pub fn value(kind: &Type, word: &str, now_millis: i64, dice: &mut Dice) -> Attri
 
 /// A moment as its type stores it.
 fn time(kind: &Type, millis: i64) -> AttributeValue {
-    let text = keyform::model::template::render::stored(kind.resolved(), millis).expect("a type of time");
+    let text = keyform::language::template::render::stored(kind.resolved(), millis).expect("a type of time");
     if kind.is_numeric() { AttributeValue::N(text.parse().expect("digits")) } else { AttributeValue::S(text) }
 }

@@ -14,7 +14,7 @@ pub mod read;
 pub mod value;
 pub mod write;
 
-use keyform::model::schema::{Entity, EntityId, FieldId, Model};
+use keyform::language::schema::{Entity, EntityId, FieldId, Model};
 use keyform::{AttributeValue, Attributes, Number};
 
 /// An entity with its fields.
@@ -55,7 +55,7 @@ pub struct Call<'a> {
     /// The refs whose items go with those of another entity in between, because no key finds them by the ref.
     pub indirect: &'a [(EntityId, FieldId)],
     /// What `ulid()` and its kind give during this call.
-    pub fresh: &'a dyn keyform::model::bind::Fresh,
+    pub fresh: &'a dyn keyform::language::bind::Fresh,
 }
 
 impl State {

@@ -2,9 +2,9 @@
 
 use std::cell::RefCell;
 
-use keyform::model::document::ast::BinaryOp;
-use keyform::model::schema::{Expr, ExprKind, Origin, Parameter, PathStep, Place, Type};
-use keyform::model::template::render;
+use keyform::language::document::ast::BinaryOp;
+use keyform::language::schema::{Expr, ExprKind, Origin, Parameter, PathStep, Place, Type};
+use keyform::language::template::render;
 use keyform::{AttributeValue, Attributes};
 
 use super::compare::{compare, text};
@@ -101,8 +101,8 @@ impl<'a> Scope<'a> {
     /// The values of these fields.
     pub fn fields(
         &self,
-        id: keyform::model::schema::EntityId,
-        keys: &[(keyform::model::schema::FieldId, Expr)],
+        id: keyform::language::schema::EntityId,
+        keys: &[(keyform::language::schema::FieldId, Expr)],
     ) -> Attributes {
         let entity = self.call.model.entity(id);
         let value = |(field, expr): &(_, Expr)| {
@@ -205,7 +205,7 @@ impl<'a> Scope<'a> {
     }
 
     /// What a read gives that is called with these arguments.
-    pub fn read(&self, read: &keyform::model::schema::Read, arguments: &[Expr]) -> Result<Answer, super::Refusal> {
+    pub fn read(&self, read: &keyform::language::schema::Read, arguments: &[Expr]) -> Result<Answer, super::Refusal> {
         let names = read.parameters.iter().flat_map(|parameter| parameter.arguments.iter().cloned());
         let values = arguments.iter().map(|argument| self.value(argument, &Type::Unknown));
         let arguments = names.zip(values).filter_map(|(name, value)| Some((name, value?))).collect();

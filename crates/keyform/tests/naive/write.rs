@@ -1,7 +1,7 @@
 //! Writes as steps, one after the other.
 
-use keyform::model::document::ast::{Number as Quantity, Presence, Verb};
-use keyform::model::schema::{
+use keyform::language::document::ast::{Number as Quantity, Presence, Verb};
+use keyform::language::schema::{
     Action, EntityId, Let, LetSource, Outcome, Result as ReadResult, Step, Type, Unique, Write,
 };
 use keyform::{AttributeValue, Attributes};
@@ -13,7 +13,7 @@ use super::{Call, Refusal, State, Stored, change, dependents, is_over, key_names
 pub type Written = (State, Option<Stored>);
 
 /// Whether it is said by what is interpreted here: its reads are, and no id is made anew for each element of a `for`.
-pub fn is_interpreted(model: &keyform::model::schema::Model, write: &Write) -> bool {
+pub fn is_interpreted(model: &keyform::language::schema::Model, write: &Write) -> bool {
     let makes = |step: &Step| matches!(step, Step::Action(action) if matches!(action.verb, Verb::Create));
     let repeats = write.steps.iter().any(|step| matches!(step, Step::For(each) if each.steps.iter().any(makes)));
     !repeats && write.lets.iter().filter_map(Let::read).all(|id| read::is_interpreted(model.read(id)))

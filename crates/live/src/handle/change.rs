@@ -2,9 +2,9 @@
 
 use keyform_core::Item;
 use keyform_core::operation::{ChangeKind, ChangeRecord, UserIdentity};
-use keyform_model::document::ast::Event;
-use keyform_model::run::{Found, Runner};
-use keyform_model::schema::EntityId;
+use keyform_language::document::ast::Event;
+use keyform_language::schema::EntityId;
+use keyform_runtime::run::{Found, Runner};
 
 /// A change as a handler sees it.
 #[derive(Clone, Debug)]

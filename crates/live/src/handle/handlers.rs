@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use keyform_core::Error;
 use keyform_core::execute::BoxFuture;
-use keyform_model::run::Runner;
-use keyform_model::schema::Target;
+use keyform_language::schema::Target;
+use keyform_runtime::run::Runner;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::change::EntityChange;
@@ -103,7 +103,7 @@ pub struct Redriven {
 ///
 /// ```
 /// use keyform_live::handle::Handlers;
-/// use keyform_model::run::Runner;
+/// use keyform_runtime::run::Runner;
 ///
 /// # async fn example(runner: Runner) -> Result<(), Box<dyn std::error::Error>> {
 /// let running = Handlers::new(runner)
@@ -177,7 +177,7 @@ impl Handlers {
         let mut supervisors = JoinSet::new();
         for (table, entities) in shared.runner.tables() {
             let consumers = &shared.runner.checked().model.consumers;
-            let is_here = |consumer: &keyform_model::schema::Consumer| {
+            let is_here = |consumer: &keyform_language::schema::Consumer| {
                 matches!(consumer.target, Target::Handler(_))
                     && consumer.entity.is_some_and(|entity| entities.contains(&entity))
             };

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use keyform_core::{ErrorCode, Execute};
-use keyform_model::schema::{Model, Target};
+use keyform_language::schema::{Model, Target};
 
 use super::change::EntityChange;
 use super::handlers::{HandleError, Redriven, Settings, Shared};

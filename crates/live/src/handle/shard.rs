@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keyform_core::operation::ChangeRecord;
-use keyform_model::schema::{Consumer, EntityId, Target};
+use keyform_language::schema::{Consumer, EntityId, Target};
 use tokio::time::Instant;
 
 use super::change::EntityChange;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use keyform_core::Error;
 use keyform_core::operation::Shard;
-use keyform_model::schema::EntityId;
+use keyform_language::schema::EntityId;
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::handlers::{Begin, Shared};

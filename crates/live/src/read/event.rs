@@ -7,8 +7,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use keyform_core::Item;
 use keyform_core::operation::SequenceNumber;
-use keyform_model::run::{Found, RunError};
-use keyform_model::schema::EntityId;
+use keyform_language::schema::EntityId;
+use keyform_runtime::run::{Found, RunError};
 use sha2::{Digest, Sha256};
 
 use crate::feed::{FeedError, Position};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use keyform_core::execute::{BoxFuture, Watch};
 use keyform_core::{Attributes, Error, Execute, Operation, Output};
-use keyform_model::run::{Call, Caller, RunError, Runner};
-use keyform_model::schema::Permission;
+use keyform_language::schema::Permission;
+use keyform_runtime::run::{Call, Caller, RunError, Runner};
 use parking_lot::Mutex;
 
 /// An item that was looked at: its table and key.

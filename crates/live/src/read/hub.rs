@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use keyform_core::operation::SequenceNumber;
 use keyform_core::{Attributes, Execute, Item};
-use keyform_model::run::Reach;
-use keyform_model::schema::EntityId;
+use keyform_language::schema::EntityId;
+use keyform_runtime::run::Reach;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 

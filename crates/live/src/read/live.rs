@@ -10,7 +10,7 @@ use futures_core::Stream;
 use keyform_core::Execute;
 use keyform_core::execute::BoxFuture;
 use keyform_core::table::StreamView;
-use keyform_model::run::{Call, RunError, Runner};
+use keyform_runtime::run::{Call, RunError, Runner};
 use parking_lot::Mutex;
 use tokio::sync::{OnceCell, watch};
 use tokio::task::AbortHandle;
@@ -135,7 +135,7 @@ impl Live {
     ///
     /// ```
     /// use keyform_live::read::{Live, LiveError, LiveEvent};
-    /// use keyform_model::run::{Call, Runner};
+    /// use keyform_runtime::run::{Call, Runner};
     ///
     /// # async fn example(runner: Runner) -> Result<(), LiveError> {
     /// let call = Call { arguments: [("channelId".to_owned(), "general".into())].into(), ..Call::default() };

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use keyform_model::run::{Call, Runner};
+use keyform_runtime::run::{Call, Runner};
 use parking_lot::Mutex;
 
 use super::event::{Delivery, Ended, LiveEvent};

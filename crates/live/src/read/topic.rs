@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use keyform_core::Item;
-use keyform_model::evolve::Form;
-use keyform_model::run::{Call, Found, LiveRead, Passed, RunError, Runner, Seen};
-use keyform_model::schema::EntityId;
+use keyform_language::schema::EntityId;
+use keyform_runtime::evolve::Form;
+use keyform_runtime::run::{Call, Found, LiveRead, Passed, RunError, Runner, Seen};
 use parking_lot::Mutex;
 
 use super::event::{Delivery, Ended, Kind, LiveChange, LiveItem, key_text};

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use hyper::body::Incoming;
 use hyper::http::request::Parts;
 use hyper::{Method, Request};
-use keyform_model::run::{Call, Caller, json};
-use keyform_model::surface::{Audience, Pattern};
+use keyform_language::surface::{Audience, Pattern};
+use keyform_runtime::run::{Call, Caller, json};
 use serde_json::{Value, json};
 
 use super::arguments;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use hyper::HeaderMap;
 use hyper::header::CONTENT_TYPE;
 use keyform_core::{AttributeValue, Attributes};
-use keyform_model::run::{fits, in_words, json, misfit};
-use keyform_model::schema::{Model, Type};
-use keyform_model::surface::{Argument, CURSOR, Pattern};
+use keyform_language::schema::{Model, Type};
+use keyform_language::surface::{Argument, CURSOR, Pattern};
+use keyform_runtime::run::{fits, in_words, json, misfit};
 use serde_json::{Map, Value};
 
 use super::problem::{self, Problem};
@@ -115,7 +115,7 @@ fn checked(
     why: impl Fn() -> Option<String>,
 ) -> Result<AttributeValue, Problem> {
     // The beginning of a text need not have the form of a whole one.
-    let partial = argument.parameter.test == keyform_model::schema::Test::Begins;
+    let partial = argument.parameter.test == keyform_language::schema::Test::Begins;
     let value = value.filter(|value| partial || fits(value, &argument.kind));
     value.ok_or_else(|| {
         wrong(why().unwrap_or_else(|| format!("`{}` is not {}", argument.name, in_words(&argument.kind))))

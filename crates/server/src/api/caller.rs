@@ -9,9 +9,9 @@ use std::time::SystemTime;
 use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
 use keyform_core::Attributes;
-use keyform_model::run::{Caller, fits, json};
-use keyform_model::schema::{Field, Model};
-use keyform_model::surface::{Audience, Pattern};
+use keyform_language::schema::{Field, Model};
+use keyform_language::surface::{Audience, Pattern};
+use keyform_runtime::run::{Caller, fits, json};
 
 use super::problem::{self, Problem};
 use super::token;

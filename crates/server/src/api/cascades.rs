@@ -9,7 +9,7 @@ use std::time::Duration;
 use keyform_core::expression::{Path, Projection};
 use keyform_core::operation::Scan;
 use keyform_core::{AttributeValue, Error, ErrorCode, Operation, Output};
-use keyform_model::run::CASCADES;
+use keyform_language::bookkeeping::CASCADES;
 use tokio::sync::watch;
 
 use crate::shared::Shared;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use keyform_model::Checked;
+use keyform_language::Checked;
 
 /// What a new version of a model changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use keyform_model::run::{Caller, RunError};
+use keyform_runtime::run::{Caller, RunError};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -208,7 +208,7 @@ fn schema<Of: JsonSchema>() -> Value {
 }
 
 /// What a caller is told.
-pub(super) fn problem_of(error: FlowError, model: &keyform_model::schema::Model) -> Problem {
+pub(super) fn problem_of(error: FlowError, model: &keyform_language::schema::Model) -> Problem {
     match error {
         FlowError::Refused { outcome, detail } => Problem::refused(outcome, detail),
         FlowError::Arguments(detail) => Problem::new(problem::ARGUMENTS, detail),

@@ -3,7 +3,7 @@
 //! The life of a call:
 //! 1. `answer` reads the path: `/v1`, `/v1/{model}`, `/v1/{model}/openapi.json` or `/v1/{model}/{pattern}`.
 //! 2. [`Models`] knows the models; `served` is one of them with its runner, and makes its tables before the first call.
-//! 3. [`keyform_model::surface`] has the pattern, and whether it is for callers at all.
+//! 3. [`keyform_language::surface`] has the pattern, and whether it is for callers at all.
 //! 4. `caller` asks who calls: `token` verifies a bearer token with the [`TokenKeys`]; on loopback without keys a header is believed.
 //! 5. `arguments` reads query or body in the types of the model.
 //! 6. The runner runs the pattern; a write that is sent again under its `Idempotency-Key` it applies once, and answers alike.

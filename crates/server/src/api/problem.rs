@@ -1,8 +1,8 @@
 //! What went wrong, as `application/problem+json` (RFC 9457).
 
 use keyform_core::ErrorCode;
-use keyform_model::run::{Found, RunError, json};
-use keyform_model::schema::Model;
+use keyform_language::schema::Model;
+use keyform_runtime::run::{Found, RunError, json};
 use serde_json::{Map, Value};
 
 /// A problem on its way to a caller.

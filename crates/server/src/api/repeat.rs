@@ -2,7 +2,7 @@
 
 use aws_lc_rs::digest;
 use keyform_core::Item;
-use keyform_model::run::Caller;
+use keyform_runtime::run::Caller;
 
 type Hash = [u8; 32];
 

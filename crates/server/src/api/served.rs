@@ -1,9 +1,9 @@
 //! One model that is served: its runner, and its tables made before the first call.
 
-use keyform_model::Checked;
-use keyform_model::run::{Resumed, RunError, Runner};
-use keyform_model::schema::Model;
-use keyform_model::surface::Pattern;
+use keyform_language::Checked;
+use keyform_language::schema::Model;
+use keyform_language::surface::Pattern;
+use keyform_runtime::run::{Resumed, RunError, Runner};
 use tokio::sync::OnceCell;
 
 use super::flow::Flow;

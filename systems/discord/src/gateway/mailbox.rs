@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use keyform::execute::BoxFuture;
-use keyform::model::run::Surroundings;
+use keyform::runtime::run::Surroundings;
 use keyform::typed::WrongText;
 use serde::{Serialize, Serializer};
 use tokio::sync::Notify;

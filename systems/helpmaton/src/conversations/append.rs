@@ -1,7 +1,7 @@
 //! Appends a message.
 
 use keyform::CallError;
-use keyform::model::run::RunError;
+use keyform::runtime::run::RunError;
 use keyform::server::FlowError;
 use serde_json::Value;
 

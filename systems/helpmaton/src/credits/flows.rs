@@ -263,7 +263,7 @@ async fn begin_call(helpmaton: Helpmaton, call: FlowCall<CallArguments>) -> Resu
 /// The reservation, if the caller may write in its workspace.
 async fn own_reservation(
     helpmaton: &Helpmaton,
-    caller: &keyform::model::run::Caller,
+    caller: &keyform::runtime::run::Caller,
     id: &CreditReservationId,
 ) -> Result<CreditReservation, FlowError> {
     let found = helpmaton.model.reservation_by_id(id).await?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use keyform::model::run::RunError;
+use keyform::runtime::run::RunError;
 use keyform::server::FlowError;
 use keyform::{CallError, Epoch, Money};
 

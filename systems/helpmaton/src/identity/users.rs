@@ -1,6 +1,6 @@
 //! Users, found and signed up by their address.
 
-use keyform::model::run::RunError;
+use keyform::runtime::run::RunError;
 use keyform::server::FlowError;
 
 use crate::model::{

@@ -1,7 +1,7 @@
 //! Somebody with the token of an invitation looks at it, and accepts.
 
 use keyform::application::Application;
-use keyform::model::run::RunError;
+use keyform::runtime::run::RunError;
 use keyform::server::{FlowCall, FlowError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

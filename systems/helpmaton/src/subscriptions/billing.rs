@@ -1,7 +1,7 @@
 //! What the shop tells of a subscription. Its messages may come twice and late.
 
 use keyform::Timestamp;
-use keyform::model::run::RunError;
+use keyform::runtime::run::RunError;
 use keyform::server::FlowError;
 
 use super::plans::Limits;

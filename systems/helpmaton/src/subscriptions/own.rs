@@ -2,7 +2,7 @@
 
 use keyform::CallError;
 use keyform::application::Application;
-use keyform::model::run::RunError;
+use keyform::runtime::run::RunError;
 use keyform::server::{FlowCall, FlowError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keyform::application::Host;
-use keyform::model::seal::Keyring;
+use keyform::runtime::seal::Keyring;
 use keyform::server::{Models, Running, Server, Settings as ServerSettings, TokenKeys};
 use keyform::{Database, ModelOptions};
 use keyform_helpmaton::notify::{Notice, Recorded};

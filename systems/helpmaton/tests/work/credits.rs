@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use keyform::Money;
-use keyform::model::run::Caller as Claims;
+use keyform::runtime::run::Caller as Claims;
 use keyform::server::{FlowCall, FlowError};
 use keyform_helpmaton::credits::purchase::{Order, PurchaseError, purchase, signature};
 use keyform_helpmaton::credits::reserve::estimated;

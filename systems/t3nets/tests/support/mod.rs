@@ -1,7 +1,7 @@
 //! Tenants and people for scenarios. Stores are shared, so every id is fresh.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use keyform::model::bind::Fresh as _;
+use keyform::language::bind::Fresh as _;
 use keyform::surroundings::System;
 use keyform_scenario::Scene;
 use keyform_t3nets::model::{

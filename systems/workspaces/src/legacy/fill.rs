@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use keyform::model::bind::Fresh;
-use keyform::model::run::{Surroundings, Waiting};
+use keyform::language::bind::Fresh;
+use keyform::runtime::run::{Surroundings, Waiting};
 use keyform::surroundings::System;
 use keyform::{CallError, Execute, ModelOptions};
 

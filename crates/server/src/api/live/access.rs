@@ -5,9 +5,9 @@ use std::time::{Duration, SystemTime};
 use hyper::HeaderMap;
 use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue, SEC_WEBSOCKET_PROTOCOL};
 use keyform_core::Attributes;
-use keyform_model::run::Caller;
-use keyform_model::schema::Model;
-use keyform_model::surface::{Audience, Pattern};
+use keyform_language::schema::Model;
+use keyform_language::surface::{Audience, Pattern};
+use keyform_runtime::run::Caller;
 
 use super::super::caller::Authentication;
 use super::super::problem::{self, Problem};

@@ -4,10 +4,10 @@
 
 mod schema;
 
-use keyform_model::Checked;
-use keyform_model::document::ast::Number;
-use keyform_model::schema::{EntityId, Model, Read, Result as ReadResult, Write};
-use keyform_model::surface::{Argument, Audience, CONFLICT, Pattern};
+use keyform_language::Checked;
+use keyform_language::document::ast::Number;
+use keyform_language::schema::{EntityId, Model, Read, Result as ReadResult, Write};
+use keyform_language::surface::{Argument, Audience, CONFLICT, Pattern};
 use serde_json::{Map, Value, json};
 
 use super::flow::Flow;
@@ -16,7 +16,7 @@ use crate::sigv4::in_path;
 /// The OpenAPI document of a model.
 ///
 /// ```
-/// let checked = keyform_model::Checked::read("model shop\n\ntable Orders { key pk }\n");
+/// let checked = keyform_language::Checked::read("model shop\n\ntable Orders { key pk }\n");
 /// assert_eq!(keyform_server::openapi(&checked)["openapi"], "3.1.0");
 /// ```
 #[must_use]

@@ -1,7 +1,7 @@
-//! The types of a model as JSON Schema, as values of them are read and written by `keyform_model::run::json`.
+//! The types of a model as JSON Schema, as values of them are read and written by `keyform_runtime::run::json`.
 
-use keyform_model::document::ast::Bounds;
-use keyform_model::schema::{Entity, Field, Type};
+use keyform_language::document::ast::Bounds;
+use keyform_language::schema::{Entity, Field, Type};
 use serde_json::{Map, Value, json};
 
 /// An entity without its secret fields.

@@ -1,0 +1,258 @@
+//! A pattern as a call: arguments, answer, refusals, and what its documentation says.
+
+use keyform_language::Checked;
+use keyform_language::cost;
+use keyform_language::cost::text::number;
+use keyform_language::document::ast::{Number, StreamView};
+use keyform_language::explain::words;
+use keyform_language::plan::ReadPlan;
+use keyform_language::schema::{Read, ReadId, Result as ReadResult, Type, Write};
+use keyform_language::surface::{self, Pattern};
+
+use super::kind::{Kind, Kinds};
+use super::lines;
+use super::object::ObjectId;
+
+/// A pattern that callers can reach.
+pub(crate) struct Call<'a> {
+    /// Its name in the model and in its path.
+    pub(crate) name: &'a str,
+    /// Whether it is a write.
+    pub(crate) is_write: bool,
+    /// What its author says of it, as lines.
+    pub(crate) summary: Vec<String>,
+    /// The same, how it runs, what it costs: paragraphs of lines.
+    pub(crate) docs: Vec<Vec<String>>,
+    /// Its arguments, in order.
+    pub(crate) arguments: Vec<Argument<'a>>,
+    /// What it returns.
+    pub(crate) returns: Returns,
+    /// The names by which it is refused.
+    pub(crate) outcomes: Vec<String>,
+    /// What it tells to whoever follows it; `None` if it cannot be followed.
+    pub(crate) live: Option<Live>,
+}
+
+/// An argument of a call.
+pub(crate) struct Argument<'a> {
+    /// Its name in the model and on the wire.
+    pub(crate) name: &'a str,
+    /// Its documentation: that of the field it is about.
+    pub(crate) docs: Vec<String>,
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// Whether it must be given.
+    pub(crate) required: bool,
+    /// In a query it stands as JSON, whatever its value is.
+    pub(crate) as_json: bool,
+}
+
+/// What a call returns.
+pub(crate) enum Returns {
+    /// Nothing.
+    Nothing,
+    /// An item.
+    One(ObjectId),
+    /// An item or nothing.
+    Maybe(ObjectId),
+    /// All items at once.
+    Items(ObjectId),
+    /// Items, page by page.
+    Pages(ObjectId),
+    /// How many there are.
+    Count,
+    /// Items of several entities, by the entities' names.
+    Parts(Vec<(String, ObjectId, Number)>),
+}
+
+/// What a read tells that is followed live.
+pub(crate) enum Live {
+    /// The one item that there can be, of this entity, or that there is none.
+    One(String, ObjectId),
+    /// Items of these entities, by the entities' names.
+    Items(Vec<(String, ObjectId)>),
+    /// How many there are.
+    Count,
+}
+
+impl Returns {
+    /// The objects it is made of.
+    pub(super) fn objects(&self) -> Vec<ObjectId> {
+        match self {
+            Self::Nothing | Self::Count => Vec::new(),
+            Self::One(object) | Self::Maybe(object) | Self::Items(object) | Self::Pages(object) => vec![*object],
+            Self::Parts(parts) => parts.iter().map(|(_, object, _)| *object).collect(),
+        }
+    }
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn of(checked: &'a Checked, pattern: Pattern<'a>, kinds: &mut Kinds<'a>) -> Self {
+        let model = &checked.model;
+        let mut arguments = Vec::new();
+        for argument in pattern.arguments(model) {
+            arguments.push(self::argument(checked, pattern, &argument, kinds));
+        }
+        let (docs, returns) = match pattern {
+            Pattern::Read(read) => (read_docs(checked, read), read_returns(read, pattern, kinds, checked)),
+            Pattern::Write(write) => (write_docs(checked, write), write_returns(write, pattern, kinds, checked)),
+        };
+        let live = match pattern {
+            Pattern::Read(read) => live(checked, read, &returns),
+            Pattern::Write(_) => None,
+        };
+        Self {
+            name: pattern.name(),
+            is_write: matches!(pattern, Pattern::Write(_)),
+            summary: match pattern {
+                Pattern::Read(read) => lines(&read.docs),
+                Pattern::Write(write) => lines(&write.docs),
+            },
+            docs: docs.into_iter().filter(|paragraph| !paragraph.is_empty()).collect(),
+            arguments,
+            returns,
+            outcomes: outcomes(checked, pattern),
+            live,
+        }
+    }
+}
+
+/// A read can be followed if the stream of its table has both images of an item.
+fn live(checked: &Checked, read: &Read, returns: &Returns) -> Option<Live> {
+    let plan = read_plan(checked, read)?;
+    let Some((StreamView::NewAndOld, _)) = &checked.model.table(plan.table).stream else { return None };
+    let entity = || Some(checked.model.entity(*plan.returns.first()?).name.clone());
+    match returns {
+        Returns::Nothing => None,
+        Returns::Count => Some(Live::Count),
+        Returns::One(object) | Returns::Maybe(object) if plan.unique => Some(Live::One(entity()?, *object)),
+        Returns::One(object) | Returns::Maybe(object) | Returns::Items(object) | Returns::Pages(object) => {
+            Some(Live::Items(vec![(entity()?, *object)]))
+        }
+        Returns::Parts(parts) => {
+            Some(Live::Items(parts.iter().map(|(name, object, _)| (name.clone(), *object)).collect()))
+        }
+    }
+}
+
+fn read_plan<'a>(checked: &'a Checked, read: &Read) -> Option<&'a ReadPlan> {
+    let number = checked.model.reads.iter().position(|other| other.name == read.name)?;
+    checked.plans.read(ReadId(number))
+}
+
+/// All names of refusals, that of a conflict included.
+fn outcomes(checked: &Checked, pattern: Pattern<'_>) -> Vec<String> {
+    let mut names = pattern.outcomes(checked);
+    if matches!(pattern, Pattern::Write(_)) && !names.iter().any(|name| name == surface::CONFLICT) {
+        names.push(surface::CONFLICT.to_owned());
+    }
+    names
+}
+
+fn argument<'a>(
+    checked: &'a Checked,
+    pattern: Pattern<'a>,
+    argument: &surface::Argument<'a>,
+    kinds: &mut Kinds<'a>,
+) -> Argument<'a> {
+    let parameter = argument.parameter;
+    let is_read = matches!(pattern, Pattern::Read(_));
+    let place = format!("{} {}", pattern.name(), argument.name);
+    let known = parameter.field.filter(|_| !parameter.declared).map(|field| kinds.field(field));
+    let of_field = known.map(|known| match argument.kind {
+        Type::List(..) if parameter.test == keyform_language::schema::Test::In => Kind::List(Box::new(known)),
+        _ => known,
+    });
+    let kind = match of_field.unwrap_or_else(|| kinds.of(&argument.kind, &place)) {
+        // The beginning of an id is not an id.
+        Kind::Id(_) | Kind::OneOf(_) | Kind::Time | Kind::Date
+            if parameter.test == keyform_language::schema::Test::Begins =>
+        {
+            Kind::Text
+        }
+        // What only a key's template knows is a text.
+        Kind::Json if is_read && matches!(argument.kind.resolved(), Type::Unknown) => Kind::Text,
+        kind => kind,
+    };
+    let docs = parameter.field.map(|(entity, field)| checked.model.entity(entity).field(field).docs.clone());
+    let as_json = is_read && holds_json(&kind);
+    Argument { name: argument.name, docs: docs.unwrap_or_default(), kind, required: argument.required, as_json }
+}
+
+fn holds_json(kind: &Kind) -> bool {
+    match kind {
+        Kind::Json => true,
+        Kind::List(of) => holds_json(of),
+        _ => false,
+    }
+}
+
+fn read_returns<'a>(read: &'a Read, pattern: Pattern<'a>, kinds: &mut Kinds<'a>, checked: &'a Checked) -> Returns {
+    let model = &checked.model;
+    let selected: Option<Vec<String>> = read.select.as_ref().map(|selected| {
+        selected.iter().map(|((entity, field), _)| model.entity(*entity).field(*field).name.clone()).collect()
+    });
+    let ReadResult::Parts(parts) = &read.result else { return Returns::Count };
+    let mut found: Vec<(String, ObjectId, Number)> = Vec::new();
+    for (entity, number, _) in parts {
+        let Some(entity) = *entity else { continue };
+        let name = &model.entity(entity).name;
+        let object = match &selected {
+            Some(only) if parts.len() == 1 => kinds.entity(entity, &format!("{} item", read.name), Some(only)),
+            Some(only) => kinds.entity(entity, &format!("{} {name}", read.name), Some(only)),
+            None => kinds.entity(entity, name, None),
+        };
+        found.push((name.clone(), object, *number));
+    }
+    match found.as_slice() {
+        [] => Returns::Nothing,
+        [(_, object, Number::One)] => Returns::One(*object),
+        [(_, object, Number::Maybe)] => Returns::Maybe(*object),
+        [(_, object, Number::Many)] if pattern.has_pages() => Returns::Pages(*object),
+        [(_, object, Number::Many)] => Returns::Items(*object),
+        _ => Returns::Parts(found),
+    }
+}
+
+fn write_returns<'a>(write: &'a Write, pattern: Pattern<'a>, kinds: &mut Kinds<'a>, checked: &'a Checked) -> Returns {
+    let Some((Some(entity), _)) = write.result else { return Returns::Nothing };
+    let object = kinds.entity(entity, &checked.model.entity(entity).name, None);
+    if pattern.may_be_none() { Returns::Maybe(object) } else { Returns::One(object) }
+}
+
+fn read_docs(checked: &Checked, read: &Read) -> Vec<Vec<String>> {
+    let mut docs = vec![lines(&read.docs)];
+    if let Some(plan) = read_plan(checked, read) {
+        let cost = cost::read::read(&checked.model, read, plan);
+        let mut how = words::of_read(&checked.model, read, plan);
+        how.push(units(cost.units, "read", cost.assumed));
+        docs.push(how.iter().map(|line| bullet(line)).collect());
+    }
+    docs
+}
+
+fn write_docs(checked: &Checked, write: &Write) -> Vec<Vec<String>> {
+    let mut docs = vec![lines(&write.docs)];
+    let number_of = checked.model.writes.iter().position(|other| other.name == write.name);
+    if let Some(Some(plan)) = number_of.and_then(|number| checked.plans.writes.get(number)) {
+        let cost = cost::write::write(&checked.model, write, plan);
+        let mut how = words::of_write(&checked.model, write, plan);
+        how.push(units(cost.units + cost.index_units, "write", cost.assumed));
+        docs.push(how.iter().map(|line| bullet(line)).collect());
+    }
+    docs
+}
+
+/// A line of a list; keys stand as code, so that their braces mean nothing to whoever reads documentation.
+fn bullet(line: &str) -> String {
+    match line.strip_prefix("- ") {
+        Some(inner) => format!("  - {inner}"),
+        None if line.contains('"') && !line.contains('`') => format!("- `{line}`"),
+        None => format!("- {line}"),
+    }
+}
+
+fn units(units: f64, sort: &str, assumed: bool) -> String {
+    let about = if assumed { "about " } else { "" };
+    format!("{about}{} {sort} unit{}", number(units), if units == 1.0 { "" } else { "s" })
+}

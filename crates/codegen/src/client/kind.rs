@@ -1,0 +1,229 @@
+//! The types of a model as clients see them, by how their values travel.
+
+use keyform_language::schema::{EntityId, Field, FieldId, Model, Type};
+
+use super::names;
+use super::object::{Member, Object, ObjectId};
+
+/// The largest whole number that every reader of JSON keeps exactly.
+const SAFE_INTEGER_MAX: i64 = (1 << 53) - 1;
+
+/// What a value is to a client.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Kind {
+    /// A text.
+    Text,
+    /// The id of an entity: a text that is told from others.
+    Id(EntityId),
+    /// A whole number within ±(2⁵³ − 1): a number of JSON.
+    Small,
+    /// A whole number: a number of JSON, or a text of digits where that would lose some.
+    Whole,
+    /// A number of up to 38 digits: likewise.
+    Decimal,
+    /// Whole nano-units: likewise.
+    Money,
+    /// A truth value.
+    Bool,
+    /// Bytes, in base64.
+    Bytes,
+    /// A point in time of 24 characters.
+    Time,
+    /// A day.
+    Date,
+    /// One of these texts.
+    OneOf(Vec<String>),
+    /// A list.
+    List(Box<Self>),
+    /// A set, as a list.
+    Set(Box<Self>),
+    /// A map from texts.
+    Map(Box<Self>),
+    /// A record.
+    Object(ObjectId),
+    /// Any value.
+    Json,
+}
+
+impl Kind {
+    /// The record that it is, or that its elements are.
+    pub(crate) fn object(&self) -> Option<ObjectId> {
+        match self {
+            Self::Object(object) => Some(*object),
+            Self::List(of) | Self::Set(of) | Self::Map(of) => of.object(),
+            _ => None,
+        }
+    }
+}
+
+/// Makes kinds of types, and keeps the objects that it meets.
+pub(super) struct Kinds<'a> {
+    model: &'a Model,
+    /// The entities whose ids are told apart.
+    ids: Vec<EntityId>,
+    objects: Vec<Object>,
+}
+
+impl<'a> Kinds<'a> {
+    pub(super) fn new(model: &'a Model) -> Self {
+        let ids = model.entity_ids().filter(|&entity| has_own_id(model, entity)).collect();
+        Self { model, ids, objects: Vec::new() }
+    }
+
+    /// The ids that something uses, with their names, and all objects.
+    pub(super) fn finish(self) -> (Vec<(EntityId, String)>, Vec<Object>) {
+        let named = self.ids.iter().map(|&id| (id, id_name(self.model, id))).collect();
+        (named, self.objects)
+    }
+
+    /// The items of an entity, or with names only these fields of it.
+    pub(super) fn entity(&mut self, id: EntityId, name: &str, only: Option<&[String]>) -> ObjectId {
+        let entity = self.model.entity(id);
+        let wanted = |field: &Field| only.is_none_or(|only| only.contains(&field.name));
+        let key = if only.is_some() { format!("selection {name}") } else { format!("entity {name}") };
+        if let Some(known) = self.known(&key) {
+            return known;
+        }
+        let docs = match only {
+            Some(_) => vec![format!("Some fields of `{}`.", entity.name)],
+            None => entity.docs.clone(),
+        };
+        let place = self.reserve(key, names::pascal(name), docs);
+        let mut members = Vec::new();
+        for (number, field) in entity.fields.iter().enumerate() {
+            if field.flags.secret.is_none() && wanted(field) {
+                members.push(self.member(field, self.kind_of_field(id, FieldId(number)), &entity.name));
+            }
+        }
+        self.objects[place.0].members = members;
+        place
+    }
+
+    fn known(&self, key: &str) -> Option<ObjectId> {
+        self.objects.iter().position(|object| object.key == key).map(ObjectId)
+    }
+
+    /// A place for an object whose members are not known yet.
+    fn reserve(&mut self, key: String, name: String, docs: Vec<String>) -> ObjectId {
+        self.objects.push(Object { key, name, docs, members: Vec::new() });
+        ObjectId(self.objects.len() - 1)
+    }
+
+    /// An id of its own or a version, if the field is one; what else it is follows from its type.
+    fn kind_of_field(&self, entity: EntityId, field: FieldId) -> Option<Kind> {
+        if self.model.entity(entity).field(field).flags.version.is_some() {
+            // One write a microsecond makes a number of 2⁵³ in 285 years.
+            return Some(Kind::Small);
+        }
+        let is_id = self.ids.contains(&entity) && self.model.entity(entity).id_field() == Some(field);
+        is_id.then_some(Kind::Id(entity))
+    }
+
+    fn member(&mut self, field: &Field, known: Option<Kind>, owner: &str) -> Member {
+        let kind = known.unwrap_or_else(|| self.of(&field.kind, &format!("{owner} {}", field.name)));
+        Member { name: field.name.clone(), docs: field.docs.clone(), kind, optional: field.optional, null: field.null }
+    }
+
+    /// Fields of a record, or of a caller.
+    pub(super) fn members(&mut self, fields: &[&Field], owner: &str) -> Vec<Member> {
+        fields.iter().map(|field| self.member(field, None, owner)).collect()
+    }
+
+    /// The kind of a field of an entity.
+    pub(super) fn field(&mut self, (entity, field): (EntityId, FieldId)) -> Kind {
+        let of = self.model.entity(entity);
+        let known = self.kind_of_field(entity, field);
+        self.member(of.field(field), known, &of.name).kind
+    }
+
+    /// The kind of a type; a record gets its name from where it stands.
+    pub(super) fn of(&mut self, kind: &Type, place: &str) -> Kind {
+        match kind {
+            Type::Ref { entity: Some(entity), field, plain } => {
+                self.id_of(*entity, *field).unwrap_or_else(|| self.of(plain, place))
+            }
+            Type::Copy { entity: Some(entity), field: Some(field), plain } => {
+                self.id_of(*entity, Some(*field)).unwrap_or_else(|| self.of(plain, place))
+            }
+            Type::Ref { plain, .. } | Type::Copy { plain, .. } => self.of(plain, place),
+            Type::List(of, _) => Kind::List(Box::new(self.of(of, place))),
+            Type::Set(of, _) => Kind::Set(Box::new(self.of(of, place))),
+            Type::Map(of, _) => Kind::Map(Box::new(self.of(of, place))),
+            Type::Record(fields) => Kind::Object(self.record(fields, place)),
+            plain => scalar(plain),
+        }
+    }
+
+    fn record(&mut self, fields: &[Field], place: &str) -> ObjectId {
+        let key = format!("record {place}");
+        if let Some(known) = self.known(&key) {
+            return known;
+        }
+        let found = self.reserve(key, names::pascal(place), Vec::new());
+        let members = self.members(&fields.iter().collect::<Vec<_>>(), place);
+        self.objects[found.0].members = members;
+        found
+    }
+
+    /// The id that a reference points to, followed through entities whose id is a reference itself.
+    fn id_of(&self, entity: EntityId, field: Option<FieldId>) -> Option<Kind> {
+        let (mut entity, mut field) = (entity, field);
+        for _ in 0..self.model.entities.len() {
+            let of = self.model.entity(entity);
+            let id = of.id_field();
+            let at = field.or(id)?;
+            if self.ids.contains(&entity) && Some(at) == id {
+                return Some(Kind::Id(entity));
+            }
+            match of.field(at).kind {
+                Type::Ref { entity: Some(next), field: next_field, .. } => (entity, field) = (next, next_field),
+                _ => return None,
+            }
+        }
+        None
+    }
+}
+
+fn scalar(kind: &Type) -> Kind {
+    match kind {
+        Type::Int(bounds) => {
+            let is_safe = |bound: Option<i64>| bound.is_some_and(|bound| bound.abs() <= SAFE_INTEGER_MAX);
+            if is_safe(bounds.min) && is_safe(bounds.max) { Kind::Small } else { Kind::Whole }
+        }
+        Type::Epoch | Type::EpochMs => Kind::Small,
+        Type::Number => Kind::Decimal,
+        Type::Money => Kind::Money,
+        Type::Bool => Kind::Bool,
+        Type::Binary(_) => Kind::Bytes,
+        Type::Timestamp => Kind::Time,
+        Type::Date => Kind::Date,
+        Type::OneOf(texts) => Kind::OneOf(texts.clone()),
+        Type::Json | Type::Unknown => Kind::Json,
+        _ => Kind::Text,
+    }
+}
+
+/// Whether the id of an entity is a text of its own that is worth a type: it is made for it, or something refers to it.
+fn has_own_id(model: &Model, entity: EntityId) -> bool {
+    let of = model.entity(entity);
+    let Some(id) = of.id_field().map(|id| of.field(id)) else { return false };
+    let is_text =
+        matches!(id.kind, Type::String(_) | Type::Slug(_) | Type::Ulid | Type::Uuid | Type::Email | Type::Url);
+    let fields = || model.entities.iter().flat_map(|entity| &entity.fields);
+    let is_referred =
+        || fields().any(|field| matches!(field.kind, Type::Ref { entity: Some(to), field: None, .. } if to == entity));
+    id.flags.secret.is_none() && is_text && (id.is_generated() || is_referred())
+}
+
+/// `UserId` of `userId` in `User`, `InviteCode` of `code` in `Invite`.
+fn id_name(model: &Model, entity: EntityId) -> String {
+    let of = model.entity(entity);
+    let field = of.id_field().map_or("id", |id| of.field(id).name.as_str());
+    let words = names::words(&of.name);
+    let last = words.last().map(|word| word.to_lowercase()).unwrap_or_default();
+    if field.to_lowercase().contains(&last) {
+        names::pascal(field)
+    } else {
+        names::pascal(&format!("{} {field}", of.name))
+    }
+}

@@ -1,0 +1,88 @@
+//! A method for each read that can be followed live. What they share stands in `live.py`.
+
+use crate::client::{Call, Client, Kind, Live, ObjectId};
+
+use super::methods::{apart, parameters, sent_arguments, signature};
+use super::naming::{CallNames, Naming};
+use super::types::decoder;
+use super::{docstring, quoted};
+
+/// The longest line.
+const LINE_MAX: usize = 120;
+
+/// The class of live reads.
+pub(super) fn class(client: &Client<'_>, naming: &Naming) -> String {
+    let mut text = format!(
+        "class {}:\n    \"\"\"The reads of the model `{}` that can be followed: what is there, then every change of it.\"\"\"\n\n    def __init__(self, connection: _Connection) -> None:\n        self._connection = connection\n",
+        naming.live_class, client.model
+    );
+    for (call, names) in client.calls.iter().zip(&naming.calls) {
+        if let Some(live) = &call.live {
+            text.push('\n');
+            text.push_str(&method(call, live, names, naming));
+        }
+    }
+    text
+}
+
+fn method(call: &Call<'_>, live: &Live, names: &CallNames, naming: &Naming) -> String {
+    let mut takes = parameters(call, names, naming);
+    let reader = |object: &ObjectId| decoder(&Kind::Object(*object), naming).unwrap_or_default();
+    let (class, of, told, from) = match live {
+        Live::One(_, object) => {
+            ("Live", format!("{} | None", naming.object(*object)), format!("_live_one({})", reader(object)), "None")
+        }
+        Live::Items(entities) => {
+            takes.push(format!("{}: str | None = None", names.live_token));
+            let kinds: Vec<&str> = entities.iter().map(|(_, object)| naming.object(*object)).collect();
+            let entity = |(name, object): &(String, ObjectId)| format!("{}: {}", quoted(name), reader(object));
+            let decoders = entities.iter().map(entity).collect::<Vec<_>>().join(", ");
+            ("LiveItems", kinds.join(" | "), format!("{{{decoders}}}"), names.live_token.as_str())
+        }
+        Live::Count => ("Live", "int".to_owned(), "_live_count()".to_owned(), "None"),
+    };
+    takes.push(format!("{}: int | None = None", names.live_tries));
+    let class = naming.own(class);
+    let head = signature(&names.live, &takes, &format!("{class}[{of}]"));
+    let (name, given) = (quoted(call.name), sent_arguments(call, names, None));
+    let made = made(&class, &["self._connection", &name, &given, &told, from, &names.live_tries]);
+    format!(
+        "{head}{}{}        return {made}\n",
+        docstring("        ", &docs(call, live, names, naming)),
+        apart(call, names)
+    )
+}
+
+/// A call, on one line if it is not too long.
+fn made(class: &str, given: &[&str]) -> String {
+    let short = format!("{class}({})", given.join(", "));
+    if short.chars().count() <= LINE_MAX - "        return ".len() {
+        return short;
+    }
+    let lines: String = given.iter().map(|given| format!("            {given},\n")).collect();
+    format!("{class}(\n{lines}        )")
+}
+
+fn docs(call: &Call<'_>, live: &Live, names: &CallNames, naming: &Naming) -> Vec<String> {
+    let tells = match live {
+        Live::One(..) => "Tells the item, or ``None`` while there is none, and again whenever that changes.",
+        Live::Items(_) => "Tells a page of what is there, then each insert, change and removal, also beyond the page.",
+        Live::Count => "Tells how many there are, and again whenever that changes.",
+    };
+    let mut text = call.summary.clone();
+    if !text.is_empty() {
+        text.push(String::new());
+    }
+    text.extend([format!("{tells} :class:`{}` says when it ends.", naming.own("Live")), String::new()]);
+    if matches!(live, Live::Items(_)) {
+        text.push(format!(
+            ":param {}: goes on after the event that had this token, if that is not too long ago",
+            names.live_token
+        ));
+    }
+    text.push(format!(
+        ":param {}: how often in a row a lost connection is made again; 12 times if nothing is said",
+        names.live_tries
+    ));
+    text
+}

@@ -1,0 +1,115 @@
+//! The arguments that callers give to a pattern.
+
+use keyform_language::schema::{
+    ChangeKind, Entity, EntityId, Expr, ExprKind, Field, FieldId, Flags, Model, Origin, Parameter, Test, Type,
+};
+use keyform_language::surface::Pattern;
+
+use super::names::{Scope, pascal, snake};
+use super::types::{Passed, Place, RustType, Types};
+
+/// An argument as it is printed.
+pub(super) struct Argument {
+    /// Its name in the model.
+    pub(super) name: String,
+    /// Its name in Rust.
+    pub(super) rust: String,
+    pub(super) kind: RustType,
+    pub(super) required: bool,
+    /// NULL is given for nothing.
+    pub(super) null: bool,
+}
+
+impl Argument {
+    /// `user_id: &UserId`
+    pub(super) fn parameter(&self) -> String {
+        format!("{}: {}", self.rust, self.kind.parameter())
+    }
+
+    /// The value for a call, of a parameter.
+    pub(super) fn passed(&self) -> String {
+        if self.kind.passed == Passed::Copied { format!("&{}", self.rust) } else { self.rust.clone() }
+    }
+}
+
+/// The arguments of a pattern.
+pub(super) fn of(types: &mut Types<'_>, pattern: Pattern<'_>) -> Vec<Argument> {
+    let mut scope = Scope::with(&["call", "input", "parts"]);
+    let mut arguments = Vec::new();
+    for argument in pattern.arguments(&types.checked.model) {
+        let kind = kind(types, pattern, argument.parameter, argument.name);
+        let rust = scope.take(&snake(argument.name), "_");
+        let null = argument.required && is_null(&types.checked.model, argument.parameter);
+        arguments.push(Argument { name: argument.name.to_owned(), rust, kind, required: argument.required, null });
+    }
+    arguments
+}
+
+/// Whether the parameter is a field that stores NULL for nothing.
+fn is_null(model: &Model, parameter: &Parameter) -> bool {
+    parameter.field.is_some_and(|(entity, field)| !parameter.declared && model.entity(entity).field(field).null)
+}
+
+fn kind(types: &mut Types<'_>, pattern: Pattern<'_>, parameter: &Parameter, name: &str) -> RustType {
+    let one = match (parameter.test, parameter.field) {
+        (Test::Begins, _) => return RustType::text(),
+        (_, Some((entity, field))) if !parameter.declared => types.of_field(entity, field),
+        _ => declared(types, pattern, parameter, name),
+    };
+    if parameter.test == Test::In { one.list() } else { one }
+}
+
+fn declared(types: &mut Types<'_>, pattern: Pattern<'_>, parameter: &Parameter, name: &str) -> RustType {
+    if let Some((entity, field)) = target(&types.checked.model, pattern, parameter) {
+        return types.of_field(entity, field);
+    }
+    let key = format!("pattern {}.{name}", pattern.name());
+    let place = Place::new(key, format!("{}{}", pascal(pattern.name()), pascal(name)));
+    types.of_named(&named(name, &parameter.kind), &place)
+}
+
+/// A parameter as if it were a field.
+fn named(name: &str, kind: &Type) -> Field {
+    Field {
+        name: name.to_owned(),
+        name_span: Default::default(),
+        span: Default::default(),
+        docs: Vec::new(),
+        kind: kind.clone(),
+        type_span: Default::default(),
+        optional: false,
+        null: false,
+        flags: Flags::default(),
+        default: None,
+    }
+}
+
+/// The field that a parameter with a type of its own becomes, as it is: the parameter then has the field's type, an id's or an enum's.
+fn target(model: &Model, pattern: Pattern<'_>, parameter: &Parameter) -> Option<(EntityId, FieldId)> {
+    let Pattern::Write(write) = pattern else { return None };
+    let number = write.parameters.iter().position(|other| other.field_name == parameter.field_name)?;
+    let is_parameter = |expr: &Expr| {
+        matches!(&expr.kind, ExprKind::Place(place)
+            if place.path.is_empty() && matches!(place.origin, Origin::Parameter(of) if of == number))
+    };
+    let fits = |entity: &Entity, field: FieldId| same(entity.field(field).kind.resolved(), parameter.kind.resolved());
+    write.actions().into_iter().find_map(|action| {
+        let id = action.entity?;
+        let entity = model.entity(id);
+        let keys = action.keys.iter().filter(|(_, expr)| is_parameter(expr)).map(|(field, _)| *field);
+        let sets = action.changes.iter().filter_map(|change| match &change.kind {
+            ChangeKind::Set(expr) if change.path().is_empty() && is_parameter(expr) => change.field,
+            _ => None,
+        });
+        keys.chain(sets).find(|&field| fits(entity, field)).map(|field| (id, field))
+    })
+}
+
+/// Whether both are ids of one form, or the same texts.
+fn same(one: &Type, other: &Type) -> bool {
+    match (one, other) {
+        (Type::Ulid, Type::Ulid) | (Type::Uuid, Type::Uuid) => true,
+        (Type::OneOf(one), Type::OneOf(other)) => one == other,
+        _ => false,
+    }
+}

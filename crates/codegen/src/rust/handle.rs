@@ -1,0 +1,211 @@
+//! The handle of a model: what its methods belong to.
+
+use keyform_language::Checked;
+use keyform_language::schema::Permission;
+
+use super::argument::Argument;
+use super::fields::{self, Shown};
+use super::names::{Scope, pascal, snake};
+use super::types::{Place, Types};
+use super::{Items, docs, entity, layout, read, write};
+
+/// The methods that every handle has, and `new`, by which readers expect a handle.
+const METHODS: [&str; 10] = [
+    "as_caller",
+    "calls",
+    "change",
+    "create_tables",
+    "new",
+    "on",
+    "open",
+    "open_with",
+    "resume_cascades",
+    "with_token",
+];
+
+/// The methods of all patterns, and the items that belong to them.
+pub(super) struct Patterns {
+    pub(super) methods: String,
+    pub(super) items: String,
+}
+
+/// Prints all patterns: reads, then writes, in the order of the file.
+pub(super) fn patterns(types: &mut Types<'_>, items: &Items) -> Patterns {
+    let model = &types.checked.model;
+    let mut scope = Scope::with(&METHODS);
+    let mut patterns = Patterns { methods: String::new(), items: String::new() };
+    for number in 0..model.reads.len() {
+        let method = scope.take(&snake(&model.reads[number].name), "_read");
+        let (code, made) = read::print(types, number, &method);
+        patterns.add(types, &code, &made);
+    }
+    for number in 0..model.writes.len() {
+        let method = scope.take(&snake(&model.writes[number].name), "_write");
+        let (code, made) = write::print(types, items, number, &method);
+        patterns.add(types, &code, &made);
+    }
+    patterns
+}
+
+impl Patterns {
+    fn add(&mut self, types: &mut Types<'_>, method: &str, items: &str) {
+        self.methods.push('\n');
+        self.methods.push_str(method);
+        self.items.push_str(&std::mem::take(&mut types.unprinted));
+        self.items.push_str(items);
+    }
+}
+
+/// The beginning of a method: the call with its arguments.
+pub(super) fn begun(pattern: &str, arguments: &[Argument]) -> String {
+    begun_by(pattern, arguments, Argument::passed)
+}
+
+/// The same, with another way to the arguments.
+pub(super) fn begun_by(pattern: &str, arguments: &[Argument], value: impl Fn(&Argument) -> String) -> String {
+    let binding = if arguments.is_empty() { "call" } else { "mut call" };
+    let mut code = layout::begun(binding, pattern);
+    for argument in arguments {
+        let how = if argument.null { "call.argument_or_null" } else { "call.argument" };
+        code.push_str(&layout::call(how, &[format!("{:?}", argument.name), value(argument)]));
+    }
+    code
+}
+
+/// Who may call a pattern, in words.
+pub(super) fn allowed(checked: &Checked, allow: Option<&Permission>) -> Option<String> {
+    match allow? {
+        Permission::Public(_) => Some("Everyone may call it.".to_owned()),
+        Permission::System(_) => Some("Only code may call it.".to_owned()),
+        Permission::When(condition) => Some(format!("Callers may if {}.", docs::code(&checked.words(condition.span)))),
+    }
+}
+
+/// The struct of what a caller's token proves; nothing if the model has no caller.
+pub(super) fn caller(types: &mut Types<'_>, items: &Items) -> String {
+    let checked = types.checked;
+    let Some(caller) = &checked.model.caller else { return String::new() };
+    let mut scope = Scope::default();
+    let mut shown = Vec::new();
+    for field in &caller.fields {
+        let place = Place::new(format!("caller.{}", field.name), format!("{}{}", items.caller, pascal(&field.name)));
+        let kind = types.of_named(field, &place);
+        shown.push(Shown::of(checked, field, scope.take(&snake(&field.name), "_"), kind));
+    }
+    fields::print(&items.caller, &["What a caller's token proves.".to_owned()], &shown)
+}
+
+/// The handle with its methods.
+pub(super) fn print(types: &Types<'_>, items: &Items, methods: &str) -> String {
+    let model = &types.checked.model;
+    let mut about = docs::of(&model.docs);
+    if about.is_empty() {
+        about = vec![format!("The model {}.", docs::code(&model.name))];
+    }
+    let mut code = docs::comment(0, &about);
+    code.push_str(&format!(
+        "#[derive(Clone, Debug)]\npub struct {0} {{\n    calls: keyform::typed::Calls,\n}}\n\nimpl {0} {{\n{OPEN}",
+        items.handle
+    ));
+    if model.caller.is_some() {
+        code.push_str(&AS_CALLER.replace("CALLER", &items.caller));
+    }
+    code.push_str(&change(types, items));
+    code.push_str(methods);
+    code.push_str("}\n\n");
+    code
+}
+
+const OPEN: &str = "    /// The model on an embedded database. Tables that are not there are made.
+    pub async fn open(database: &keyform::Database) -> Result<Self, keyform::CallError> {
+        Self::open_with(database, keyform::ModelOptions::new()).await
+    }
+
+    /// The same with options: variables in the names of tables, another clock.
+    pub async fn open_with(
+        database: &keyform::Database,
+        options: keyform::ModelOptions,
+    ) -> Result<Self, keyform::CallError> {
+        let model = Self::on(database.clone(), options)?;
+        model.create_tables().await?;
+        Ok(model)
+    }
+
+    /// The model on any store. No table is made.
+    pub fn on(
+        store: impl keyform::Execute + 'static,
+        options: keyform::ModelOptions,
+    ) -> Result<Self, keyform::CallError> {
+        let calls = keyform::typed::Calls::new(Self::SOURCE, std::sync::Arc::new(store), options)?;
+        Ok(Self { calls })
+    }
+
+    /// Makes the tables that are not there yet; their names.
+    pub async fn create_tables(&self) -> Result<Vec<String>, keyform::CallError> {
+        self.calls.create_tables().await
+    }
+
+    /// Takes up the cascades that somebody has left half-way. To be called at the start and now and then.
+    pub async fn resume_cascades(&self) -> Result<keyform::typed::Resumed, keyform::CallError> {
+        self.calls.resume_cascades().await
+    }
+
+    /// The same, with each write under a token of the store: a request that is sent again under it applies once. A call that
+    /// makes fresh ids is another request, and refused.
+    #[must_use]
+    pub fn with_token(&self, token: &str) -> Self {
+        let calls = self.calls.with_token(token);
+        Self { calls }
+    }
+
+    /// What runs the calls, for what has no typed form.
+    #[must_use]
+    pub fn calls(&self) -> &keyform::typed::Calls {
+        &self.calls
+    }
+";
+
+const AS_CALLER: &str = "
+    /// The same, called by someone: the model's guards decide what they may. Without a caller, code calls, which may everything.
+    #[must_use]
+    pub fn as_caller(&self, caller: CALLER) -> Self {
+        let calls = self.calls.as_caller(&caller);
+        Self { calls }
+    }
+";
+
+/// The method that reads a record of a stream.
+fn change(types: &Types<'_>, items: &Items) -> String {
+    let model = &types.checked.model;
+    let tables = entity::streamed(model);
+    let (table, name, about) = match tables.as_slice() {
+        [] => return String::new(),
+        [table] => ("", format!("{:?}", model.table(*table).name), ""),
+        _ => ("        table: &str,\n", "table".to_owned(), " The table is named as in the model or as in the store."),
+    };
+    format!(
+        "\n    /// What a record of a table's stream tells.{about}\n    pub fn change(\n        &self,\n{table}        record: &keyform::operation::ChangeRecord,\n    ) -> Result<{}, keyform::CallError> {{\n        self.calls.change({name}, record)\n    }}\n",
+        items.change
+    )
+}
+
+/// The text of the model, which the handle reads when it is opened.
+pub(super) fn source(checked: &Checked, items: &Items) -> String {
+    let text = &checked.source;
+    let odd = |letter: char| {
+        letter != '\n' && letter != '\t' && letter.is_control()
+            || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    };
+    let literal = if text.contains(odd) { format!("{text:?}") } else { raw(text) };
+    format!(
+        "impl {} {{\n    /// The model that this code was made of.\n    pub const SOURCE: &'static str = {literal};\n}}\n",
+        items.handle
+    )
+}
+
+/// A raw literal with as many `#` as the text needs.
+fn raw(text: &str) -> String {
+    let marks = (1..).map(|count| "#".repeat(count)).find(|marks| !text.contains(&format!("\"{marks}")));
+    let marks = marks.unwrap_or_default();
+    format!("r{marks}\"{text}\"{marks}")
+}

@@ -1,0 +1,334 @@
+//! What the fields and parameters of a model are in Rust.
+//!
+//! An entity's id is a type of its own, which every `ref` to it has too, and every field of the same name and type. (The last field of a key
+//! of several is one if its name says so: `memberId` of `Member`, but not `personId`.) A literal union is an enum, a
+//! record a struct, each named after where it stands.
+
+use std::collections::BTreeMap;
+
+use keyform_language::Checked;
+use keyform_language::document::ast::Bounds;
+use keyform_language::schema::{Entity, EntityId, Field, FieldId, Model, Type};
+
+use super::fields::{self, Shown};
+use super::names::{PRELUDE, Scope, pascal, snake};
+use super::{docs, layout};
+
+/// References that are followed at most: a circle of them has been reported.
+const REFERENCES_MAX: usize = 8;
+
+/// A type of Rust.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RustType {
+    /// As a field has it.
+    pub(super) owned: String,
+    /// How a function takes it.
+    pub(super) passed: Passed,
+}
+
+/// How a function takes a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Passed {
+    /// By value.
+    Copied,
+    /// As `&str`.
+    Text,
+    /// By reference.
+    Referred,
+    /// As a slice of these.
+    Slice(String),
+}
+
+impl RustType {
+    fn new(owned: impl Into<String>, passed: Passed) -> Self {
+        Self { owned: owned.into(), passed }
+    }
+
+    /// As a function's parameter.
+    pub(super) fn parameter(&self) -> String {
+        match &self.passed {
+            Passed::Copied => self.owned.clone(),
+            Passed::Text => "&str".to_owned(),
+            Passed::Referred => format!("&{}", self.owned),
+            Passed::Slice(of) => format!("&[{of}]"),
+        }
+    }
+
+    /// A list of these.
+    pub(super) fn list(&self) -> Self {
+        Self::new(format!("Vec<{}>", self.owned), Passed::Slice(self.owned.clone()))
+    }
+
+    pub(super) fn text() -> Self {
+        Self::new("String", Passed::Text)
+    }
+}
+
+/// Where a type stands: what it is known by, and what a type that is made for it is called.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    key: String,
+    name: String,
+}
+
+impl Place {
+    pub(super) fn new(key: String, name: String) -> Self {
+        Self { key, name }
+    }
+
+    fn within(&self, part: &str) -> Self {
+        Self { key: format!("{}/{part}", self.key), name: format!("{}{}", self.name, pascal(part)) }
+    }
+}
+
+/// The types of a model, and the names of all items that are printed.
+pub(super) struct Types<'a> {
+    pub(super) checked: &'a Checked,
+    pub(super) names: Scope,
+    /// The structs of the entities.
+    entities: Vec<String>,
+    /// The id types, by the field that they are of.
+    ids: BTreeMap<(EntityId, FieldId), String>,
+    /// The types made for places.
+    made: BTreeMap<String, RustType>,
+    /// The code of those that were made and not printed yet.
+    pub(super) unprinted: String,
+}
+
+impl<'a> Types<'a> {
+    pub(super) fn new(checked: &'a Checked) -> Self {
+        let mut names = Scope::with(&PRELUDE);
+        let entities =
+            checked.model.entities.iter().map(|entity| names.take(&pascal(&entity.name), "Entity")).collect();
+        Self { checked, names, entities, ids: BTreeMap::new(), made: BTreeMap::new(), unprinted: String::new() }
+    }
+
+    fn model(&self) -> &'a Model {
+        &self.checked.model
+    }
+
+    /// The struct of an entity.
+    pub(super) fn entity(&self, id: EntityId) -> &str {
+        &self.entities[id.0]
+    }
+
+    /// Makes the id types, and prints them.
+    pub(super) fn make_ids(&mut self) -> String {
+        let model = self.model();
+        let own = |id: EntityId| {
+            let entity = model.entity(id);
+            let field = entity.id_field().filter(|&field| is_own_id(entity.field(field)))?;
+            let alone = entity.key_fields().len() == 1 || entity.field(field).is_generated();
+            (alone || names_itself(entity, field)).then_some((id, field))
+        };
+        let own: Vec<(EntityId, FieldId)> = model.entity_ids().filter_map(own).collect();
+        let (named, others): (Vec<_>, Vec<_>) =
+            own.into_iter().partition(|&(entity, field)| names_itself(model.entity(entity), field));
+        let mut code = String::new();
+        for (entity, field) in named.into_iter().chain(others) {
+            // A field that is called as another entity's id is that.
+            if self.id_called(model.entity(entity).field(field)).is_none() {
+                code.push_str(&self.make_id(entity, field));
+            }
+        }
+        code
+    }
+
+    fn make_id(&mut self, id: EntityId, field_id: FieldId) -> String {
+        let entity = self.model().entity(id);
+        let field = entity.field(field_id);
+        let name = self.names.take(&id_name(&entity.name, &field.name), "Key");
+        let about = docs::comment(0, &[format!("The {} of [`{}`].", docs::code(&field.name), self.entity(id))]);
+        self.ids.insert((id, field_id), name.clone());
+        let Some(form) = form(&field.kind) else {
+            return format!(
+                "{about}#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]\npub struct {name}(pub i64);\n\nkeyform::int_id! {{ {name} }}\n\n"
+            );
+        };
+        format!(
+            "{about}#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]\npub struct {name}(String);\n\nkeyform::text_id! {{ {name}, {form} }}\n\n"
+        )
+    }
+
+    /// The id type that a field has because an entity's id is called the same and is of the same type.
+    fn id_called(&self, field: &Field) -> Option<RustType> {
+        let model = self.model();
+        let mut found = self.ids.iter().filter(|((entity, id), _)| {
+            let (of, other) = (model.entity(*entity), model.entity(*entity).field(*id));
+            let called = match other.name.as_str() {
+                "id" => pascal(&field.name) == format!("{}Id", pascal(&of.name)),
+                name => name == field.name && names_itself(of, *id),
+            };
+            called && alike(&other.kind, &field.kind)
+        });
+        let (&(entity, id), name) = found.next()?;
+        found.next().is_none().then(|| id_type(model.entity(entity).field(id), name))
+    }
+
+    /// What a field of an entity is.
+    pub(super) fn of_field(&mut self, id: EntityId, field: FieldId) -> RustType {
+        self.followed(id, field, 0)
+    }
+
+    fn followed(&mut self, id: EntityId, field_id: FieldId, depth: usize) -> RustType {
+        let entity = self.model().entity(id);
+        let field = entity.field(field_id);
+        if let Some(name) = self.ids.get(&(id, field_id)) {
+            return id_type(field, name);
+        }
+        match &field.kind {
+            Type::Ref { entity: Some(target), field: Some(of), .. }
+            | Type::Copy { entity: Some(target), field: Some(of), .. }
+                if depth < REFERENCES_MAX =>
+            {
+                self.followed(*target, *of, depth + 1)
+            }
+            kind => {
+                let place = Place::new(
+                    format!("entity {}.{}", entity.name, field.name),
+                    format!("{}{}", pascal(&entity.name), pascal(&field.name)),
+                );
+                self.id_called(field).unwrap_or_else(|| self.of(kind, &place))
+            }
+        }
+    }
+
+    /// What a parameter or a claim with a type of its own is.
+    pub(super) fn of_named(&mut self, field: &Field, place: &Place) -> RustType {
+        self.id_called(field).unwrap_or_else(|| self.of(&field.kind, place))
+    }
+
+    /// What a type is.
+    pub(super) fn of(&mut self, kind: &Type, place: &Place) -> RustType {
+        use Passed::{Copied, Referred};
+        match kind {
+            Type::String(_) | Type::Slug(_) | Type::Email | Type::Url | Type::Datetime | Type::Unknown => {
+                RustType::text()
+            }
+            Type::Ulid => RustType::new("keyform::Ulid", Referred),
+            Type::Uuid => RustType::new("keyform::Uuid", Referred),
+            Type::Int(_) => RustType::new("i64", Copied),
+            Type::Number => RustType::new("keyform::Decimal", Copied),
+            Type::Bool => RustType::new("bool", Copied),
+            Type::Binary(_) => RustType::new("keyform::Binary", Referred),
+            Type::Timestamp => RustType::new("keyform::Timestamp", Copied),
+            Type::Epoch => RustType::new("keyform::Epoch", Copied),
+            Type::EpochMs => RustType::new("keyform::EpochMs", Copied),
+            Type::Date => RustType::new("keyform::Date", Copied),
+            Type::Money => RustType::new("keyform::Money", Copied),
+            Type::Json => RustType::new("keyform::serde_json::Value", Referred),
+            Type::List(of, _) => self.of(of, &place.within("item")).list(),
+            Type::Set(of, _) => {
+                let of = self.of(of, &place.within("item")).owned;
+                RustType::new(format!("std::collections::BTreeSet<{of}>"), Referred)
+            }
+            Type::Map(of, _) => {
+                let of = self.of(of, &place.within("item")).owned;
+                RustType::new(format!("std::collections::BTreeMap<String, {of}>"), Referred)
+            }
+            Type::OneOf(texts) => self.made_once(place, |types| types.make_enum(texts, place)),
+            Type::Record(parts) => self.made_once(place, |types| types.make_record(parts, place)),
+            Type::Ref { entity: Some(entity), field: Some(field), .. }
+            | Type::Copy { entity: Some(entity), field: Some(field), .. } => self.of_field(*entity, *field),
+            Type::Ref { plain, .. } | Type::Copy { plain, .. } => self.of(plain, place),
+        }
+    }
+
+    fn made_once(&mut self, place: &Place, make: impl FnOnce(&mut Self) -> RustType) -> RustType {
+        if let Some(made) = self.made.get(&place.key) {
+            return made.clone();
+        }
+        let made = make(self);
+        self.made.insert(place.key.clone(), made.clone());
+        made
+    }
+
+    fn make_enum(&mut self, texts: &[String], place: &Place) -> RustType {
+        let name = self.names.take(&place.name, "Choice");
+        let mut scope = Scope::with(&["Self"]);
+        let variants: Vec<String> = texts.iter().map(|text| scope.take(&pascal(text), "")).collect();
+        let mut code = format!(
+            "/// One of {} texts.\n#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]\npub enum {name} {{\n",
+            texts.len()
+        );
+        for (variant, text) in variants.iter().zip(texts) {
+            code.push_str(&docs::comment(4, &[docs::code(text)]));
+            code.push_str(&format!("    {variant},\n"));
+        }
+        let pairs: Vec<String> =
+            variants.iter().zip(texts).map(|(variant, text)| format!("{variant} = {text:?}")).collect();
+        code.push_str(&format!("}}\n\n{}\n", layout::implementation("one_of", &name, &pairs)));
+        self.unprinted.push_str(&code);
+        RustType::new(name, Passed::Copied)
+    }
+
+    fn make_record(&mut self, parts: &[Field], place: &Place) -> RustType {
+        let name = self.names.take(&place.name, "Record");
+        let mut scope = Scope::default();
+        let mut shown = Vec::new();
+        for field in parts {
+            let kind = self.of(&field.kind, &place.within(&field.name));
+            shown.push(Shown::of(self.checked, field, scope.take(&snake(&field.name), "_"), kind));
+        }
+        let about = vec!["A record within an item.".to_owned()];
+        let code = fields::print(&name, &about, &shown);
+        self.unprinted.push_str(&code);
+        RustType::new(name, Passed::Referred)
+    }
+}
+
+/// Whether a field is an id of its entity's own, and can have a type of its own.
+fn is_own_id(field: &Field) -> bool {
+    matches!(field.kind, Type::String(_) | Type::Slug(_) | Type::Int(_) | Type::Ulid | Type::Uuid | Type::Email)
+}
+
+/// Whether the field's name says of which entity it is: `userId` of `User`, `inviteId` of `WorkspaceInvite`, or `id`.
+fn names_itself(entity: &Entity, field: FieldId) -> bool {
+    let name = &entity.field(field).name;
+    name == "id" || id_name(&entity.name, name) != format!("{}{}", pascal(&entity.name), pascal(name))
+}
+
+/// What the type of an entity's id is called: both names together, without saying twice what both say.
+fn id_name(entity: &str, field: &str) -> String {
+    let (of, own) = (pascal(entity), pascal(field));
+    if own.starts_with(&of) && own != of {
+        return own;
+    }
+    let first = pascal(field.split(|letter: char| !letter.is_lowercase()).next().unwrap_or_default());
+    match own.strip_prefix(&first) {
+        Some(rest) if !rest.is_empty() && of.ends_with(&first) => format!("{of}{rest}"),
+        _ => format!("{of}{own}"),
+    }
+}
+
+fn id_type(field: &Field, name: &str) -> RustType {
+    let passed = if form(&field.kind).is_some() { Passed::Referred } else { Passed::Copied };
+    RustType::new(name, passed)
+}
+
+/// The form of an id that is a text.
+fn form(kind: &Type) -> Option<String> {
+    let bounds = |bounds: &Bounds| {
+        let end = |end: Option<i64>| end.map_or_else(|| "None".to_owned(), |end| format!("Some({end})"));
+        format!("({}, {})", end(bounds.min), end(bounds.max))
+    };
+    match kind.resolved() {
+        Type::Ulid => Some("Ulid".to_owned()),
+        Type::Uuid => Some("Uuid".to_owned()),
+        Type::Email => Some("Email".to_owned()),
+        Type::Slug(within) => Some(format!("Slug{}", bounds(within))),
+        Type::String(within) => Some(format!("Text{}", bounds(within))),
+        _ => None,
+    }
+}
+
+/// Whether both are the same plain type, bounds included.
+fn alike(one: &Type, other: &Type) -> bool {
+    match (one, other) {
+        (Type::String(one), Type::String(other))
+        | (Type::Slug(one), Type::Slug(other))
+        | (Type::Int(one), Type::Int(other)) => (one.min, one.max) == (other.min, other.max),
+        (Type::Ulid, Type::Ulid) | (Type::Uuid, Type::Uuid) | (Type::Email, Type::Email) => true,
+        _ => false,
+    }
+}

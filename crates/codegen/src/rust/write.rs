@@ -1,0 +1,171 @@
+//! A method for each write, with what it takes and how it is refused.
+
+use keyform_language::cost;
+use keyform_language::explain::words as sentences;
+use keyform_language::schema::{EntityId, Write};
+use keyform_language::surface::Pattern;
+
+use super::argument::{self, Argument};
+use super::names::{Scope, pascal};
+use super::types::{Passed, Types};
+use super::{Items, docs, layout};
+
+/// Arguments that a method takes one by one at most; more are fields of a struct.
+const ARGUMENTS_MAX: usize = 4;
+/// Parameters of a function at which linters begin to ask.
+const PARAMETERS_MAX: usize = 7;
+
+/// The method of a write, and the items that belong to it.
+pub(super) fn print(types: &mut Types<'_>, items: &Items, number: usize, method: &str) -> (String, String) {
+    let checked = types.checked;
+    let write = &checked.model.writes[number];
+    let arguments = argument::of(types, Pattern::Write(write));
+    let grouped =
+        arguments.len() > ARGUMENTS_MAX || arguments.iter().any(|argument| !argument.required || argument.null);
+    let error = types.names.take(&format!("{}Error", pascal(&write.name)), "Refusal");
+    let (kind, end) = returned(types, write);
+    let mut code = docs::comment(4, &about(types, number));
+    let start = format!("pub async fn {method}");
+    let result = format!("Result<{kind}, {error}>");
+    let mut made = String::new();
+    if grouped {
+        let input = types.names.take(&format!("{}Input", pascal(&write.name)), "Arguments");
+        let parameters = ["&self".to_owned(), format!("input: {input}")];
+        code.push_str(&layout::signature(&start, &parameters, &result));
+        code.push_str(&super::handle::begun_by(&write.name, &arguments, |argument| {
+            format!("&input.{}", argument.rust)
+        }));
+        made.push_str(&input_struct(&input, &items.handle, method, &arguments));
+    } else {
+        let mut parameters = vec!["&self".to_owned()];
+        parameters.extend(arguments.iter().map(Argument::parameter));
+        code.push_str(&layout::signature(&start, &parameters, &result));
+        code.push_str(&super::handle::begun(&write.name, &arguments));
+    }
+    code.push_str(&format!("        call.{end}().await\n    }}\n"));
+    made.push_str(&refusals(types, items, number, &error, method));
+    (code, made)
+}
+
+/// What a write returns, and how its call ends.
+fn returned(types: &Types<'_>, write: &Write) -> (String, &'static str) {
+    let Some(entity) = write.result.and_then(|(entity, _)| entity) else { return ("()".to_owned(), "write") };
+    let name = types.entity(entity);
+    match Pattern::Write(write).may_be_none() {
+        false => (name.to_owned(), "write_one"),
+        true => (format!("Option<{name}>"), "written"),
+    }
+}
+
+fn input_struct(name: &str, handle: &str, method: &str, arguments: &[Argument]) -> String {
+    let optional = arguments.iter().filter(|argument| !argument.required).count();
+    let default = if optional == arguments.len() { "Default, " } else { "" };
+    let mut code = format!(
+        "/// What [`{handle}::{method}`] takes.\n#[derive(Clone, Debug, {default}PartialEq, Eq)]\npub struct {name} {{\n"
+    );
+    for argument in arguments {
+        code.push_str(&docs::comment(4, &[docs::code(&argument.name)]));
+        code.push_str(&layout::field(4, &argument.rust, &field_type(argument)));
+    }
+    code.push_str("}\n\n");
+    if optional > 0 && optional < arguments.len() {
+        code.push_str(&constructor(name, arguments));
+    }
+    code
+}
+
+fn field_type(argument: &Argument) -> String {
+    let owned = &argument.kind.owned;
+    if argument.required && !argument.null { owned.clone() } else { format!("Option<{owned}>") }
+}
+
+/// `new` of what is required; the rest is left out.
+fn constructor(name: &str, arguments: &[Argument]) -> String {
+    let required: Vec<&Argument> = arguments.iter().filter(|argument| argument.required).collect();
+    let parameters: Vec<String> = required
+        .iter()
+        .map(|argument| match argument.kind.passed {
+            Passed::Text if !argument.null => format!("{}: impl Into<String>", argument.rust),
+            _ => format!("{}: {}", argument.rust, field_type(argument)),
+        })
+        .collect();
+    let values: Vec<String> = arguments
+        .iter()
+        .map(|argument| match (argument.required, &argument.kind.passed) {
+            (false, _) => format!("{}: None", argument.rust),
+            (true, Passed::Text) if !argument.null => format!("{0}: {0}.into()", argument.rust),
+            (true, _) => argument.rust.clone(),
+        })
+        .collect();
+    let mut code = format!("impl {name} {{\n    /// With what it must have; the rest is left out.\n    #[must_use]\n");
+    if required.len() > PARAMETERS_MAX {
+        code.push_str("    #[allow(clippy::too_many_arguments, reason = \"the model has as many\")]\n");
+    }
+    code.push_str(&layout::signature("pub fn new", &parameters, "Self"));
+    code.push_str(&layout::value("Self", &values, ""));
+    code.push_str("    }\n}\n\n");
+    code
+}
+
+/// The enum of a write's refusals.
+fn refusals(types: &Types<'_>, items: &Items, number: usize, name: &str, method: &str) -> String {
+    let mut texts = Pattern::Write(&types.checked.model.writes[number]).outcomes(types.checked);
+    // An author's name for what has a variant already.
+    texts.retain(|text| text != "Conflict");
+    let mut scope = Scope::with(&["Conflict", "Failed", "Self"]);
+    let variants: Vec<String> = texts.iter().map(|text| scope.take(&pascal(text), "Outcome")).collect();
+    let mut code = format!(
+        "/// Why [`{}::{method}`] did nothing.\n#[derive(Clone, Debug, PartialEq)]\npub enum {name} {{\n",
+        items.handle
+    );
+    for (variant, text) in variants.iter().zip(&texts) {
+        code.push_str(&docs::comment(4, &[format!("Refused: {}.", docs::code(text))]));
+        code.push_str(&format!("    {variant},\n"));
+    }
+    code.push_str("    /// An item has changed since it was read, or is not there; as it is now.\n");
+    code.push_str(&format!("    Conflict(Option<Box<{}>>),\n", conflicting(types, items, number)));
+    code.push_str("    /// It was not refused, but failed.\n    Failed(keyform::CallError),\n}\n\n");
+    let pairs: Vec<String> =
+        variants.iter().zip(&texts).map(|(variant, text)| format!("{variant} = {text:?}")).collect();
+    code.push_str(&layout::implementation("outcomes", name, &pairs));
+    code.push('\n');
+    code
+}
+
+/// What a conflict is about: the one entity of the write, or any.
+fn conflicting(types: &Types<'_>, items: &Items, number: usize) -> String {
+    let plan = types.checked.plans.writes[number].as_ref();
+    let mut entities: Vec<EntityId> = plan.iter().flat_map(|plan| &plan.actions).map(|action| action.entity).collect();
+    entities.dedup();
+    entities.sort_unstable();
+    entities.dedup();
+    match entities.as_slice() {
+        [entity] => types.entity(*entity).to_owned(),
+        [] => "keyform::typed::Nothing".to_owned(),
+        _ => items.entity.clone(),
+    }
+}
+
+/// What stands above a write: the author's words, the request with its actions, and what it costs.
+fn about(types: &Types<'_>, number: usize) -> Vec<String> {
+    let checked = types.checked;
+    let write = &checked.model.writes[number];
+    let mut own = docs::of(&write.docs);
+    if own.is_empty() {
+        own = vec![format!("The write {}.", docs::code(&write.name))];
+    }
+    let Some(plan) = &checked.plans.writes[number] else { return own };
+    let lines = sentences::of_write(&checked.model, write, plan);
+    let (actions, request): (Vec<String>, Vec<String>) = lines.into_iter().partition(|line| line.starts_with("- "));
+    let costs = cost::write::write(&checked.model, write, plan);
+    let about = if costs.assumed { "about " } else { "" };
+    let indexes = match costs.index_units {
+        0.0 => String::new(),
+        units => format!(", and {} on indexes", cost::text::number(units)),
+    };
+    let request = request.join("; then ");
+    let request = if actions.is_empty() { format!("{request}.") } else { format!("{request}:") };
+    let mut last = vec![format!("Costs {about}{} write units{indexes}.", cost::text::number(costs.units))];
+    last.extend(super::handle::allowed(checked, write.allow.as_ref()));
+    docs::joined(vec![own, vec![request], docs::of(&actions), last])
+}

@@ -1,0 +1,91 @@
+//! A method for each read that can be followed live. What they share stands in `live.ts`.
+
+use crate::client::{Call, Client, Kind, Live, ObjectId};
+
+use super::methods::takes;
+use super::naming::{CallNames, Naming};
+use super::types::decoder;
+use super::{comment, property, quoted};
+
+/// The longest line.
+const LINE_MAX: usize = 120;
+
+/// The class of live reads.
+pub(super) fn class(client: &Client<'_>, naming: &Naming) -> String {
+    let (model, reads) = (client.model, naming.own("LiveReads"));
+    let mut text = format!(
+        "/** The reads of the model `{model}` that can be followed: what is there, then every change of it. */\n"
+    );
+    text.push_str(&format!("export class {} {{\n  readonly #reads: {reads}\n\n", naming.live_class));
+    text.push_str(&format!("  /** @internal */\n  constructor(options: {}) {{\n", naming.own("ClientOptions")));
+    text.push_str(&format!("    this.#reads = new {reads}({}, options)\n  }}\n", quoted(model)));
+    for (call, names) in client.calls.iter().zip(&naming.calls) {
+        if let Some(live) = &call.live {
+            text.push('\n');
+            text.push_str(&method(client, call, live, names, naming));
+        }
+    }
+    text + "}\n"
+}
+
+fn method(client: &Client<'_>, call: &Call<'_>, live: &Live, names: &CallNames, naming: &Naming) -> String {
+    let args = if call.arguments.is_empty() { "{}" } else { "args" };
+    let given = format!("{}, {args}, options", quoted(call.name));
+    let decoders = |entities: &[(String, ObjectId)]| decoders(client, naming, entities);
+    let (options, returns, body) = match live {
+        Live::One(entity, object) => (
+            "LiveOptions",
+            format!("{}<{} | null>", naming.own("Live"), naming.object(*object)),
+            format!("this.#reads.one({given}, {})", decoders(&[(entity.clone(), *object)])),
+        ),
+        Live::Items(entities) => (
+            "LiveItemsOptions",
+            format!("{}<{}>", naming.own("LiveItems"), types(naming, entities)),
+            format!("this.#reads.items({given}, {})", decoders(entities)),
+        ),
+        Live::Count => {
+            ("LiveOptions", format!("{}<number>", naming.own("Live")), format!("this.#reads.count({given})"))
+        }
+    };
+    let takes = format!("{}options: {} = {{}}", takes(call, names), naming.own(options));
+    let head = signature(&names.live, &takes, &returns);
+    format!("{}{head} {{\n    return {body}\n  }}\n", comment("  ", &docs(call, live, naming)))
+}
+
+fn signature(name: &str, takes: &str, returns: &str) -> String {
+    let short = format!("  {name}({takes}): {returns}");
+    if short.chars().count() <= LINE_MAX - " {".len() {
+        return short;
+    }
+    format!("  {name}(\n    {},\n  ): {returns}", takes.replace(", options:", ",\n    options:"))
+}
+
+fn docs(call: &Call<'_>, live: &Live, naming: &Naming) -> Vec<String> {
+    let tells = match live {
+        Live::One(..) => "Tells the item, or `null` while there is none, and again whenever that changes.",
+        Live::Items(_) => "Tells a page of what is there, then each insert, change and removal, also beyond the page.",
+        Live::Count => "Tells how many there are, and again whenever that changes.",
+    };
+    let mut text = call.summary.clone();
+    if !text.is_empty() {
+        text.push(String::new());
+    }
+    text.push(format!("{tells} {{@link {}}} says when it ends.", naming.own("Live")));
+    text
+}
+
+/// The type of each entity, by its name.
+fn types(naming: &Naming, entities: &[(String, ObjectId)]) -> String {
+    let entity = |(name, object): &(String, ObjectId)| format!("{}: {}", property(name), naming.object(*object));
+    format!("{{ {} }}", entities.iter().map(entity).collect::<Vec<_>>().join("; "))
+}
+
+/// What reads each entity that is more than JSON, by its name.
+fn decoders(client: &Client<'_>, naming: &Naming, entities: &[(String, ObjectId)]) -> String {
+    let entity = |(name, object): &(String, ObjectId)| {
+        let decoder = decoder(client, naming, &Kind::Object(*object))?;
+        Some(format!("{}: {decoder}", property(name)))
+    };
+    let decoders: Vec<String> = entities.iter().filter_map(entity).collect();
+    if decoders.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", decoders.join(", ")) }
+}

@@ -1,0 +1,194 @@
+//! Names of types and methods.
+
+use crate::client::names::{self, Names};
+use crate::client::{Call, Client, Kind, ObjectId};
+use keyform_language::schema::EntityId;
+
+/// The names that the runtime has; where a model has one of them too, the runtime's gets another.
+pub(super) const OWN: &[&str] = &[
+    "Arguments",
+    "CallError",
+    "CallOptions",
+    "Caller",
+    "ClientOptions",
+    "Connection",
+    "Decimal",
+    "Decode",
+    "Decoders",
+    "Follow",
+    "Json",
+    "Live",
+    "LiveChange",
+    "LiveChanges",
+    "LiveConnection",
+    "LiveEntry",
+    "LiveEvent",
+    "LiveItem",
+    "LiveItems",
+    "LiveItemsOptions",
+    "LiveLost",
+    "LiveMessage",
+    "LiveMoment",
+    "LiveOptions",
+    "LivePage",
+    "LiveReads",
+    "LiveSocket",
+    "LiveSocketConstructor",
+    "Messages",
+    "Outcome",
+    "Outcomes",
+    "Page",
+    "Pages",
+    "Problem",
+    "Refused",
+    "Unreachable",
+    "Whole",
+    "WriteOptions",
+];
+
+/// What the printed text means by these is what the language means.
+const GLOBAL: &[&str] = &[
+    "AbortController",
+    "AbortSignal",
+    "Array",
+    "AsyncGenerator",
+    "AsyncIterable",
+    "BigInt",
+    "Date",
+    "Error",
+    "ErrorOptions",
+    "Function",
+    "Iterable",
+    "JSON",
+    "Math",
+    "NaN",
+    "Number",
+    "Object",
+    "Promise",
+    "Readonly",
+    "ReadonlySet",
+    "Record",
+    "RequestInit",
+    "Response",
+    "Set",
+    "String",
+    "Symbol",
+    "TypeError",
+    "URL",
+    "URLSearchParams",
+    "Uint8Array",
+];
+
+/// More of these that live reads use.
+const GLOBAL_LIVE: &[&str] =
+    &["AsyncIterableIterator", "IteratorResult", "Map", "ReadonlyMap", "ReturnType", "WebSocket"];
+
+/// What every object has.
+pub(super) const INHERITED: &[&str] = &[
+    "constructor",
+    "hasOwnProperty",
+    "isPrototypeOf",
+    "propertyIsEnumerable",
+    "toLocaleString",
+    "toString",
+    "valueOf",
+];
+
+/// More methods that would mean something else to the language.
+const METHODS: &[&str] = &["then", "toJSON"];
+
+/// The names of one client.
+pub(super) struct Naming {
+    /// The types of the model.
+    pub(super) types: Names,
+    /// The class.
+    pub(super) class: String,
+    /// The class of live reads, and where the client has it.
+    pub(super) live_class: String,
+    pub(super) live: String,
+    ids: Vec<(EntityId, String)>,
+    /// The objects, in order.
+    pub(super) names: Vec<String>,
+    /// For each call: its method, the type of its arguments, and the type of its answer where that has several parts.
+    pub(super) calls: Vec<CallNames>,
+}
+
+/// The names of one call.
+pub(super) struct CallNames {
+    pub(super) method: String,
+    /// The method of the live read.
+    pub(super) live: String,
+    pub(super) arguments: String,
+    pub(super) parts: String,
+}
+
+impl Naming {
+    pub(super) fn of(client: &Client<'_>) -> Self {
+        let mut types = Names::without(&[GLOBAL, if client.is_live() { GLOBAL_LIVE } else { &[] }].concat());
+        let objects = client.objects.iter().map(|object| types.take(&object.name)).collect();
+        let ids = client.ids.iter().map(|(entity, name)| (*entity, types.take(name))).collect();
+        let class = types.take(&names::pascal(&format!("{} client", client.model)));
+        let live_class = types.take(&names::pascal(&format!("{} live", client.model)));
+        let mut methods = Names::without(&[INHERITED, METHODS].concat());
+        let mut live_methods = Names::without(&[INHERITED, METHODS].concat());
+        let mut call = |call: &Call<'_>| CallNames {
+            method: methods.take(&names::camel(call.name)),
+            live: live_methods.take(&names::camel(call.name)),
+            arguments: types.take(&names::pascal(&format!("{} arguments", call.name))),
+            parts: types.take(&names::pascal(&format!("{} answer", call.name))),
+        };
+        let calls = client.calls.iter().map(&mut call).collect();
+        let live = methods.take("live");
+        Self { types, class, live_class, live, ids, names: objects, calls }
+    }
+
+    /// The runtime's name, as it is called here.
+    pub(super) fn own(&self, name: &str) -> String {
+        if self.types.has(name) { format!("Keyform{name}") } else { name.to_owned() }
+    }
+
+    pub(super) fn object(&self, id: ObjectId) -> &str {
+        &self.names[id.index()]
+    }
+
+    pub(super) fn id(&self, entity: EntityId) -> &str {
+        self.ids.iter().find(|(id, _)| *id == entity).map_or("string", |(_, name)| name)
+    }
+
+    /// A type, as it is returned.
+    pub(super) fn kind(&self, kind: &Kind) -> String {
+        match kind {
+            Kind::Text | Kind::Date => "string".to_owned(),
+            Kind::Id(entity) => self.id(*entity).to_owned(),
+            Kind::Small => "number".to_owned(),
+            Kind::Whole => self.own("Whole"),
+            Kind::Decimal => self.own("Decimal"),
+            Kind::Money => "bigint".to_owned(),
+            Kind::Bool => "boolean".to_owned(),
+            Kind::Bytes => "Uint8Array".to_owned(),
+            Kind::Time => "Date".to_owned(),
+            Kind::OneOf(texts) if texts.is_empty() => "never".to_owned(),
+            Kind::OneOf(texts) => texts.iter().map(|text| super::quoted(text)).collect::<Vec<_>>().join(" | "),
+            Kind::List(of) => format!("readonly {}[]", self.element(of)),
+            // Two arrays of bytes are never the same to a set.
+            Kind::Set(of) if **of == Kind::Bytes => "readonly Uint8Array[]".to_owned(),
+            Kind::Set(of) => format!("ReadonlySet<{}>", self.kind(of)),
+            Kind::Map(of) => format!("{{ readonly [name: string]: {} }}", self.kind(of)),
+            Kind::Object(object) => self.object(*object).to_owned(),
+            Kind::Json => self.own("Json"),
+        }
+    }
+
+    fn element(&self, kind: &Kind) -> String {
+        let text = self.kind(kind);
+        if text.contains(' ') { format!("({text})") } else { text }
+    }
+
+    /// A type, as it is taken: money may be a number, too.
+    pub(super) fn argument(&self, kind: &Kind) -> String {
+        match kind {
+            Kind::Money => self.own("Whole"),
+            kind => self.kind(kind),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Types, and how they are read from JSON.
+
+use crate::client::{Client, Kind, Member, Object, lines};
+
+use super::naming::Naming;
+use super::{comment, property, quoted};
+
+/// Ids, objects and the caller.
+pub(super) fn print(client: &Client<'_>, naming: &Naming) -> String {
+    let mut text = String::new();
+    if !client.ids.is_empty() {
+        text.push_str("declare const brand: unique symbol\n\n");
+    }
+    for (entity, _) in &client.ids {
+        let name = naming.id(*entity);
+        text.push_str(&format!(
+            "/** A text that is known to be such an id. */\nexport type {name} = string & {{ readonly [brand]: {} }}\n",
+            quoted(name)
+        ));
+        text.push_str(&format!("export const {name} = (text: string): {name} => text as {name}\n\n"));
+    }
+    for (object, name) in client.objects.iter().zip(&naming.names) {
+        text.push_str(&interface(name, &lines(&object.docs), &object.members, naming));
+        text.push('\n');
+    }
+    text + &caller(client, naming)
+}
+
+fn caller(client: &Client<'_>, naming: &Naming) -> String {
+    let name = naming.own("Caller");
+    match &client.caller {
+        Some(members) => interface(&name, &["What a caller's token proves.".to_owned()], members, naming),
+        None => format!(
+            "/** The model has no callers to tell apart. */\nexport type {name} = {{ readonly [claim: string]: never }}\n"
+        ),
+    }
+}
+
+fn interface(name: &str, docs: &[String], members: &[Member], naming: &Naming) -> String {
+    let body: String = members.iter().map(|member| member_line(member, naming)).collect();
+    if body.is_empty() {
+        return format!("{}export interface {name} {{}}\n", comment("", docs));
+    }
+    format!("{}export interface {name} {{\n{body}}}\n", comment("", docs))
+}
+
+fn member_line(member: &Member, naming: &Naming) -> String {
+    let null = if member.null { " | null" } else { "" };
+    let optional = optional(&member.name, member.optional);
+    let kind = naming.kind(&member.kind);
+    format!(
+        "{}  readonly {}{}: {kind}{null}{}\n",
+        comment("  ", &lines(&member.docs)),
+        property(&member.name),
+        optional.0,
+        optional.1
+    )
+}
+
+/// What is added to the name and to the type of what may be absent. Of a name that every object has, that is a function then.
+pub(super) fn optional(name: &str, is_optional: bool) -> (&'static str, &'static str) {
+    match is_optional {
+        false => ("", ""),
+        true if super::naming::INHERITED.contains(&name) => ("?", " | Function | undefined"),
+        true => ("?", " | undefined"),
+    }
+}
+
+/// What reads each object that is more than JSON, those that others need first.
+pub(super) fn decoders(client: &Client<'_>, naming: &Naming) -> String {
+    let mut done = vec![false; client.objects.len()];
+    let mut text = String::new();
+    for number in client.returned() {
+        decoder_of(client, naming, number, &mut done, &mut text);
+    }
+    text
+}
+
+fn decoder_of(client: &Client<'_>, naming: &Naming, number: usize, done: &mut [bool], text: &mut String) {
+    if std::mem::replace(&mut done[number], true) {
+        return;
+    }
+    let object = &client.objects[number];
+    for inner in object.members.iter().filter_map(|member| member.kind.object()) {
+        decoder_of(client, naming, inner.index(), done, text);
+    }
+    let field = |member: &Member| {
+        let decoder = decoder(client, naming, &member.kind)?;
+        Some(format!("  {}: {decoder},\n", self::field(&member.name)))
+    };
+    let fields: String = object.members.iter().filter_map(field).collect();
+    if !fields.is_empty() {
+        let sets = object.members.iter().filter(|member| !member.optional && matches!(member.kind, Kind::Set(_)));
+        let sets: Vec<String> = sets.map(|member| quoted(&member.name)).collect();
+        let sets = if sets.is_empty() { String::new() } else { format!(", [{}]", sets.join(", ")) };
+        text.push_str(&format!("const decode{} = decode.record({{\n{fields}}}{sets})\n\n", naming.names[number]));
+    }
+}
+
+/// `__proto__` as a plain name would not be a field.
+fn field(name: &str) -> String {
+    if name == "__proto__" { format!("[{}]", quoted(name)) } else { property(name) }
+}
+
+/// What reads a kind; `None` if JSON is all it is.
+pub(super) fn decoder(client: &Client<'_>, naming: &Naming, kind: &Kind) -> Option<String> {
+    match kind {
+        Kind::Whole => Some("decode.whole".to_owned()),
+        Kind::Money => Some("decode.money".to_owned()),
+        Kind::Bytes => Some("decode.bytes".to_owned()),
+        Kind::Time => Some("decode.time".to_owned()),
+        Kind::Set(of) if **of == Kind::Bytes => Some("decode.list(decode.bytes)".to_owned()),
+        Kind::Set(of) => {
+            let of = decoder(client, naming, of).unwrap_or_else(|| "decode.same".to_owned());
+            Some(format!("decode.set({of})"))
+        }
+        Kind::List(of) => decoder(client, naming, of).map(|of| format!("decode.list({of})")),
+        Kind::Map(of) => decoder(client, naming, of).map(|of| format!("decode.map({of})")),
+        Kind::Object(object) => {
+            let is_more = is_more(client, naming, client.object(*object));
+            is_more.then(|| format!("decode{}", naming.object(*object)))
+        }
+        _ => None,
+    }
+}
+
+fn is_more(client: &Client<'_>, naming: &Naming, object: &Object) -> bool {
+    object.members.iter().any(|member| decoder(client, naming, &member.kind).is_some())
+}

@@ -1,0 +1,4 @@
+//! Integration tests of the generated code.
+
+mod clients;
+mod rust;

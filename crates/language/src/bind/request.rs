@@ -1,0 +1,80 @@
+//! The one request that the actions of a write become.
+
+use keyform_core::Operation;
+use keyform_core::expression::Update;
+use keyform_core::operation::{
+    BatchWriteItem, DeleteItem, PutItem, ReturnValues, TransactAction, TransactWriteItems, UpdateItem, WriteRequest,
+};
+
+use crate::plan::{WriteKind, WritePlan};
+use crate::schema::Write;
+
+/// The one request.
+pub(super) fn of(
+    write: &Write,
+    plan: &WritePlan,
+    token: Option<&String>,
+    mut actions: Vec<TransactAction>,
+) -> Option<Operation> {
+    match (plan.request, actions.len()) {
+        (_, 0) => None,
+        (WriteKind::Batch, _) => Some(batch(actions)),
+        (WriteKind::Put | WriteKind::Update | WriteKind::Delete, 1) => actions.pop().map(|one| single(write, one)),
+        _ => Some(Operation::TransactWriteItems(TransactWriteItems {
+            actions,
+            token: write.idempotent.and(token.cloned()),
+            ..TransactWriteItems::default()
+        })),
+    }
+}
+
+/// One action as a request of its own.
+pub fn single(write: &Write, action: TransactAction) -> Operation {
+    let returns_item = write.result.is_some();
+    match action {
+        TransactAction::Put { table, item, condition, return_item_on_failure } => {
+            Operation::PutItem(PutItem { table, item, condition, return_item_on_failure, ..PutItem::default() })
+        }
+        TransactAction::Update { table, key, update, condition, return_item_on_failure } => {
+            Operation::UpdateItem(UpdateItem {
+                table,
+                key,
+                update: (update != Update::default()).then_some(update),
+                return_item_on_failure,
+                condition,
+                return_values: if returns_item { ReturnValues::AllNew } else { ReturnValues::None },
+                ..UpdateItem::default()
+            })
+        }
+        TransactAction::Delete { table, key, condition, return_item_on_failure } => {
+            let return_values = if returns_item { ReturnValues::AllOld } else { ReturnValues::None };
+            Operation::DeleteItem(DeleteItem {
+                table,
+                key,
+                condition,
+                return_values,
+                return_item_on_failure,
+                ..DeleteItem::default()
+            })
+        }
+        check @ TransactAction::Check { .. } => {
+            Operation::TransactWriteItems(TransactWriteItems { actions: vec![check], ..TransactWriteItems::default() })
+        }
+    }
+}
+
+fn batch(actions: Vec<TransactAction>) -> Operation {
+    let mut tables: Vec<(String, Vec<WriteRequest>)> = Vec::new();
+    for action in actions {
+        let (table, request) = match action {
+            TransactAction::Put { table, item, .. } => (table, WriteRequest::Put(item)),
+            TransactAction::Delete { table, key, .. } => (table, WriteRequest::Delete(key)),
+            TransactAction::Update { .. } | TransactAction::Check { .. } => continue,
+        };
+        match tables.iter_mut().find(|(name, _)| *name == table) {
+            Some((_, requests)) => requests.push(request),
+            None => tables.push((table, vec![request])),
+        }
+    }
+    Operation::BatchWriteItem(BatchWriteItem { tables, ..BatchWriteItem::default() })
+}

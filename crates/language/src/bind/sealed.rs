@@ -1,0 +1,60 @@
+//! Encrypted fields on their way into a request.
+
+use keyform_core::{AttributeValue, Attributes};
+
+use crate::schema::{Entity, Field, Table};
+
+use super::{BindError, Inputs, SealedField};
+
+/// Seals the encrypted fields of one item.
+pub(super) struct Sealer<'a> {
+    inputs: &'a Inputs<'a>,
+    table: &'a Table,
+    entity: &'a Entity,
+    key: &'a Attributes,
+}
+
+impl<'a> Sealer<'a> {
+    /// A sealer for the item with this primary key.
+    pub(super) fn new(inputs: &'a Inputs<'a>, table: &'a Table, entity: &'a Entity, key: &'a Attributes) -> Self {
+        Self { inputs, table, entity, key }
+    }
+
+    /// The value as the store gets it: sealed if its field is encrypted.
+    pub(super) fn stored(&self, field: &Field, value: AttributeValue) -> Result<AttributeValue, BindError> {
+        if field.flags.encrypted.is_none() {
+            return Ok(value);
+        }
+        self.sealed(field, &value)
+    }
+
+    /// Seals what must be sealed in a whole item.
+    pub(super) fn seal_item(&self, item: &mut Attributes) -> Result<(), BindError> {
+        for field in self.entity.encrypted_fields() {
+            if let Some(value) = item.get_mut(&field.name) {
+                *value = self.sealed(field, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A value that the store gave, opened if its field is encrypted; `None` if it does not open.
+    pub(super) fn opened(&self, field: &Field, value: &AttributeValue) -> Option<AttributeValue> {
+        if field.flags.encrypted.is_none() {
+            return Some(value.clone());
+        }
+        let sealing = self.inputs.sealing.as_ref()?;
+        sealing.open(&self.position(&self.inputs.table_name(self.table), field), value)
+    }
+
+    fn sealed(&self, field: &Field, value: &AttributeValue) -> Result<AttributeValue, BindError> {
+        let missing =
+            || BindError::Missing(format!("the key that `{}.{}` is sealed with", self.entity.name, field.name));
+        let sealing = self.inputs.sealing.as_ref().ok_or_else(missing)?;
+        Ok(sealing.seal(&self.position(&self.inputs.table_name(self.table), field), value))
+    }
+
+    fn position<'b>(&'b self, table: &'b str, field: &'b Field) -> SealedField<'b> {
+        SealedField { table, key: self.key, entity: &self.entity.name, field: &field.name }
+    }
+}

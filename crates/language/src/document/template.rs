@@ -1,0 +1,197 @@
+//! Templates as they are written: text with `{field}` or `{field:format}`, where `{{` and `}}` stand for braces.
+//!
+//! Only the form is looked at. Whether a field or a format exists is a question for [`schema`](crate::schema).
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::span::Span;
+
+use super::ast::{Name, Text};
+
+/// The code of braces that do not match.
+const BAD_BRACES: Code = Code("S11");
+/// The code of a format that cannot be read.
+const BAD_FORMAT: Code = Code("S12");
+
+/// A piece of a template.
+#[derive(Clone, Debug)]
+pub enum TemplatePiece {
+    /// Text as it is, the braces of `{{` and `}}` single.
+    Text {
+        /// The text.
+        text: String,
+        /// Its place.
+        span: Span,
+    },
+    /// `{field}`, `{field:format}`
+    Field(FieldPiece),
+}
+
+/// `{field}`, `{field:format}`
+#[derive(Clone, Debug)]
+pub struct FieldPiece {
+    /// The field.
+    pub field: Name,
+    /// Its format.
+    pub format: Option<FormatPiece>,
+    /// Its place, the braces included.
+    pub span: Span,
+}
+
+/// `format`, `format(argument)`
+#[derive(Clone, Debug)]
+pub struct FormatPiece {
+    /// The format.
+    pub name: Name,
+    /// The number in parentheses.
+    pub argument: Option<u64>,
+    /// Its place.
+    pub span: Span,
+}
+
+/// Takes a template apart. A piece with a mistake is left out.
+///
+/// ```
+/// use keyform_language::document::ast::Text;
+/// use keyform_language::document::template::{TemplatePiece, parse_template};
+///
+/// let (pieces, mistakes) = parse_template(&Text::from("MSG#{createdAt:ms}".to_owned()));
+/// assert!(mistakes.is_empty());
+/// assert!(matches!(&pieces[1], TemplatePiece::Field(piece) if piece.field.text == "createdAt"));
+/// ```
+#[must_use]
+pub fn parse_template(text: &Text) -> (Vec<TemplatePiece>, Vec<Diagnostic>) {
+    let mut reader = Reader { text, at: 0, pieces: Vec::new(), literal: None, mistakes: Vec::new() };
+    reader.run();
+    if text.is_unclosed() {
+        reader.mistakes.clear();
+    }
+    (reader.pieces, reader.mistakes)
+}
+
+/// The state of the reading.
+struct Reader<'a> {
+    text: &'a Text,
+    at: usize,
+    pieces: Vec<TemplatePiece>,
+    /// The text that has been read since the last field, and where it begins.
+    literal: Option<(usize, String)>,
+    mistakes: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn run(&mut self) {
+        while let Some(next) = self.rest().chars().next() {
+            if self.rest().starts_with("{{") || self.rest().starts_with("}}") {
+                self.push(next, 2);
+            } else if next == '{' {
+                self.end_literal();
+                self.field();
+            } else if next == '}' {
+                self.stray();
+            } else {
+                self.push(next, next.len_utf8());
+            }
+        }
+        self.end_literal();
+    }
+
+    fn rest(&self) -> &str {
+        &self.text.text[self.at..]
+    }
+
+    fn push(&mut self, next: char, length: usize) {
+        self.literal.get_or_insert_with(|| (self.at, String::new())).1.push(next);
+        self.at += length;
+    }
+
+    fn end_literal(&mut self) {
+        if let Some((start, text)) = self.literal.take() {
+            self.pieces.push(TemplatePiece::Text { text, span: self.text.place(start, self.at) });
+        }
+    }
+
+    fn stray(&mut self) {
+        let span = self.text.place(self.at, self.at + 1);
+        self.mistakes.push(
+            Diagnostic::error(BAD_BRACES, span, "this `}` closes nothing")
+                .help("write `}}` for a brace, or `{` before the name of the field"),
+        );
+        self.at += 1;
+    }
+
+    fn field(&mut self) {
+        let start = self.at;
+        let length = self.rest()[1..].find(['{', '}']).map(|length| length + 1);
+        let Some(length) = length.filter(|length| self.rest().as_bytes()[*length] == b'}') else {
+            return self.unclosed(start, length);
+        };
+        self.at += length + 1;
+        let content = &self.text.text[start + 1..start + length];
+        let (name, format) = content.split_once(':').map_or((content, None), |(name, format)| (name, Some(format)));
+        let Some(field) = self.name(name, start + 1) else {
+            return self.bad_field(start);
+        };
+        let format = match format {
+            None => None,
+            Some(format) => match self.format(format, start + 1 + name.len() + 1) {
+                Some(format) => Some(format),
+                None => return,
+            },
+        };
+        let span = self.text.place(start, self.at);
+        self.pieces.push(TemplatePiece::Field(FieldPiece { field, format, span }));
+    }
+
+    /// The name at `start`, without the spaces around it.
+    fn name(&self, written: &str, start: usize) -> Option<Name> {
+        let text = written.trim();
+        if text.is_empty() || text.contains(char::is_whitespace) {
+            return None;
+        }
+        let start = start + (written.len() - written.trim_start().len());
+        Some(Name { text: text.to_owned(), span: self.text.place(start, start + text.len()) })
+    }
+
+    fn unclosed(&mut self, start: usize, next: Option<usize>) {
+        let end = next.map_or(self.text.text.len(), |next| start + next);
+        let span = self.text.place(start, end);
+        self.mistakes.push(
+            Diagnostic::error(BAD_BRACES, span, "this `{` is not closed")
+                .help("write `}` after the name of the field, or `{{` for a brace"),
+        );
+        self.at = end;
+    }
+
+    fn bad_field(&mut self, start: usize) {
+        let span = self.text.place(start, self.at);
+        self.mistakes.push(
+            Diagnostic::error(BAD_BRACES, span, "the braces of a template hold one field")
+                .help("write `{field}` or `{field:format}`, or `{{` and `}}` for braces"),
+        );
+    }
+
+    fn format(&mut self, written: &str, start: usize) -> Option<FormatPiece> {
+        let (name, argument) = match written.split_once('(') {
+            None => (written, None),
+            Some((name, rest)) => (name, Some(rest.trim_end().strip_suffix(')').map(str::trim))),
+        };
+        let argument = match argument {
+            None => Ok(None),
+            Some(number) => number.and_then(|number| number.parse::<u64>().ok()).map(Some).ok_or(()),
+        };
+        let span = self.text.place(start, start + written.len());
+        let named =
+            self.name(name, start).filter(|name| name.text.chars().all(|next| next.is_alphanumeric() || next == '_'));
+        match (named, argument) {
+            (Some(name), Ok(argument)) => Some(FormatPiece { name, argument, span }),
+            _ => {
+                let message = format!("`{written}` cannot be read as a format");
+                self.mistakes.push(
+                    Diagnostic::error(BAD_FORMAT, span, message)
+                        .help("write a format such as `{createdAt:ms}` or `{rank:pad(8)}`"),
+                );
+                None
+            }
+        }
+    }
+}

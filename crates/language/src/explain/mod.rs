@@ -1,0 +1,171 @@
+//! How each pattern runs: the plan in words, the exact request for sample arguments, and the command to paste.
+//!
+//! 1. [`sample`] makes arguments, callers and items, the same for the same model.
+//! 2. [`bind`] makes the request of them, as it does when the model runs.
+//! 3. [`request`] prints it as the service's JSON, [`command`] as a line for the AWS command line, [`words`] says the plan.
+//! 4. [`beside`] says what else is sent: guards, what a write reads first, what it reads again to return it.
+//! 5. [`dependents`] says what deletes send for the items that refer to what they delete.
+//! 6. [`text`] puts them together.
+
+pub mod beside;
+pub mod command;
+pub mod dependents;
+pub mod request;
+pub mod sample;
+pub mod text;
+pub mod words;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::Checked;
+use crate::bind;
+use crate::plan::{Plans, ReadOutcome};
+use crate::schema::{Model, Read, Write};
+
+use sample::Sample;
+
+/// How a pattern runs.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Explanation {
+    /// The pattern's name.
+    pub pattern: String,
+    /// `read` or `write`.
+    pub kind: &'static str,
+    /// The pattern as its author wrote it, up to its clauses or steps.
+    pub signature: String,
+    /// The plan, a sentence a line.
+    pub plan: Vec<String>,
+    /// How many requests a call sends at most: its own, and those beside it; without the pages that follow, and without repetitions. `None` if
+    /// there is no plan, one for each element of a list, an evolution of an entity, or a delete that removes what refers to its item.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<usize>,
+    /// The service's name of the request; `None` if the pattern has no plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<&'static str>,
+    /// The request with sample arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<Value>,
+    /// The same for the AWS command line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+/// Explains every pattern whose name matches; `*` stands for any characters.
+///
+/// ```
+/// let checked = keyform_language::Checked::read(
+///     "model shop\n\ntable Orders { key pk }\n\nentity Order in Orders {\n  key \"ORDER#{id}\"\n\n  id: ulid\n}\n\nread order(id) -> Order?\n",
+/// );
+/// let explained = keyform_language::explain::explain(&checked, "*");
+/// assert_eq!(explained[0].operation, Some("GetItem"));
+/// ```
+#[must_use]
+pub fn explain(checked: &Checked, pattern: &str) -> Vec<Explanation> {
+    let Checked { model, plans, .. } = checked;
+    let reads = model.reads.iter().zip(&plans.reads).filter(|(read, _)| matches(pattern, &read.name));
+    let writes = model.writes.iter().enumerate().filter(|(_, write)| matches(pattern, &write.name));
+    let mut explained: Vec<(usize, Explanation)> = Vec::new();
+    explained.extend(reads.map(|(read, outcome)| (read.span.start, of_read(checked, read, outcome))));
+    explained.extend(writes.map(|(number, write)| (write.span.start, of_write(model, plans, number, write, checked))));
+    explained.sort_by_key(|(start, _)| *start);
+    explained.into_iter().map(|(_, explanation)| explanation).collect()
+}
+
+/// Whether a name is of the form.
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((start, rest)) => {
+            let Some(tail) = name.strip_prefix(start) else { return false };
+            tail.char_indices().map(|(at, _)| at).chain([tail.len()]).any(|at| matches(rest, &tail[at..]))
+        }
+    }
+}
+
+fn of_read(checked: &Checked, read: &Read, outcome: &ReadOutcome) -> Explanation {
+    let model = &checked.model;
+    let mut explanation = empty("read", &read.name, signature(checked, read.span, &["via", "allow"]));
+    let ReadOutcome::Planned(plan) = outcome else {
+        explanation.plan.push("It has no plan: `keyform check` says why.".to_owned());
+        return explanation;
+    };
+    let asked = beside::permission(model, read.allow.as_ref());
+    let evolution = beside::evolution(model, &plan.matches);
+    explanation.requests = evolution.is_none().then_some(1 + asked.len());
+    explanation.plan = words::of_read(model, read, plan);
+    explanation.plan.extend(asked.into_iter().chain(evolution));
+    let sample = Sample::new(model);
+    match bind::read(model, read, plan, &sample.of_read(read)) {
+        Ok(bound) => show(&mut explanation, bound.operation.as_ref()),
+        Err(error) => explanation.plan.push(format!("No request can be shown: {error}.")),
+    }
+    explanation
+}
+
+fn of_write(model: &Model, plans: &Plans, number: usize, write: &Write, checked: &Checked) -> Explanation {
+    let mut explanation = empty("write", &write.name, signature(checked, write.span, &["{"]));
+    let Some(Some(plan)) = plans.writes.get(number) else {
+        explanation.plan.push("It has no plan: `keyform check` says why.".to_owned());
+        return explanation;
+    };
+    let asked = beside::permission(model, write.allow.as_ref());
+    let (first, after) = (beside::first(model, write, plan), beside::after(model, write, plan));
+    let evolution = beside::evolution(model, &plan.entities());
+    let is_bounded = evolution.is_none() && !plan.actions.iter().any(|planned| planned.repeated);
+    let dependents = dependents::sent(model, &plans.dependents, write, plan);
+    let sum = 1 + asked.len() + plan.lets.len() + first.len() + usize::from(after.is_some());
+    explanation.requests = dependents.requests.filter(|_| is_bounded).map(|more| sum + more);
+    let lets = words::lets(model, write, plan);
+    explanation.plan = [asked, first, lets, dependents.first, words::of_write(model, write, plan)].concat();
+    explanation.plan.extend(dependents.after);
+    explanation.plan.extend(after.into_iter().chain(evolution));
+    let sample = Sample::new(model);
+    match sample.of_write(write).and_then(|inputs| bind::write(model, write, plan, &inputs)) {
+        Ok(bound) => show(&mut explanation, bound.operation.as_ref()),
+        Err(error) => explanation.plan.push(format!("No request can be shown: {error}.")),
+    }
+    explanation
+}
+
+fn empty(kind: &'static str, name: &str, signature: String) -> Explanation {
+    Explanation {
+        pattern: name.to_owned(),
+        kind,
+        signature,
+        plan: Vec::new(),
+        requests: None,
+        operation: None,
+        request: None,
+        command: None,
+    }
+}
+
+fn show(explanation: &mut Explanation, operation: Option<&keyform_core::Operation>) {
+    let Some((name, request)) = operation.and_then(request::print) else { return };
+    explanation.command = Some(command::line(name, &request));
+    explanation.operation = Some(name);
+    explanation.request = Some(request);
+}
+
+/// The author's words up to the first of these.
+fn signature(checked: &Checked, span: crate::Span, ends: &[&str]) -> String {
+    let words = checked.words(span);
+    let kept: Vec<&str> = words.split(' ').take_while(|word| !ends.contains(word)).collect();
+    kept.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        assert!(matches("user*", "userById"));
+        assert!(matches("*By*", "userById"));
+        assert!(matches("*", ""));
+        assert!(!matches("user", "userById"));
+        assert!(!matches("*Email", "userById"));
+    }
+}

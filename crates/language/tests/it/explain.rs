@@ -1,0 +1,63 @@
+//! What `explain` prints, as golden files.
+//!
+//! `KEYFORM_BLESS=1 cargo test -p keyform-language explain` writes them anew; read the difference like code.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use keyform_language::Checked;
+use keyform_language::explain::{explain, text};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/explain")
+}
+
+fn checked(name: &str) -> Checked {
+    Checked::read(&fs::read_to_string(folder().join(name)).expect("the model can be read"))
+}
+
+/// Compares with a golden file, or writes it.
+fn compare(name: &str, actual: &str) {
+    let path = folder().join(name);
+    if std::env::var_os("KEYFORM_BLESS").is_some() {
+        fs::write(&path, actual).expect("the golden file can be written");
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    let lines = expected.lines().zip(actual.lines()).enumerate();
+    if let Some((number, (expected, actual))) = lines.into_iter().find(|(_, (expected, actual))| expected != actual) {
+        panic!("{name}:{}: expected\n{expected}\nbut found\n{actual}", number + 1);
+    }
+    assert_eq!(expected.len(), actual.len(), "{name} has the same number of lines");
+}
+
+#[test]
+fn patterns_are_explained_in_words_as_request_and_as_command() {
+    let checked = checked("chat.kf");
+    assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
+    compare("chat.txt", &text::text(&explain(&checked, "*")));
+}
+
+#[test]
+fn an_explanation_is_json_too() {
+    let explained = explain(&checked("chat.kf"), "messagesAfter");
+    let printed = serde_json::to_string_pretty(&explained).expect("an explanation can be printed");
+    compare("messagesAfter.json", &format!("{printed}\n"));
+}
+
+#[test]
+fn a_pattern_without_a_plan_says_so() {
+    let text = "model m\n\ntable T { key pk, sk }\n\nentity E in T {\n  key \"E#{id}\", \"S#{n}\"\n\n  id: ulid\n  n:  ulid\n}\n\nread e(id) -> E?\n";
+    let explained = explain(&Checked::read(text), "*");
+    assert_eq!(explained[0].plan, ["It has no plan: `keyform check` says why."]);
+    assert_eq!(explained[0].operation, None);
+}
+
+#[test]
+fn what_a_set_or_a_list_contains_is_one_of_its_elements() {
+    let text = "model m\n\ntable T { key pk }\n\nentity E in T {\n  key \"E#{id}\"\n\n  id:   ulid\n  tags: set<string>?\n  list: list<int> = []\n}\n\nread e(id) -> E?\n\nwrite tag(id, tag: string, n: int) -> E {\n  update E(id) { add tags tag }\n    if not tags contains tag else Tagged\n    if list contains n else Unlisted\n}\n";
+    let checked = Checked::read(text);
+    assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
+    let request = text::text(&explain(&checked, "tag"));
+    assert!(request.contains("NOT contains(#n0, :v1) AND contains(#n2, :v2)"), "{request}");
+    assert!(request.contains("\":v1\": { \"S\": ") && request.contains("\":v2\": { \"N\": "), "{request}");
+}

@@ -1,0 +1,43 @@
+//! The list of all rules in `docs/rules/README.md` is made of the rules. `KEYFORM_BLESS=1` writes it.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use keyform_language::check::{Rule, rules};
+
+const GROUPS: [(char, &str); 7] = [
+    ('K', "Keys and templates"),
+    ('X', "Indexes"),
+    ('A', "Reads"),
+    ('W', "Writes"),
+    ('T', "Time, streams and types"),
+    ('M', "Evolution, checked with `--against` the model before"),
+    ('V', "Figures, from `volume`, rates and samples"),
+];
+
+fn page() -> String {
+    let all: Vec<&Rule> = rules::all().collect();
+    let mut text = String::from("# Rules of the checker\n\n");
+    text.push_str("`keyform check` finds these. `keyform check --explain CODE` prints a page; `allow CODE \"reason\"` in a model silences a warning.\n");
+    text.push_str("Mistakes of writing have codes as well: [S](S.md) what cannot be read, [N](N.md) what does not resolve, [L](L.md) what `allow` does not do.\n");
+    for (letter, title) in GROUPS {
+        writeln!(text, "\n## {title}\n\n| code | usually | finds |\n|---|---|---|").expect("a String takes everything");
+        for rule in all.iter().filter(|rule| rule.code.0.starts_with(letter)) {
+            writeln!(text, "| [{0}]({0}.md) | {1} | {2} |", rule.code, rule.severity, rule.title)
+                .expect("a String takes everything");
+        }
+    }
+    text
+}
+
+#[test]
+fn the_list_of_rules_is_complete() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/rules/README.md");
+    if std::env::var_os("KEYFORM_BLESS").is_some() {
+        fs::write(&path, page()).expect("a String takes everything");
+    }
+    assert_eq!(fs::read_to_string(path).unwrap(), page(), "KEYFORM_BLESS=1 writes it");
+}

@@ -1,0 +1,14 @@
+//! Integration tests of the language.
+
+mod document;
+mod editor;
+mod explain;
+mod import;
+mod index_of_rules;
+mod keys;
+mod names;
+mod plans;
+mod rules;
+mod schema;
+mod systems;
+mod unseen;

@@ -1,0 +1,312 @@
+//! One item carried over: the new item is written and the old one marked, or nothing happens.
+//!
+//! ```text
+//! Put    new           if there is none
+//! Update old  SET mark if it is as it was read, and not marked
+//! Put    sentinels     of unique values
+//! ```
+//!
+//! Whoever comes first carries the item; whoever comes second finds the mark. An item in the new place is never overwritten: then the old
+//! one is only marked.
+
+use keyform_core::error::Detail;
+use keyform_core::expression::{Comparator, Condition, Operand, Path, SetAction, SetValue, Update, UpdateOperand};
+use keyform_core::operation::{PutItem, TransactAction, TransactWriteItems, UpdateItem};
+use keyform_core::{Attributes, Error, ErrorCode, Execute, Operation, Output};
+
+use keyform_language::bind::evolve::claims;
+
+use super::find::get;
+use super::form::{Class, Form};
+use super::mark::{MARK, Mark, sum};
+
+/// Attributes that a condition compares; more would make the expression too long.
+const COMPARED_MAX: usize = 60;
+/// How often an item that changes meanwhile is tried again at once.
+const TRIES_MAX: u32 = 5;
+
+/// What became of an old item.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Carried {
+    /// It was written in its new place.
+    Moved,
+    /// The new place had an item already; the old one is marked.
+    Superseded,
+    /// Somebody else was there first, or it is gone.
+    Already,
+    /// It cannot be carried over, and this is why.
+    Stuck(String),
+    /// Others were in the way again and again: later.
+    Busy,
+}
+
+/// Carries an old item over.
+///
+/// # Errors
+///
+/// If the store fails.
+pub async fn carry(
+    store: &dyn Execute,
+    form: &Form,
+    old: &Attributes,
+    now_millis: i64,
+) -> Result<(Carried, f64), Error> {
+    let mut image = old.clone();
+    let mut units = 0.0;
+    for _ in 0..TRIES_MAX {
+        let new = match form.converted(&image, now_millis) {
+            Ok(new) => new,
+            Err(error) => return Ok((Carried::Stuck(error.to_string()), units)),
+        };
+        let (done, spent) = if form.in_place {
+            convert(store, form, &image, new).await?
+        } else {
+            transfer(store, form, &image, &new, now_millis).await?
+        };
+        units += spent;
+        match done {
+            Some(done) => return Ok((done, units)),
+            None => match get(store, &form.old.name, form.old.key_of(&image)).await? {
+                Some(current) if form.class(&current) == Class::Old => image = current,
+                _ => return Ok((Carried::Already, units)),
+            },
+        }
+    }
+    Ok((Carried::Busy, units))
+}
+
+/// An old item that was written after it was carried over, by somebody who knows the old form alone: the new item follows it, unless the
+/// new form has changed or deleted it since.
+///
+/// # Errors
+///
+/// If the store fails.
+pub async fn follow(
+    store: &dyn Execute,
+    form: &Form,
+    old: &Attributes,
+    mark: &Mark,
+    now_millis: i64,
+) -> Result<(Carried, f64), Error> {
+    let written = match form.converted(old, mark.at_millis) {
+        Ok(new) if mark.sum.is_empty() || sum(&new) == mark.sum => return Ok((Carried::Already, 0.0)),
+        Ok(new) => new,
+        Err(error) => return Ok((Carried::Stuck(error.to_string()), 0.0)),
+    };
+    let current = get(store, &form.new.name, mark.to.clone()).await?;
+    let same_place = form.new.key_of(&written) == mark.to;
+    let Some(current) = current.filter(|current| same_place && sum(current) == mark.sum) else {
+        let (done, units) = supersede(store, form, old, &written, now_millis).await?;
+        return Ok((done.unwrap_or(Carried::Busy), units));
+    };
+    let actions = vec![
+        TransactAction::Put {
+            table: form.new.name.clone(),
+            item: written.clone(),
+            condition: Some(unchanged(&current)),
+            return_item_on_failure: false,
+        },
+        self::mark(form, old, &Mark::carried(&form.new, &written, now_millis)),
+    ];
+    let transaction = TransactWriteItems {
+        actions,
+        token: None,
+        return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
+        return_metrics: Default::default(),
+    };
+    match store.execute(Operation::TransactWriteItems(transaction)).await {
+        Ok(output) => Ok((Carried::Moved, spent(&output))),
+        Err(error) if error.code() == ErrorCode::TransactionCanceled || is_busy(&error) => Ok((Carried::Busy, 0.0)),
+        Err(error) => Err(error),
+    }
+}
+
+/// In place: the item is replaced by its new form if it is as it was read; `None` to look again.
+async fn convert(
+    store: &dyn Execute,
+    form: &Form,
+    old: &Attributes,
+    new: Attributes,
+) -> Result<(Option<Carried>, f64), Error> {
+    let put = PutItem {
+        table: form.old.name.clone(),
+        item: new,
+        condition: Some(unchanged(old)),
+        return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
+        ..PutItem::default()
+    };
+    match store.execute(Operation::PutItem(put)).await {
+        Ok(output) => Ok((Some(Carried::Moved), spent(&output))),
+        Err(error) => match error.code() {
+            ErrorCode::ConditionalCheckFailed => Ok((None, 0.0)),
+            _ if is_busy(&error) => Ok((Some(Carried::Busy), 0.0)),
+            _ => Err(error),
+        },
+    }
+}
+
+async fn transfer(
+    store: &dyn Execute,
+    form: &Form,
+    old: &Attributes,
+    new: &Attributes,
+    now_millis: i64,
+) -> Result<(Option<Carried>, f64), Error> {
+    let mut actions = vec![
+        TransactAction::Put {
+            table: form.new.name.clone(),
+            item: new.clone(),
+            condition: Some(absent(form)),
+            return_item_on_failure: false,
+        },
+        mark(form, old, &Mark::carried(&form.new, new, now_millis)),
+    ];
+    let unique = match claims(&form.new.table, &form.new.name, &form.new.entity, new) {
+        Ok(unique) => unique,
+        Err(error) => return Ok((Some(Carried::Stuck(error.to_string())), 0.0)),
+    };
+    let names: Vec<String> = unique.iter().map(|(name, _)| name.clone()).collect();
+    actions.extend(unique.into_iter().map(|(_, claim)| keep_own(form, claim)));
+    let transaction = TransactWriteItems {
+        actions,
+        token: None,
+        return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
+        return_metrics: Default::default(),
+    };
+    match store.execute(Operation::TransactWriteItems(transaction)).await {
+        Ok(output) => Ok((Some(Carried::Moved), spent(&output))),
+        Err(error) => refused(store, form, old, new, &names, error, now_millis).await,
+    }
+}
+
+/// Within one table the old form has kept the same sentinels: one that is there is the item's own.
+fn keep_own(form: &Form, claim: TransactAction) -> TransactAction {
+    match claim {
+        TransactAction::Put { table, item, .. } if form.old.name == form.new.name => {
+            TransactAction::Put { table, item, condition: None, return_item_on_failure: false }
+        }
+        claim => claim,
+    }
+}
+
+async fn refused(
+    store: &dyn Execute,
+    form: &Form,
+    old: &Attributes,
+    new: &Attributes,
+    unique: &[String],
+    error: Error,
+    now_millis: i64,
+) -> Result<(Option<Carried>, f64), Error> {
+    if is_busy(&error) {
+        return Ok((Some(Carried::Busy), 0.0));
+    }
+    let Detail::Cancellation(reasons) = error.detail() else { return Err(error) };
+    let code = |number: usize| reasons.get(number).and_then(|reason| reason.cause.as_ref()).map(|cause| cause.code);
+    if code(1) == Some("ConditionalCheckFailed") {
+        return Ok((None, 0.0));
+    }
+    if code(0) == Some("ConditionalCheckFailed") {
+        return supersede(store, form, old, new, now_millis).await;
+    }
+    for (number, name) in unique.iter().enumerate() {
+        if code(number + 2) == Some("ConditionalCheckFailed") {
+            return Ok((Some(Carried::Stuck(format!("another item has the same `{name}`"))), 0.0));
+        }
+    }
+    match (0..reasons.len()).find_map(code) {
+        Some("TransactionConflict" | "ProvisionedThroughputExceeded" | "ThrottlingError") => {
+            Ok((Some(Carried::Busy), 0.0))
+        }
+        Some("ValidationError" | "ItemCollectionSizeLimitExceeded") => {
+            let message = reasons.iter().find_map(|reason| reason.cause.as_ref()).map(|cause| cause.message.clone());
+            Ok((Some(Carried::Stuck(message.unwrap_or_default())), 0.0))
+        }
+        _ => Err(error),
+    }
+}
+
+/// The new place is taken: only the mark is written.
+async fn supersede(
+    store: &dyn Execute,
+    form: &Form,
+    old: &Attributes,
+    new: &Attributes,
+    now_millis: i64,
+) -> Result<(Option<Carried>, f64), Error> {
+    let TransactAction::Update { table, key, update, condition, .. } =
+        mark(form, old, &Mark::superseded(&form.new, new, now_millis))
+    else {
+        return Ok((None, 0.0));
+    };
+    let update = UpdateItem {
+        table,
+        key,
+        update: Some(update),
+        condition,
+        return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
+        ..UpdateItem::default()
+    };
+    match store.execute(Operation::UpdateItem(update)).await {
+        Ok(output) => Ok((Some(Carried::Superseded), spent(&output))),
+        Err(error) if error.code() == ErrorCode::ConditionalCheckFailed => Ok((None, 0.0)),
+        Err(error) if is_busy(&error) => Ok((Some(Carried::Busy), 0.0)),
+        Err(error) => Err(error),
+    }
+}
+
+fn mark(form: &Form, old: &Attributes, mark: &Mark) -> TransactAction {
+    let set =
+        SetAction { path: Path::attribute(MARK), value: SetValue::Operand(UpdateOperand::Value(mark.value().into())) };
+    TransactAction::Update {
+        table: form.old.name.clone(),
+        key: form.old.key_of(old),
+        update: Update { set: vec![set], ..Update::default() },
+        condition: Some(unchanged(old)),
+        return_item_on_failure: false,
+    }
+}
+
+/// The item is as it was read, and not marked.
+pub(super) fn unchanged(old: &Attributes) -> Condition {
+    let mut tests = match old.get(MARK) {
+        Some(mark) => vec![equal(MARK, mark)],
+        None => vec![Condition::AttributeNotExists(Path::attribute(MARK))],
+    };
+    let compared = old.iter().filter(|(name, _)| *name != MARK).take(COMPARED_MAX);
+    tests.extend(compared.map(|(name, value)| equal(name, value)));
+    Condition::And(tests)
+}
+
+fn equal(name: &str, value: &keyform_core::AttributeValue) -> Condition {
+    Condition::Compare {
+        left: Operand::Path(Path::attribute(name)),
+        comparator: Comparator::Equal,
+        right: Operand::Value(value.clone().into()),
+    }
+}
+
+fn absent(form: &Form) -> Condition {
+    let key = form.new.table.partition.as_ref().map_or("", |key| key.name.as_str());
+    Condition::AttributeNotExists(Path::attribute(key))
+}
+
+pub(super) fn is_busy(error: &Error) -> bool {
+    matches!(
+        error.code(),
+        ErrorCode::TransactionConflict
+            | ErrorCode::TransactionInProgress
+            | ErrorCode::Throttling
+            | ErrorCode::ProvisionedThroughputExceeded
+            | ErrorCode::RequestLimitExceeded
+    )
+}
+
+/// The write units that an answer reports.
+pub(super) fn spent(output: &Output) -> f64 {
+    match output {
+        Output::WriteItem(output) => output.capacity.as_ref().map_or(0.0, |capacity| capacity.total),
+        Output::TransactWriteItems(output) => output.capacity.iter().map(|capacity| capacity.total).sum(),
+        _ => 0.0,
+    }
+}

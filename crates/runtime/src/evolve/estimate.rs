@@ -1,0 +1,312 @@
+//! What a migration will take: items, units, money and time, from what is in the store now.
+
+use keyform_core::Attributes;
+use keyform_core::capacity::{ReadKind, read_units, write_units};
+use keyform_core::value::size::of_attributes as size_of;
+use serde::Serialize;
+
+use keyform_language::cost::price::PRICES;
+use keyform_language::cost::text;
+use keyform_language::plan::{ReadPlan, RequestKind, SortRange};
+use keyform_language::schema::{EntityKey, FieldId};
+
+use super::form::{Class, Form};
+use super::mark::{MARK, Mark};
+use super::migration::{MigrateError, Migration, Progress, Watch};
+
+/// What a migration will take.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Estimate {
+    /// Each evolution.
+    pub forms: Vec<FormEstimate>,
+    /// Tables and indexes that are made first.
+    pub makes: Vec<String>,
+    /// Read units: the scan of the run, and that of the cut-over.
+    pub read_units: f64,
+    /// Write units of the run.
+    pub write_units: f64,
+    /// Write units of the cut-over, which removes the old items.
+    pub removal_units: f64,
+    /// All of it in dollars, on demand.
+    pub dollars: f64,
+    /// The run in seconds at the budget; `None` without one.
+    pub seconds: Option<f64>,
+    /// Reads that look for old items until the cut-over, and how.
+    pub reads: Vec<ReadEstimate>,
+}
+
+/// What one evolution will take.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FormEstimate {
+    /// The entity.
+    pub entity: String,
+    /// From which table.
+    pub from: String,
+    /// To which.
+    pub to: String,
+    /// The key stays as it is.
+    pub in_place: bool,
+    /// Old items to carry over.
+    pub left: u64,
+    /// Carried over already.
+    pub carried: u64,
+    /// Of the new form, in the same table.
+    pub new: u64,
+    /// Items that cannot be converted.
+    pub stuck: u64,
+    /// Write units.
+    pub write_units: f64,
+}
+
+/// How a read finds old items.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadEstimate {
+    /// The read.
+    pub read: String,
+    /// The entity.
+    pub entity: String,
+    /// How.
+    pub reach: Reach,
+}
+
+/// How old items are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reach {
+    /// They are in the answer already.
+    Same,
+    /// By one GetItem more.
+    Get,
+    /// By a Query more.
+    Query,
+    /// By a Scan of the old table.
+    Scan,
+}
+
+impl Migration {
+    /// Counts what is in the store, and says what the migration will take at a budget of write units a second.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    pub async fn estimate(
+        &self,
+        write_units_per_second: Option<f64>,
+        watch: Watch<'_>,
+    ) -> Result<Estimate, MigrateError> {
+        let mut estimate = Estimate { makes: self.lacks().await?, reads: self.reads(), ..Estimate::default() };
+        let mut forms: Vec<FormEstimate> = self.forms.iter().map(named).collect();
+        for (table, of_table) in self.sources() {
+            let total = self.item_count(&table).await?;
+            let (mut start, mut done) = (None, 0);
+            loop {
+                let (items, last) = self.page(&table, None, start).await?;
+                let bytes: usize = items.iter().map(size_of).sum();
+                // Once for the run, once for the cut-over's comparison, once for its removal.
+                estimate.read_units += 3.0 * read_units(bytes, ReadKind::Strong);
+                for form in &of_table {
+                    let number = self.forms.iter().position(|other| std::ptr::eq(other, *form));
+                    if let Some(of_form) = number.and_then(|number| forms.get_mut(number)) {
+                        estimate.removal_units += count(form, &items, of_form);
+                    }
+                }
+                done += items.len() as u64;
+                watch(&Progress { step: "counting", done, total, counts: Default::default() });
+                match last {
+                    Some(key) => start = Some(key),
+                    None => break,
+                }
+            }
+        }
+        estimate.write_units = forms.iter().map(|form| form.write_units).sum();
+        let prices = PRICES.of(self.forms[0].new.table.class);
+        estimate.dollars = estimate.read_units * prices.million_reads / 1e6
+            + (estimate.write_units + estimate.removal_units) * prices.million_writes / 1e6;
+        estimate.seconds =
+            write_units_per_second.filter(|units| *units > 0.0).map(|units| estimate.write_units / units);
+        estimate.forms = forms;
+        Ok(estimate)
+    }
+
+    fn reads(&self) -> Vec<ReadEstimate> {
+        let model = &self.checked.model;
+        let mut reads = Vec::new();
+        for (read, plan) in self.checked.plans.planned(model) {
+            for form in self.forms.iter().filter(|form| plan.returns.contains(&form.entity)) {
+                reads.push(ReadEstimate {
+                    read: read.name.clone(),
+                    entity: form.new.entity.name.clone(),
+                    reach: form.reach(plan),
+                });
+            }
+        }
+        reads
+    }
+}
+
+fn named(form: &Form) -> FormEstimate {
+    FormEstimate {
+        entity: form.new.entity.name.clone(),
+        from: form.old.name.clone(),
+        to: form.new.name.clone(),
+        in_place: form.in_place,
+        ..FormEstimate::default()
+    }
+}
+
+/// Counts a page; returns the write units of removing its old items.
+fn count(form: &Form, items: &[Attributes], estimate: &mut FormEstimate) -> f64 {
+    let mut removal = 0.0;
+    for item in items {
+        match form.class(item) {
+            Class::Other => {}
+            Class::New => estimate.new += 1,
+            Class::Moved(_) => {
+                estimate.carried += 1;
+                removal += write_units(size_of(item)) + entries(form, item);
+            }
+            Class::Old => match form.converted(item, 0) {
+                Err(_) => estimate.stuck += 1,
+                Ok(new) => {
+                    estimate.left += 1;
+                    estimate.write_units += units(form, item, &new);
+                    if !form.in_place {
+                        removal += write_units(size_of(item)) + entries(form, item);
+                    }
+                }
+            },
+        }
+    }
+    removal
+}
+
+/// The write units of carrying one item over: a transaction costs twice as much, an index as much as the item in it.
+fn units(form: &Form, old: &Attributes, new: &Attributes) -> f64 {
+    let whole = |item: &Attributes| write_units(size_of(item));
+    if form.in_place {
+        let moves = new_entries(form, new) + entries(form, old);
+        return whole(old).max(whole(new)) + moves;
+    }
+    let mut marked = old.clone();
+    marked.insert(MARK.to_owned(), Mark::carried(&form.new, new, 0).value());
+    let unique = keyform_language::bind::evolve::claims(&form.new.table, &form.new.name, &form.new.entity, new);
+    let sentinels = unique.map_or(0, |unique| unique.len()) as f64;
+    2.0 * (whole(new) + whole(&marked) + sentinels) + new_entries(form, new) + entries(form, &marked)
+}
+
+/// The units of an item's entries in the indexes of its table.
+fn entries(form: &Form, old: &Attributes) -> f64 {
+    in_indexes(&form.old.table, old)
+}
+
+fn new_entries(form: &Form, new: &Attributes) -> f64 {
+    in_indexes(&form.new.table, new)
+}
+
+fn in_indexes(table: &keyform_language::schema::Table, item: &Attributes) -> f64 {
+    let is_in = |index: &&keyform_language::schema::Index| {
+        index.partition.iter().chain(&index.sort).all(|key| item.contains_key(&key.name))
+    };
+    let of = |index: &keyform_language::schema::Index| match &index.projection {
+        None => write_units(size_of(item)),
+        Some(_) => 1.0,
+    };
+    table.indexes.iter().filter(is_in).map(of).sum()
+}
+
+impl Form {
+    /// How a read finds the old items, by the fields it knows.
+    #[must_use]
+    pub fn reach(&self, plan: &ReadPlan) -> Reach {
+        if self.in_place && plan.index.is_none_or(|index| self.fills(index)) {
+            return Reach::Same;
+        }
+        let Some(templates) = self.new.entity.key_of(plan.index) else { return Reach::Same };
+        let known = self.known_names(&fields_given(plan, templates));
+        let has = |key: &EntityKey, whole: bool| {
+            let parts = key.partition.iter().chain(key.sort.iter().filter(|_| whole));
+            parts.flat_map(|part| part.template.fields()).all(|field| known.contains(&field))
+        };
+        match &self.old.entity.key {
+            Some(key) if has(key, true) => Reach::Get,
+            Some(key) if has(key, false) => Reach::Query,
+            _ if self.old.entity.indexes.iter().any(|key| has(key, false)) => Reach::Query,
+            _ => Reach::Scan,
+        }
+    }
+}
+
+/// The fields that a read gives by equality, through its key.
+fn fields_given(plan: &ReadPlan, templates: &EntityKey) -> Vec<FieldId> {
+    let whole = matches!(plan.sort.range, Some(SortRange::Equal(_)));
+    let parts = templates.partition.iter().chain(templates.sort.iter().filter(|_| whole));
+    let given = parts.filter(|_| plan.request != RequestKind::Scan).flat_map(|part| part.template.fields());
+    given.collect()
+}
+
+impl Estimate {
+    /// The estimate in words.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut lines: Vec<String> = self.forms.iter().map(FormEstimate::line).collect();
+        lines.extend(self.makes.iter().map(|name| format!("makes {name} first")));
+        let units = |value: f64| text::count(value.ceil() as u64);
+        lines.push(format!(
+            "run: {} read units, {} write units; cut-over: {} write units; together {} on demand ({}, {})",
+            units(self.read_units),
+            units(self.write_units),
+            units(self.removal_units),
+            text::dollars(self.dollars),
+            PRICES.region,
+            PRICES.date,
+        ));
+        lines.push(match self.seconds {
+            Some(seconds) => format!("time: {} at this budget", duration(seconds)),
+            None => "time: as fast as the store takes it; give --write-units-per-second for a budget".to_owned(),
+        });
+        for read in &self.reads {
+            let how = match read.reach {
+                Reach::Same => continue,
+                Reach::Get => "one GetItem more where the new place has nothing",
+                Reach::Query => "a Query more",
+                Reach::Scan => {
+                    "a Scan of the old table: state an old key or index (`from …`) that gives it a partition"
+                }
+            };
+            lines.push(format!("until the cut-over, `{}` finds old {} by {how}", read.read, read.entity));
+        }
+        lines.join("\n") + "\n"
+    }
+}
+
+impl FormEstimate {
+    fn line(&self) -> String {
+        let way = match (self.in_place, self.from == self.to) {
+            (true, _) => format!("in place in {}", self.from),
+            (false, true) => format!("within {}", self.from),
+            (false, false) => format!("from {} to {}", self.from, self.to),
+        };
+        let (left, units) = (text::count(self.left), text::count(self.write_units.ceil() as u64));
+        let mut line = format!("{}: {left} items {way}, {units} write units", self.entity);
+        for (count, what) in [(self.carried, "carried over already"), (self.stuck, "that cannot be converted")] {
+            if count > 0 {
+                line.push_str(&format!("; {} {what}", text::count(count)));
+            }
+        }
+        line
+    }
+}
+
+/// A time as one would say it.
+fn duration(seconds: f64) -> String {
+    let seconds = seconds.ceil() as u64;
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7200 => format!("{} min", seconds.div_ceil(60)),
+        7200..172_800 => format!("{} h", seconds.div_ceil(3600)),
+        _ => format!("{} days", seconds.div_ceil(86_400)),
+    }
+}

@@ -1,0 +1,258 @@
+//! Where the old items are that become what somebody asks for.
+//!
+//! What is known of the new item, through its key, is turned into what is known of the old one. If that is its whole key, one GetItem
+//! finds it; if it is a partition, of the table or of an index, a Query; else only a Scan does. Whatever comes back is converted and
+//! compared with what was asked for, so a rough lookup costs more and is never wrong.
+
+use keyform_core::expression::{Comparator, Condition, KeyCondition, KeyPredicate, KeyTest, Operand, Path};
+use keyform_core::operation::{BatchGetItem, BatchGetRequest, GetItem, Query, Scan};
+use keyform_core::{Attributes, Error, Execute, Item, Operation, Output};
+
+use keyform_language::bind::evolve::key_attribute;
+use keyform_language::schema::{EntityKey, KeyPart};
+
+use super::form::{Class, Form, Side};
+
+/// An index may lag behind its table; a mark that is older than this has reached it.
+const LAG_MILLIS: i64 = 60_000;
+/// Keys that one BatchGetItem takes.
+const BATCH_KEYS_MAX: usize = 100;
+
+/// How old items are found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Lookup {
+    /// No old item becomes what is asked for.
+    Nothing,
+    /// By their whole key.
+    Get(Attributes),
+    /// In a partition, of the table or of an index.
+    Query(Option<String>, Vec<KeyPredicate>),
+    /// Among all items of the table.
+    Scan,
+}
+
+impl Form {
+    /// How the old items are found that become items with these fields.
+    #[must_use]
+    pub fn lookup(&self, new: &Attributes) -> Lookup {
+        let Some(known) = self.known_before(new) else { return Lookup::Nothing };
+        let key = self.old.entity.key.as_ref();
+        if let Some(attributes) = key.and_then(|key| whole(&self.old, key, &known)) {
+            return Lookup::Get(attributes);
+        }
+        let of_indexes = self.old.entity.indexes.iter();
+        for key in key.into_iter().chain(of_indexes) {
+            if let Some(predicates) = partition(&self.old, key, &known) {
+                let index = key.index.map(|index| self.old.table.index_at(index).physical.clone());
+                return Lookup::Query(index, predicates);
+            }
+        }
+        Lookup::Scan
+    }
+
+    /// What the texts of a new key say: its fields.
+    #[must_use]
+    pub fn known_of_key(&self, key: &EntityKey, attributes: &Attributes) -> Option<Attributes> {
+        self.new.read_key(key, attributes)
+    }
+}
+
+fn whole(side: &Side, key: &EntityKey, known: &Attributes) -> Option<Attributes> {
+    key.parts().map(|part| Some((part.attribute.clone(), value(side, key, part, known)?))).collect()
+}
+
+fn value(side: &Side, key: &EntityKey, part: &KeyPart, known: &Attributes) -> Option<keyform_core::AttributeValue> {
+    key_attribute(&side.table, key.index, &side.entity, part, known).ok().flatten()
+}
+
+/// The partition, and as much of the sort key as is known.
+fn partition(side: &Side, key: &EntityKey, known: &Attributes) -> Option<Vec<KeyPredicate>> {
+    let mut predicates = Vec::new();
+    for part in &key.partition {
+        let test = KeyTest::Compare(Comparator::Equal, value(side, key, part, known)?.into());
+        predicates.push(KeyPredicate { attribute: part.attribute.clone(), test });
+    }
+    if let [part] = key.sort.as_slice() {
+        let prefix = part.template.prefix();
+        let test = match value(side, key, part, known) {
+            Some(value) => Some(KeyTest::Compare(Comparator::Equal, value.into())),
+            None if prefix.is_empty() => None,
+            None => Some(KeyTest::BeginsWith(keyform_core::AttributeValue::from(prefix).into())),
+        };
+        predicates.extend(test.map(|test| KeyPredicate { attribute: part.attribute.clone(), test }));
+    }
+    Some(predicates)
+}
+
+/// An old item that becomes what was asked for: in its old form and in its new one, or the new item itself if it has just moved.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The item as it lies in the old place; `None` if the new place has it already.
+    pub old: Option<Attributes>,
+    /// Its new form.
+    pub new: Attributes,
+}
+
+/// The old items that a lookup finds, each converted. Those that cannot be converted are left out: nobody can ask for them.
+///
+/// # Errors
+///
+/// If the store fails.
+pub async fn candidates(
+    store: &dyn Execute,
+    form: &Form,
+    lookup: &Lookup,
+    now_millis: i64,
+) -> Result<Vec<Candidate>, Error> {
+    let mut found = Vec::new();
+    let through_index = matches!(lookup, Lookup::Query(Some(_), _));
+    for item in old_items(store, form, lookup).await? {
+        match form.class(&item) {
+            Class::Old => found.push(item),
+            // The new item's place in an index may not be there yet.
+            Class::Moved(mark) if through_index && now_millis - mark.at_millis < LAG_MILLIS => found.push(item),
+            // A partial index does not show what an item lacks.
+            Class::New if through_index && form.in_place => found.push(item),
+            Class::Moved(_) | Class::New | Class::Other => {}
+        }
+    }
+    if through_index {
+        return verified(store, form, found, now_millis).await;
+    }
+    Ok(converted(form, found, now_millis))
+}
+
+fn converted(form: &Form, items: Vec<Attributes>, now_millis: i64) -> Vec<Candidate> {
+    let candidate = |old: Attributes| {
+        let new = form.converted(&old, now_millis).ok()?;
+        Some(Candidate { old: Some(old), new })
+    };
+    items.into_iter().filter_map(candidate).collect()
+}
+
+/// What an index has said of the old items may be late, or only a part: each is read again, and followed to its new place.
+async fn verified(
+    store: &dyn Execute,
+    form: &Form,
+    items: Vec<Attributes>,
+    now_millis: i64,
+) -> Result<Vec<Candidate>, Error> {
+    let keys = items.iter().map(|item| form.old.key_of(item)).collect();
+    let (mut old, mut moved, mut current) = (Vec::new(), Vec::new(), Vec::new());
+    for item in batch_get(store, &form.old.name, keys).await? {
+        match form.class(&item) {
+            Class::Old => old.push(item),
+            Class::Moved(mark) => moved.push(mark.to),
+            Class::New => current.push(item),
+            Class::Other => {}
+        }
+    }
+    let mut found = converted(form, old, now_millis);
+    let news = batch_get(store, &form.new.name, moved).await?;
+    found.extend(news.into_iter().chain(current).map(|new| Candidate { old: None, new }));
+    Ok(found)
+}
+
+/// Items by their keys, consistently.
+///
+/// # Errors
+///
+/// If the store fails.
+pub async fn batch_get(store: &dyn Execute, table: &str, mut keys: Vec<Attributes>) -> Result<Vec<Attributes>, Error> {
+    let mut items = Vec::new();
+    let mut seen: Vec<Attributes> = Vec::new();
+    keys.retain(|key| {
+        let is_new = !key.is_empty() && !seen.contains(key);
+        if is_new {
+            seen.push(key.clone());
+        }
+        is_new
+    });
+    while !keys.is_empty() {
+        let rest = keys.split_off(keys.len().min(BATCH_KEYS_MAX));
+        let request = BatchGetRequest { keys: keys.clone(), projection: None, consistent: true };
+        let batch = BatchGetItem { tables: vec![(table.to_owned(), request)], return_capacity: Default::default() };
+        let Output::BatchGetItem(mut output) = store.execute(Operation::BatchGetItem(batch)).await? else { break };
+        items.extend(output.responses.remove(table).unwrap_or_default().iter().map(Item::to_attributes));
+        let left = output.unprocessed.remove(table).unwrap_or_default();
+        let undone = left.into_iter().filter_map(|number| keys.get(number).cloned());
+        keys = undone.chain(rest).collect();
+    }
+    Ok(items)
+}
+
+/// One item, consistently.
+///
+/// # Errors
+///
+/// If the store fails.
+pub async fn get(store: &dyn Execute, table: &str, key: Attributes) -> Result<Option<Attributes>, Error> {
+    let get = GetItem { table: table.to_owned(), key, consistent: true, ..GetItem::default() };
+    match store.execute(Operation::GetItem(get)).await? {
+        Output::GetItem(output) => Ok(output.item.map(|item| item.to_attributes())),
+        _ => Ok(None),
+    }
+}
+
+async fn old_items(store: &dyn Execute, form: &Form, lookup: &Lookup) -> Result<Vec<Attributes>, Error> {
+    let first = match lookup {
+        Lookup::Nothing => return Ok(Vec::new()),
+        Lookup::Get(key) => return Ok(get(store, &form.old.name, key.clone()).await?.into_iter().collect()),
+        Lookup::Query(index, predicates) => Operation::Query(Query {
+            table: form.old.name.clone(),
+            index: index.clone(),
+            key: KeyCondition { predicates: predicates.clone() },
+            filter: None,
+            projection: None,
+            select: None,
+            limit: None,
+            consistent: index.is_none(),
+            reverse: false,
+            start: None,
+            return_capacity: Default::default(),
+        }),
+        Lookup::Scan => Operation::Scan(scan(form)),
+    };
+    pages(store, first).await
+}
+
+/// The whole table, narrowed to the old key's beginnings.
+fn scan(form: &Form) -> Scan {
+    let key = form.old.entity.key.iter().flat_map(EntityKey::parts);
+    let begins = key.filter(|part| !part.template.prefix().is_empty()).map(|part| {
+        let prefix = keyform_core::AttributeValue::from(part.template.prefix());
+        Condition::BeginsWith(Operand::Path(Path::attribute(part.attribute.clone())), Operand::Value(prefix.into()))
+    });
+    let begins: Vec<Condition> = begins.collect();
+    Scan {
+        table: form.old.name.clone(),
+        index: None,
+        filter: match begins.len() {
+            0 => None,
+            1 => begins.into_iter().next(),
+            _ => Some(Condition::And(begins)),
+        },
+        projection: None,
+        select: None,
+        limit: None,
+        consistent: true,
+        segment: None,
+        start: None,
+        return_capacity: Default::default(),
+    }
+}
+
+/// Everything that a Query or Scan returns, page after page.
+async fn pages(store: &dyn Execute, mut operation: Operation) -> Result<Vec<Attributes>, Error> {
+    let mut items = Vec::new();
+    loop {
+        let Output::Page(page) = store.execute(operation.clone()).await? else { return Ok(items) };
+        items.extend(page.items.unwrap_or_default().iter().map(Item::to_attributes));
+        let Some(last) = page.last_key else { return Ok(items) };
+        match &mut operation {
+            Operation::Query(query) => query.start = Some(last.to_attributes()),
+            Operation::Scan(scan) => scan.start = Some(last.to_attributes()),
+            _ => return Ok(items),
+        }
+    }
+}

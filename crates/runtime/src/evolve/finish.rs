@@ -1,0 +1,472 @@
+//! The end of a migration: compared item by item, cut over, or gone back.
+
+use std::time::Duration;
+
+use keyform_core::expression::{Condition, Path};
+use keyform_core::operation::{DeleteItem, PutItem, TransactAction, TransactWriteItems};
+use keyform_core::{Attributes, Error, ErrorCode, Operation};
+use serde::Serialize;
+
+use keyform_language::bind::evolve::claims;
+
+use super::carry::{is_busy, unchanged};
+use super::find::{batch_get, get};
+use super::form::{Class, Form};
+use super::mark::{MARK, Mark, sum};
+use super::migration::{Held, MigrateError, Migration, Pace, Progress, Watch, shown_key};
+use super::state::{Phase, State};
+
+/// Examples that are told.
+const EXAMPLES_MAX: usize = 10;
+const TRIES_MAX: u32 = 12;
+
+/// What a comparison of every item has found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Verified {
+    /// Items read.
+    pub scanned: u64,
+    /// Old items that are not carried over.
+    pub left: u64,
+    /// Carried over, and in the new place as they were written.
+    pub same: u64,
+    /// Carried over, and changed since in the new place.
+    pub changed: u64,
+    /// Carried over, and deleted since in the new place.
+    pub deleted: u64,
+    /// Left behind because the new place had an item already.
+    pub superseded: u64,
+    /// What was written is not what the old item becomes.
+    pub wrong: u64,
+    /// In the new form, of which there is no old one.
+    pub new: u64,
+    /// The keys of some that are left or wrong.
+    pub examples: Vec<String>,
+}
+
+impl Verified {
+    /// Whether nothing is left and nothing is wrong.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.left == 0 && self.wrong == 0
+    }
+}
+
+/// What a way back has done.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RolledBack {
+    /// Items that are in their old form again.
+    pub reverted: u64,
+    /// Items that were deleted in the new form, and are deleted in the old one now.
+    pub deleted: u64,
+    /// Items that the old form cannot say: they stay in the new one.
+    pub kept: u64,
+    /// The keys of some of them.
+    pub examples: Vec<String>,
+}
+
+impl Migration {
+    /// Compares every item. Readers and writers may go on.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    pub async fn verify(&self, watch: Watch<'_>) -> Result<Verified, MigrateError> {
+        let mut found = Verified::default();
+        for (table, forms) in self.sources() {
+            let total = self.item_count(&table).await?;
+            let mut start = None;
+            loop {
+                let (items, last) = self.page(&table, None, start).await?;
+                self.verify_page(&forms, &items, &mut found).await?;
+                let progress = Progress { step: "comparing", done: found.scanned, total, counts: Default::default() };
+                watch(&progress);
+                match last {
+                    Some(key) => start = Some(key),
+                    None => break,
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    async fn verify_page(
+        &self,
+        forms: &[&Form],
+        items: &[Attributes],
+        found: &mut Verified,
+    ) -> Result<(), MigrateError> {
+        found.scanned += items.len() as u64;
+        for form in forms {
+            let mut moved: Vec<(&Attributes, Mark)> = Vec::new();
+            for item in items {
+                match form.class(item) {
+                    Class::Other => {}
+                    Class::New => found.new += 1,
+                    Class::Old => {
+                        found.left += 1;
+                        example(form, item, &mut found.examples);
+                    }
+                    Class::Moved(mark) => moved.push((item, mark)),
+                }
+            }
+            self.verify_moved(form, &moved, found).await?;
+        }
+        Ok(())
+    }
+
+    async fn verify_moved(
+        &self,
+        form: &Form,
+        moved: &[(&Attributes, Mark)],
+        found: &mut Verified,
+    ) -> Result<(), MigrateError> {
+        let keys = moved.iter().map(|(_, mark)| mark.to.clone()).collect();
+        let now = batch_get(&*self.store, &form.new.name, keys).await?;
+        for (old, mark) in moved {
+            let current = now.iter().find(|item| form.new.key_of(item) == mark.to);
+            let expected = form.converted(old, mark.at_millis);
+            let right = mark.sum.is_empty() || expected.as_ref().is_ok_and(|expected| sum(expected) == mark.sum);
+            match current {
+                _ if !right => {
+                    found.wrong += 1;
+                    example(form, old, &mut found.examples);
+                }
+                _ if mark.sum.is_empty() => found.superseded += 1,
+                None => found.deleted += 1,
+                Some(current) if sum(current) == mark.sum => found.same += 1,
+                Some(_) => found.changed += 1,
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the migration: from here on the new form alone is read, and what is left of the old one is removed.
+    ///
+    /// # Errors
+    ///
+    /// [`MigrateError::Left`] while an old item is not carried over; nothing has changed then.
+    pub async fn cut_over(&self, pace: &Pace, watch: Watch<'_>) -> Result<State, MigrateError> {
+        let phase = self.status().await?.phase;
+        match phase {
+            Phase::Closed => return self.status().await,
+            Phase::RollingBack | Phase::RolledBack => {
+                return Err(MigrateError::Phase(phase, "run `keyform migrate run` first"));
+            }
+            Phase::Open | Phase::Filling | Phase::Filled | Phase::Closing => {}
+        }
+        let mut held = self.take(pace).await?;
+        if held.state.phase != Phase::Closing {
+            let found = self.verify(watch).await?;
+            if !found.is_complete() {
+                held.release().await?;
+                return Err(MigrateError::Left(found.left + found.wrong, found.examples));
+            }
+            held.enter(Phase::Closing).await?;
+        }
+        self.remove_old(&mut held, watch).await?;
+        held.state.phase = Phase::Closed;
+        held.release().await
+    }
+
+    /// Removes the marked items. Nobody needs them any more: every copy of the application finds the new ones.
+    async fn remove_old(&self, held: &mut Held<'_>, watch: Watch<'_>) -> Result<(), MigrateError> {
+        for (table, forms) in self.sources() {
+            if forms.iter().all(|form| form.in_place) {
+                continue;
+            }
+            let total = self.item_count(&table).await?;
+            let (mut start, mut done) = (None, 0);
+            loop {
+                let (items, last) = self.page(&table, None, start).await?;
+                for item in &items {
+                    let form = forms.iter().find(|form| matches!(form.class(item), Class::Moved(_)));
+                    if let Some(form) = form {
+                        let units = self.remove(form, item).await?;
+                        held.state.counts.removed += 1;
+                        held.spent(units).await?;
+                    }
+                }
+                done += items.len() as u64;
+                held.save().await?;
+                watch(&Progress { step: "removing", done, total, counts: held.state.counts.clone() });
+                match last {
+                    Some(key) => start = Some(key),
+                    None => break,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn remove(&self, form: &Form, item: &Attributes) -> Result<f64, MigrateError> {
+        let delete = DeleteItem {
+            table: form.old.name.clone(),
+            key: form.old.key_of(item),
+            condition: Some(Condition::AttributeExists(Path::attribute(MARK))),
+            return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
+            ..DeleteItem::default()
+        };
+        for tries in 0..TRIES_MAX {
+            match self.store.execute(Operation::DeleteItem(delete.clone())).await {
+                Ok(output) => return Ok(super::carry::spent(&output)),
+                Err(error) if error.code() == ErrorCode::ConditionalCheckFailed => return Ok(0.0),
+                Err(error) if is_busy(&error) => self.pause(tries).await,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(MigrateError::Store(Error::internal("the store is too busy: run it again")))
+    }
+
+    async fn pause(&self, tries: u32) {
+        let longest = Duration::from_millis(20 << tries.min(8));
+        self.surroundings.sleep(longest.mul_f64(self.surroundings.jitter())).await;
+    }
+
+    /// Goes back: the old form speaks for its items again, with everything that has changed since and that it can say.
+    ///
+    /// Writes of the entities are refused meanwhile; the first step waits until every copy of the application knows.
+    ///
+    /// # Errors
+    ///
+    /// If the cut-over has begun, somebody else runs the migration, or the store fails.
+    pub async fn roll_back(&self, pace: &Pace, watch: Watch<'_>) -> Result<RolledBack, MigrateError> {
+        let phase = self.status().await?.phase;
+        if matches!(phase, Phase::Closing | Phase::Closed) {
+            return Err(MigrateError::Phase(phase, "after the cut-over there is no way back"));
+        }
+        let mut held = self.take(pace).await?;
+        held.enter(Phase::RollingBack).await?;
+        self.surroundings.sleep(Duration::from_millis(self.notice_millis)).await;
+        held.save().await?;
+        let mut found = RolledBack::default();
+        for (table, forms) in self.sources() {
+            self.revert_table(&mut held, &table, &forms, &mut found, watch).await?;
+        }
+        self.revert_new(&mut held, &mut found, watch).await?;
+        held.state.phase = Phase::RolledBack;
+        held.state.checkpoints.clear();
+        held.release().await?;
+        Ok(found)
+    }
+
+    /// The items that came from old ones.
+    async fn revert_table(
+        &self,
+        held: &mut Held<'_>,
+        table: &str,
+        forms: &[&Form],
+        found: &mut RolledBack,
+        watch: Watch<'_>,
+    ) -> Result<(), MigrateError> {
+        let total = self.item_count(table).await?;
+        let (mut start, mut done) = (None, 0);
+        loop {
+            let (items, last) = self.page(table, None, start).await?;
+            for item in &items {
+                for form in forms {
+                    match form.class(item) {
+                        Class::Moved(mark) if !form.in_place => self.revert(form, item, &mark, found).await?,
+                        Class::New if form.in_place => self.revert_in_place(form, item, found).await?,
+                        _ => {}
+                    }
+                }
+            }
+            done += items.len() as u64;
+            held.state.counts.reverted = found.reverted;
+            held.save().await?;
+            watch(&Progress { step: "going back", done, total, counts: held.state.counts.clone() });
+            match last {
+                Some(key) => start = Some(key),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    async fn revert(
+        &self,
+        form: &Form,
+        old: &Attributes,
+        mark: &Mark,
+        found: &mut RolledBack,
+    ) -> Result<(), MigrateError> {
+        for tries in 0..TRIES_MAX {
+            let new = get(&*self.store, &form.new.name, mark.to.clone()).await?;
+            let Some(new) = new else {
+                let delete = vec![TransactAction::Delete {
+                    table: form.old.name.clone(),
+                    key: form.old.key_of(old),
+                    condition: Some(unchanged(old)),
+                    return_item_on_failure: false,
+                }];
+                if self.transact(delete, tries).await? {
+                    found.deleted += 1;
+                    return Ok(());
+                }
+                continue;
+            };
+            let reverted = form.reverted(&new, Some(old));
+            let Some(reverted) = reverted.ok().filter(|item| form.old.key_of(item) == form.old.key_of(old)) else {
+                found.kept += 1;
+                example(form, &new, &mut found.examples);
+                return Ok(());
+            };
+            let put = TransactAction::Put {
+                table: form.old.name.clone(),
+                item: reverted,
+                condition: Some(unchanged(old)),
+                return_item_on_failure: false,
+            };
+            if self.transact(self.replacing(form, put, &new)?, tries).await? {
+                found.reverted += 1;
+                return Ok(());
+            }
+        }
+        Err(MigrateError::Store(Error::internal("others write an item again and again: stop them, and run it again")))
+    }
+
+    /// Puts an old item and removes the new one, with its sentinels if those of the old form are elsewhere.
+    fn replacing(
+        &self,
+        form: &Form,
+        put: TransactAction,
+        new: &Attributes,
+    ) -> Result<Vec<TransactAction>, MigrateError> {
+        let mut actions = vec![
+            put,
+            TransactAction::Delete {
+                table: form.new.name.clone(),
+                key: form.new.key_of(new),
+                condition: Some(unchanged(new)),
+                return_item_on_failure: false,
+            },
+        ];
+        if form.old.name != form.new.name {
+            let unique = claims(&form.new.table, &form.new.name, &form.new.entity, new).unwrap_or_default();
+            actions.extend(unique.into_iter().filter_map(|(_, claim)| match claim {
+                TransactAction::Put { table, item, .. } => Some(TransactAction::Delete {
+                    key: form.new.key_of(&item),
+                    table,
+                    condition: None,
+                    return_item_on_failure: false,
+                }),
+                _ => None,
+            }));
+        }
+        Ok(actions)
+    }
+
+    async fn revert_in_place(
+        &self,
+        form: &Form,
+        item: &Attributes,
+        found: &mut RolledBack,
+    ) -> Result<(), MigrateError> {
+        let mut image = item.clone();
+        for tries in 0..TRIES_MAX {
+            let Ok(reverted) = form.reverted(&image, None) else { return Ok(()) };
+            if reverted == image {
+                return Ok(());
+            }
+            let put = PutItem {
+                table: form.old.name.clone(),
+                item: reverted,
+                condition: Some(unchanged(&image)),
+                ..PutItem::default()
+            };
+            match self.store.execute(Operation::PutItem(put)).await {
+                Ok(_) => {
+                    found.reverted += 1;
+                    return Ok(());
+                }
+                Err(error) if error.code() == ErrorCode::ConditionalCheckFailed => {
+                    match get(&*self.store, &form.old.name, form.old.key_of(&image)).await? {
+                        Some(current) => image = current,
+                        None => return Ok(()),
+                    }
+                }
+                Err(error) if is_busy(&error) => self.pause(tries).await,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(MigrateError::Store(Error::internal("others write an item again and again: stop them, and run it again")))
+    }
+
+    /// The items that were made in the new form: those that the old one can say go there.
+    async fn revert_new(
+        &self,
+        held: &mut Held<'_>,
+        found: &mut RolledBack,
+        watch: Watch<'_>,
+    ) -> Result<(), MigrateError> {
+        for form in self.forms.iter().filter(|form| !form.in_place) {
+            let table = &form.new.name;
+            let total = self.item_count(table).await?;
+            let (mut start, mut done) = (None, 0);
+            loop {
+                let (items, last) = self.page(table, None, start).await?;
+                for item in items.iter().filter(|item| form.is_new(item)) {
+                    self.revert_made(form, item, found).await?;
+                }
+                done += items.len() as u64;
+                held.state.counts.reverted = found.reverted;
+                held.save().await?;
+                watch(&Progress { step: "going back", done, total, counts: held.state.counts.clone() });
+                match last {
+                    Some(key) => start = Some(key),
+                    None => break,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn revert_made(&self, form: &Form, new: &Attributes, found: &mut RolledBack) -> Result<(), MigrateError> {
+        let back = form.reverted(new, None).ok().filter(|old| {
+            let again = form.converted(old, 0);
+            form.old.has_key(old) && again.is_ok_and(|again| form.new.key_of(&again) == form.new.key_of(new))
+        });
+        let Some(old) = back else {
+            found.kept += 1;
+            example(form, new, &mut found.examples);
+            return Ok(());
+        };
+        let key = form.old.table.partition.as_ref().map_or("", |key| key.name.as_str());
+        let put = TransactAction::Put {
+            table: form.old.name.clone(),
+            item: old,
+            condition: Some(Condition::AttributeNotExists(Path::attribute(key))),
+            return_item_on_failure: false,
+        };
+        match self.transact(self.replacing(form, put, new)?, 0).await? {
+            true => found.reverted += 1,
+            false => {
+                found.kept += 1;
+                example(form, new, &mut found.examples);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a transaction was applied; one that others were in the way of is tried again by whoever sent it.
+    async fn transact(&self, actions: Vec<TransactAction>, tries: u32) -> Result<bool, MigrateError> {
+        let transaction = TransactWriteItems { actions, ..TransactWriteItems::default() };
+        match self.store.execute(Operation::TransactWriteItems(transaction)).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.code() == ErrorCode::TransactionCanceled || is_busy(&error) => {
+                self.pause(tries).await;
+                Ok(false)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn example(form: &Form, item: &Attributes, examples: &mut Vec<String>) {
+    if examples.len() < EXAMPLES_MAX {
+        let key = form.old.key_of(item);
+        let key = if key.is_empty() { form.new.key_of(item) } else { key };
+        examples.push(format!("{} {}", form.new.entity.name, shown_key(&key)));
+    }
+}

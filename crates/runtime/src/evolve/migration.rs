@@ -1,0 +1,363 @@
+//! A migration: all evolutions of a model, on a store. What runs, who runs it, and at which pace.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use keyform_core::operation::{Scan, Segment};
+use keyform_core::{Attributes, Error, ErrorCode, Execute, Item, Operation, Output};
+use keyform_language::bookkeeping::MIGRATIONS;
+
+use crate::run::Surroundings;
+use crate::seal::Keyring;
+use keyform_language::Checked;
+
+use super::form::Form;
+use super::state::{self, Checkpoint, Counts, LEASE_MILLIS, Lease, Phase, REFRESH_MILLIS, State};
+
+/// Into how many parts a table is divided, each with a checkpoint of its own.
+pub(super) const SEGMENTS: u32 = 4;
+/// Items read before the next checkpoint.
+pub(super) const PAGE_ITEMS: usize = 100;
+
+/// All evolutions of a model, on a store.
+#[derive(Clone)]
+pub struct Migration {
+    pub(super) checked: Arc<Checked>,
+    pub(super) store: Arc<dyn Execute>,
+    pub(super) surroundings: Arc<dyn Surroundings>,
+    pub(super) variables: BTreeMap<String, String>,
+    pub(super) forms: Vec<Form>,
+    pub(super) id: String,
+    /// How long a way back waits until every copy of the application knows.
+    pub(super) notice_millis: u64,
+}
+
+/// How a migration is run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pace {
+    /// Write units a second, at most; `None` for as fast as the store takes them.
+    pub write_units_per_second: Option<f64>,
+    /// Items at once.
+    pub at_once: usize,
+    /// Who runs it.
+    pub owner: String,
+    /// Take the lease although somebody else holds it: whoever that was is known to be gone.
+    pub take_over: bool,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { write_units_per_second: None, at_once: 16, owner: "somebody".to_owned(), take_over: false }
+    }
+}
+
+/// How far a migration is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// What is being done, in a word.
+    pub step: &'static str,
+    /// Items read so far.
+    pub done: u64,
+    /// How many there are, as far as the store knows.
+    pub total: u64,
+    /// What was counted so far.
+    pub counts: Counts,
+}
+
+/// Who is told how far it is.
+pub type Watch<'a> = &'a (dyn Fn(&Progress) + Send + Sync);
+
+/// Why a migration did not go on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MigrateError {
+    /// The model has no evolution.
+    NoEvolution,
+    /// A table's name has a variable without a value.
+    Variable(String),
+    /// Somebody else runs it.
+    Leased(Lease),
+    /// Somebody else has taken it over.
+    LeaseLost,
+    /// The phase does not allow it.
+    Phase(Phase, &'static str),
+    /// Old items are left.
+    Left(u64, Vec<String>),
+    /// The store failed.
+    Store(Error),
+}
+
+impl fmt::Display for MigrateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoEvolution => f.write_str("the model has no `evolve`, so there is nothing to migrate"),
+            Self::Variable(name) => {
+                write!(f, "the table name {name} has a variable without a value: give --set NAME=VALUE")
+            }
+            Self::Leased(lease) => write!(
+                f,
+                "{} runs it, and its lease holds until {} (milliseconds since 1970): wait, or give --take-over if that one is gone",
+                lease.owner, lease.until_millis
+            ),
+            Self::LeaseLost => f.write_str("somebody else has taken it over: see `keyform migrate status`"),
+            Self::Phase(phase, what) => write!(f, "the migration is {}: {what}", phase.name()),
+            Self::Left(count, examples) => {
+                write!(f, "{count} old items are left: run `keyform migrate run` again")?;
+                if !examples.is_empty() {
+                    write!(f, "; for example {}", examples.join(", "))?;
+                }
+                Ok(())
+            }
+            Self::Store(error) => write!(f, "{}: {}", error.code().name(), error.message()),
+        }
+    }
+}
+
+impl std::error::Error for MigrateError {}
+
+impl From<Error> for MigrateError {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Migration {
+    /// The migration of a model. `variables` are what the variables in the names of tables stand for.
+    ///
+    /// # Errors
+    ///
+    /// If the model has no evolution, or a table's name is not known.
+    pub fn new(
+        checked: Arc<Checked>,
+        store: Arc<dyn Execute>,
+        surroundings: Arc<dyn Surroundings>,
+        variables: BTreeMap<String, String>,
+    ) -> Result<Self, MigrateError> {
+        let forms = Form::all(&checked.model, &variables);
+        let id = state::id(&checked.model.name, &forms).ok_or(MigrateError::NoEvolution)?;
+        let names = forms.iter().flat_map(|form| [&form.old.name, &form.new.name]);
+        if let Some(name) = names.into_iter().find(|name| name.contains('{')) {
+            return Err(MigrateError::Variable(name.clone()));
+        }
+        let notice_millis = u64::try_from(2 * REFRESH_MILLIS).unwrap_or(0);
+        Ok(Self { checked, store, surroundings, variables, forms, id, notice_millis })
+    }
+
+    /// The same, where nobody else uses the tables: a way back waits for no one.
+    #[must_use]
+    pub fn without_waiting(&self) -> Self {
+        Self { notice_millis: 0, ..self.clone() }
+    }
+
+    /// The same with the keys of encrypted fields, which are sealed anew for their new places.
+    #[must_use]
+    pub fn with_keys(mut self, keys: Option<&Arc<Keyring>>) -> Self {
+        self.forms = self.forms.into_iter().map(|form| form.with_keys(keys.cloned())).collect();
+        self
+    }
+
+    /// The evolutions.
+    #[must_use]
+    pub fn forms(&self) -> &[Form] {
+        &self.forms
+    }
+
+    /// Where it is: the state of a migration that nobody has begun is open.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    pub async fn status(&self) -> Result<State, MigrateError> {
+        let state = state::load(&*self.store, &self.id).await?;
+        Ok(state.unwrap_or_else(|| State { id: self.id.clone(), ..State::default() }))
+    }
+
+    /// The tables with old items, each with its evolutions.
+    pub(super) fn sources(&self) -> Vec<(String, Vec<&Form>)> {
+        let mut sources: Vec<(String, Vec<&Form>)> = Vec::new();
+        for form in &self.forms {
+            match sources.iter_mut().find(|(name, _)| *name == form.old.name) {
+                Some((_, forms)) => forms.push(form),
+                None => sources.push((form.old.name.clone(), vec![form])),
+            }
+        }
+        sources
+    }
+
+    /// How many items a table has, as far as the store knows; none if there is no such table.
+    pub(super) async fn item_count(&self, table: &str) -> Result<u64, Error> {
+        match self.store.execute(Operation::DescribeTable { table: table.to_owned() }).await {
+            Ok(Output::Table(description)) => Ok(description.item_count),
+            Ok(_) => Ok(0),
+            Err(error) if error.code() == ErrorCode::ResourceNotFound => Ok(0),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// One page of a table; a table that is not there is empty.
+    pub(super) async fn page(
+        &self,
+        table: &str,
+        segment: Option<u32>,
+        start: Option<Attributes>,
+    ) -> Result<(Vec<Attributes>, Option<Attributes>), Error> {
+        let scan = Scan {
+            limit: Some(PAGE_ITEMS),
+            consistent: true,
+            segment: segment.map(|number| Segment { number, total: SEGMENTS }),
+            start,
+            ..Scan::of(table)
+        };
+        match self.store.execute(Operation::Scan(scan)).await {
+            Ok(Output::Page(page)) => Ok((
+                page.items.unwrap_or_default().iter().map(Item::to_attributes).collect(),
+                page.last_key.map(|key| key.to_attributes()),
+            )),
+            Ok(_) => Ok((Vec::new(), None)),
+            Err(error) if error.code() == ErrorCode::ResourceNotFound => Ok((Vec::new(), None)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Takes the lease, in a phase that allows it.
+    pub(super) async fn take(&self, pace: &Pace) -> Result<Held<'_>, MigrateError> {
+        self.make_state_table().await?;
+        let mut state = self.status().await?;
+        let now = self.surroundings.now_millis();
+        if let Some(lease) = &state.lease
+            && lease.until_millis > now
+            && lease.owner != pace.owner
+            && !pace.take_over
+        {
+            return Err(MigrateError::Leased(lease.clone()));
+        }
+        let before = state.fence;
+        state.fence += 1;
+        if state.begun_millis == 0 {
+            state.begun_millis = now;
+        }
+        let mut held =
+            Held { migration: self, state, owner: pace.owner.clone(), renewed: now, pacing: Pacing::new(pace, now) };
+        held.write(before).await?;
+        Ok(held)
+    }
+
+    async fn make_state_table(&self) -> Result<(), MigrateError> {
+        match self.store.execute(Operation::CreateTable(state::state_table())).await {
+            Ok(_) => {}
+            Err(error) if error.code() == ErrorCode::ResourceInUse => {}
+            Err(error) => return Err(error.into()),
+        }
+        self.wait_until_active(MIGRATIONS).await?;
+        Ok(state::wait_until_readable(self.store.as_ref(), &self.id, self.surroundings.as_ref()).await?)
+    }
+}
+
+impl fmt::Debug for Migration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Migration").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// A migration whose lease is held.
+pub(super) struct Held<'a> {
+    migration: &'a Migration,
+    pub(super) state: State,
+    owner: String,
+    renewed: i64,
+    pacing: Pacing,
+}
+
+impl Held<'_> {
+    /// Writes the state, and with it renews the lease.
+    pub(super) async fn save(&mut self) -> Result<(), MigrateError> {
+        let fence = self.state.fence;
+        self.write(fence).await
+    }
+
+    async fn write(&mut self, fence_before: i64) -> Result<(), MigrateError> {
+        let now = self.migration.surroundings.now_millis();
+        self.state.written_millis = now;
+        self.state.lease = Some(Lease { owner: self.owner.clone(), until_millis: now + LEASE_MILLIS });
+        self.renewed = now;
+        match state::save(&*self.migration.store, &self.state, fence_before).await? {
+            true => Ok(()),
+            false => Err(MigrateError::LeaseLost),
+        }
+    }
+
+    /// Goes to a phase.
+    pub(super) async fn enter(&mut self, phase: Phase) -> Result<(), MigrateError> {
+        self.state.phase = phase;
+        self.save().await
+    }
+
+    /// Gives the lease back.
+    pub(super) async fn release(mut self) -> Result<State, MigrateError> {
+        self.state.lease = None;
+        self.state.written_millis = self.migration.surroundings.now_millis();
+        match state::save(&*self.migration.store, &self.state, self.state.fence).await? {
+            true => Ok(self.state),
+            false => Err(MigrateError::LeaseLost),
+        }
+    }
+
+    /// After some writes: waits as long as the budget wants, and keeps the lease meanwhile.
+    pub(super) async fn spent(&mut self, units: f64) -> Result<(), MigrateError> {
+        self.state.counts.units += units;
+        self.pacing.spent += units;
+        loop {
+            let now = self.migration.surroundings.now_millis();
+            if now - self.renewed > LEASE_MILLIS / 3 {
+                self.save().await?;
+            }
+            let wait = self.pacing.wait_millis(now);
+            if wait <= 0 {
+                return Ok(());
+            }
+            let wait = u64::try_from(wait.min(LEASE_MILLIS / 6)).unwrap_or(0);
+            self.migration.surroundings.sleep(Duration::from_millis(wait)).await;
+        }
+    }
+
+    pub(super) fn checkpoint(&self, table: &str, segment: u32) -> Option<&Checkpoint> {
+        self.state.checkpoints.get(&checkpoint_name(table, segment))
+    }
+
+    pub(super) fn set_checkpoint(&mut self, table: &str, segment: u32, at: Option<Attributes>) {
+        let checkpoint = at.map_or(Checkpoint::Done, Checkpoint::At);
+        self.state.checkpoints.insert(checkpoint_name(table, segment), checkpoint);
+    }
+}
+
+fn checkpoint_name(table: &str, segment: u32) -> String {
+    format!("{table}#{segment}")
+}
+
+/// Units spent against the time that has passed.
+struct Pacing {
+    per_second: Option<f64>,
+    since: i64,
+    spent: f64,
+}
+
+impl Pacing {
+    fn new(pace: &Pace, now: i64) -> Self {
+        let per_second = pace.write_units_per_second.filter(|units| *units > 0.0);
+        Self { per_second, since: now, spent: 0.0 }
+    }
+
+    /// How long to wait until the budget has what was spent.
+    fn wait_millis(&self, now: i64) -> i64 {
+        let Some(per_second) = self.per_second else { return 0 };
+        let due = self.since + (self.spent / per_second * 1000.0) as i64;
+        due - now
+    }
+}
+
+/// An item's key, for people.
+pub(super) fn shown_key(key: &Attributes) -> String {
+    let parts: Vec<String> = key.values().filter_map(super::text::plain).collect();
+    parts.join(" / ")
+}

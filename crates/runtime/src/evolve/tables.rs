@@ -1,0 +1,147 @@
+//! The tables of the new form: those that are not there are made, and so are indexes that a table lacks, one after the other.
+
+use std::time::Duration;
+
+use keyform_core::operation::{GlobalIndexChange, UpdateTable};
+use keyform_core::table::{GlobalIndex, Status, TableDescription};
+use keyform_core::{Error, ErrorCode, Operation, Output};
+
+use keyform_language::bind::{self, Inputs};
+use keyform_language::schema::Table;
+
+use super::migration::{MigrateError, Migration};
+
+/// How long a table or an index may take: a day, because the service fills an index in its own time.
+const LOOKS_MAX: u32 = 172_800;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
+
+impl Migration {
+    /// Makes what the new form needs; returns what was made.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn prepare(&self) -> Result<Vec<String>, MigrateError> {
+        let mut made = Vec::new();
+        let mut seen: Vec<&str> = Vec::new();
+        for form in &self.forms {
+            if seen.contains(&form.new.name.as_str()) {
+                continue;
+            }
+            seen.push(&form.new.name);
+            match self.describe(&form.new.name).await? {
+                None => made.push(self.make_table(&form.new.table, &form.new.name).await?),
+                Some(description) => made.extend(self.make_indexes(&form.new.table, description).await?),
+            }
+        }
+        Ok(made)
+    }
+
+    /// The indexes that the tables of the new form lack, as `table.index`; a table that is not there by its name.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    pub async fn lacks(&self) -> Result<Vec<String>, MigrateError> {
+        let mut lacks: Vec<String> = Vec::new();
+        for form in &self.forms {
+            let name = &form.new.name;
+            let missing = match self.describe(name).await? {
+                None => vec![name.clone()],
+                Some(description) => self
+                    .missing(&form.new.table, &description)
+                    .iter()
+                    .map(|index| format!("{name}.{}", index.name))
+                    .collect(),
+            };
+            lacks.extend(missing);
+        }
+        lacks.dedup();
+        Ok(lacks)
+    }
+
+    async fn describe(&self, table: &str) -> Result<Option<Box<TableDescription>>, Error> {
+        match self.store.execute(Operation::DescribeTable { table: table.to_owned() }).await {
+            Ok(Output::Table(description)) => Ok(Some(description)),
+            Ok(_) => Ok(None),
+            Err(error) if error.code() == ErrorCode::ResourceNotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn make_table(&self, table: &Table, name: &str) -> Result<String, MigrateError> {
+        let request = self.request(table);
+        match self.store.execute(Operation::CreateTable(request)).await {
+            Ok(_) => {}
+            Err(error) if error.code() == ErrorCode::ResourceInUse => {}
+            Err(error) => return Err(error.into()),
+        }
+        self.wait_until_active(name).await?;
+        if let Some(ttl) = self.with_inputs(|inputs| bind::time_to_live(table, inputs)) {
+            self.store.execute(Operation::UpdateTimeToLive(ttl)).await?;
+        }
+        Ok(name.to_owned())
+    }
+
+    async fn make_indexes(
+        &self,
+        table: &Table,
+        description: Box<TableDescription>,
+    ) -> Result<Vec<String>, MigrateError> {
+        let name = description.name.clone();
+        let attributes = self.request(table).attributes;
+        let mut made = Vec::new();
+        for index in self.missing(table, &description) {
+            let used = |attribute: &String| description.key.contains(attribute) || index.key.contains(attribute);
+            let update = UpdateTable {
+                table: name.clone(),
+                attributes: attributes.clone().into_iter().filter(|(attribute, _)| used(attribute)).collect(),
+                indexes: vec![GlobalIndexChange::Create(index.clone())],
+                ..UpdateTable::default()
+            };
+            self.store.execute(Operation::UpdateTable(update)).await?;
+            self.wait_until_active(&name).await?;
+            made.push(format!("{name}.{}", index.name));
+        }
+        Ok(made)
+    }
+
+    fn missing(&self, table: &Table, description: &TableDescription) -> Vec<GlobalIndex> {
+        let has = |index: &GlobalIndex| description.global_indexes.iter().any(|there| there.index.name == index.name);
+        self.request(table).global_indexes.into_iter().filter(|index| !has(index)).collect()
+    }
+
+    fn request(&self, table: &Table) -> keyform_core::operation::CreateTable {
+        self.with_inputs(|inputs| bind::create_table(table, inputs))
+    }
+
+    fn with_inputs<T>(&self, make: impl FnOnce(&Inputs<'_>) -> T) -> T {
+        make(&Inputs {
+            arguments: Default::default(),
+            caller: Default::default(),
+            lets: Vec::new(),
+            current: Vec::new(),
+            variables: self.variables.clone(),
+            start: None,
+            token: None,
+            now_millis: self.surroundings.now_millis(),
+            fresh: self.surroundings.fresh(),
+            sealing: None,
+        })
+    }
+
+    /// Waits until a table and all its indexes are ready.
+    pub(super) async fn wait_until_active(&self, table: &str) -> Result<(), MigrateError> {
+        for _ in 0..LOOKS_MAX {
+            if let Some(description) = self.describe(table).await? {
+                let ready = |status: Status| status == Status::Active;
+                let mut indexes = description.global_indexes.iter();
+                if ready(description.status) && indexes.all(|index| ready(index.status) && !index.backfilling) {
+                    return Ok(());
+                }
+            }
+            self.surroundings.sleep(BETWEEN_LOOKS).await;
+        }
+        Err(MigrateError::Store(Error::internal(format!("table {table} is not ready after a day"))))
+    }
+}

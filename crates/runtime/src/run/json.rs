@@ -1,0 +1,183 @@
+//! Values as people and programs write them: plain JSON, or text on a command line, in the types of a model.
+//!
+//! Numbers keep their digits: one that JSON's readers would round stands as a text. Sets are lists, binary values are base64.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use keyform_core::{AttributeValue, Attributes};
+use serde_json::{Map, Value};
+
+use keyform_language::schema::{Model, Type};
+
+use super::{Answer, Found};
+
+/// The largest whole number that every reader of JSON keeps exactly.
+const SAFE_INTEGER_MAX: i64 = (1 << 53) - 1;
+
+/// An item as a JSON object, its secret fields left out.
+#[must_use]
+pub fn found(model: &Model, found: &Found) -> Value {
+    let entity = model.entity(found.entity);
+    let is_secret =
+        |name: &str| entity.field_named(name).is_some_and(|field| entity.field(field).flags.secret.is_some());
+    let shown = found.fields.iter().filter(|(name, _)| !is_secret(name));
+    let kind = |name: &str| entity.field_named(name).map_or(&Type::Unknown, |field| &entity.field(field).kind);
+    Value::Object(shown.map(|(name, value)| (name.clone(), shown_json(value, kind(name)))).collect())
+}
+
+/// A value as plain JSON, without the secret fields of the records in it.
+fn shown_json(value: &AttributeValue, kind: &Type) -> Value {
+    match (kind.resolved(), value) {
+        (Type::Record(fields), AttributeValue::M(parts)) => {
+            let of = |name: &str| fields.iter().find(|field| field.name == name);
+            let shown = parts.iter().filter(|(name, _)| of(name).is_none_or(|field| field.flags.secret.is_none()));
+            let part = |(name, part): (&String, &AttributeValue)| {
+                (name.clone(), shown_json(part, of(name).map_or(&Type::Unknown, |field| &field.kind)))
+            };
+            Value::Object(shown.map(part).collect())
+        }
+        (Type::List(of, _), AttributeValue::L(parts)) => parts.iter().map(|part| shown_json(part, of)).collect(),
+        (Type::Map(of, _), AttributeValue::M(parts)) => {
+            Value::Object(parts.iter().map(|(name, part)| (name.clone(), shown_json(part, of))).collect())
+        }
+        _ => to_json(value),
+    }
+}
+
+/// An answer as JSON: an item or null, `{"items": …, "cursor": …}`, `{"count": …}`, or an object with a part for each entity.
+#[must_use]
+pub fn answer(model: &Model, answer: &Answer) -> Value {
+    match answer {
+        Answer::One(item) => item.as_ref().map_or(Value::Null, |item| found(model, item)),
+        Answer::Page { items, cursor } => {
+            let mut page = Map::new();
+            page.insert("items".to_owned(), items.iter().map(|item| found(model, item)).collect());
+            page.insert("cursor".to_owned(), cursor.clone().map_or(Value::Null, Value::String));
+            Value::Object(page)
+        }
+        Answer::Count(count) => serde_json::json!({ "count": count }),
+        Answer::Collection(parts) => {
+            let part = |(entity, items): &(keyform_language::schema::EntityId, Vec<Found>)| {
+                let items: Vec<Value> = items.iter().map(|item| found(model, item)).collect();
+                (model.entity(*entity).name.clone(), Value::Array(items))
+            };
+            Value::Object(parts.iter().map(part).collect())
+        }
+    }
+}
+
+/// A value as plain JSON.
+#[must_use]
+pub fn to_json(value: &AttributeValue) -> Value {
+    match value {
+        AttributeValue::S(text) => Value::String(text.clone()),
+        AttributeValue::N(number) => match number.to_i64() {
+            Some(whole) if whole.abs() <= SAFE_INTEGER_MAX => Value::Number(whole.into()),
+            _ => fraction(&number.to_string()),
+        },
+        AttributeValue::B(bytes) => Value::String(STANDARD.encode(bytes)),
+        AttributeValue::Bool(value) => Value::Bool(*value),
+        AttributeValue::Null => Value::Null,
+        AttributeValue::L(parts) => parts.iter().map(to_json).collect(),
+        AttributeValue::M(parts) => {
+            Value::Object(parts.iter().map(|(name, part)| (name.clone(), to_json(part))).collect())
+        }
+        AttributeValue::Ss(parts) => parts.iter().map(|part| Value::String(part.clone())).collect(),
+        AttributeValue::Ns(parts) => parts.iter().map(|part| to_json(&AttributeValue::N(*part))).collect(),
+        AttributeValue::Bs(parts) => parts.iter().map(|part| Value::String(STANDARD.encode(part))).collect(),
+    }
+}
+
+/// A fraction as a number if that loses nothing, else as a text.
+fn fraction(digits: &str) -> Value {
+    let number = digits.parse::<f64>().ok().and_then(serde_json::Number::from_f64);
+    match number {
+        Some(number) if number.to_string() == digits => Value::Number(number),
+        _ => Value::String(digits.to_owned()),
+    }
+}
+
+/// A JSON value in a model's type; `None` if it is not one of it.
+#[must_use]
+pub fn from_json(value: &Value, kind: &Type) -> Option<AttributeValue> {
+    Some(match (kind.resolved(), value) {
+        (kind, Value::String(text)) if kind.is_numeric() => AttributeValue::N(text.parse().ok()?),
+        (kind, Value::Number(number)) if kind.is_numeric() => AttributeValue::N(number.to_string().parse().ok()?),
+        (Type::Binary(_), Value::String(text)) => AttributeValue::B(STANDARD.decode(text).ok()?),
+        (Type::Bool, Value::Bool(value)) => AttributeValue::Bool(*value),
+        (kind, Value::String(text)) if kind.is_text() => AttributeValue::S(text.clone()),
+        (Type::List(of, _), Value::Array(parts)) => {
+            AttributeValue::L(parts.iter().map(|part| from_json(part, of)).collect::<Option<_>>()?)
+        }
+        (Type::Set(of, _), Value::Array(parts)) => {
+            set(parts.iter().map(|part| from_json(part, of)).collect::<Option<_>>()?)?
+        }
+        (Type::Map(of, _), Value::Object(parts)) => {
+            let entry = |(name, part): (&String, &Value)| Some((name.clone(), from_json(part, of)?));
+            AttributeValue::M(parts.iter().map(entry).collect::<Option<_>>()?)
+        }
+        (Type::Record(fields), Value::Object(parts)) => {
+            let mut record = Attributes::new();
+            for (name, part) in parts {
+                let field = fields.iter().find(|field| field.name == *name)?;
+                match part {
+                    Value::Null if field.null => drop(record.insert(name.clone(), AttributeValue::Null)),
+                    // As everywhere, the same as leaving it out.
+                    Value::Null => {}
+                    part => drop(record.insert(name.clone(), from_json(part, &field.kind)?)),
+                }
+            }
+            AttributeValue::M(record)
+        }
+        (Type::Json | Type::Unknown, value) => any(value)?,
+        _ => return None,
+    })
+}
+
+/// Of one sort. The store has no empty sets: where a value is stored, an empty one is nothing.
+fn set(parts: Vec<AttributeValue>) -> Option<AttributeValue> {
+    let mut texts = std::collections::BTreeSet::new();
+    let mut numbers = std::collections::BTreeSet::new();
+    let mut binaries = std::collections::BTreeSet::new();
+    for part in parts {
+        match part {
+            AttributeValue::S(text) => drop(texts.insert(text)),
+            AttributeValue::N(number) => drop(numbers.insert(number)),
+            AttributeValue::B(bytes) => drop(binaries.insert(bytes)),
+            _ => return None,
+        }
+    }
+    match (texts.is_empty(), numbers.is_empty(), binaries.is_empty()) {
+        (false, true, true) => Some(AttributeValue::Ss(texts)),
+        (true, false, true) => Some(AttributeValue::Ns(numbers)),
+        (true, true, false) => Some(AttributeValue::Bs(binaries)),
+        (true, true, true) => Some(AttributeValue::Ss(texts)),
+        _ => None,
+    }
+}
+
+fn any(value: &Value) -> Option<AttributeValue> {
+    Some(match value {
+        Value::Null => AttributeValue::Null,
+        Value::Bool(value) => AttributeValue::Bool(*value),
+        Value::Number(number) => AttributeValue::N(number.to_string().parse().ok()?),
+        Value::String(text) => AttributeValue::S(text.clone()),
+        Value::Array(parts) => AttributeValue::L(parts.iter().map(any).collect::<Option<_>>()?),
+        Value::Object(parts) => {
+            let entries = parts.iter().map(|(name, part)| Some((name.clone(), any(part)?)));
+            AttributeValue::M(entries.collect::<Option<Attributes>>()?)
+        }
+    })
+}
+
+/// A value as it stands on a command line: text as it is, numbers, `true`, and for the rest JSON.
+#[must_use]
+pub fn from_text(text: &str, kind: &Type) -> Option<AttributeValue> {
+    match kind.resolved() {
+        kind if kind.is_text() || kind.is_numeric() || matches!(kind, Type::Binary(_)) => {
+            from_json(&Value::String(text.to_owned()), kind)
+        }
+        Type::Unknown => Some(AttributeValue::S(text.to_owned())),
+        kind => from_json(&serde_json::from_str(text).ok()?, kind),
+    }
+}

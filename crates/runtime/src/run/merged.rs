@@ -1,0 +1,472 @@
+//! A read of an evolving entity that returns several items: those of the new form and those of the old one, in one order.
+//!
+//! The old items are looked for first and converted; then the new ones are read, page by page. An item that moves meanwhile is therefore
+//! seen at least once, and what is seen twice is told apart by its new key. Both are merged by the sort key that the read goes by, as if
+//! everything were in the new form already. Where an old and a new item have the same sort key, the new one comes first.
+//!
+//! A cursor holds the last new and the last old item that were returned. An item keeps its place in the order when it moves, so the next
+//! page goes on correctly even if it has moved between two pages:
+//!
+//! ```text
+//! new:  a   c       f          cursor after four items: new = c, old = e
+//! old:    b   d e       g      next page: new items after c that are also after e, and old items after e
+//! ```
+//!
+//! A Scan has no order: it returns the old items first. An item that moves while somebody follows the pages of a Scan may come twice, and
+//! is never missed.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, VecDeque};
+
+use keyform_core::expression::{Condition, KeyCondition, KeyTest, Operand, Path, Projection};
+use keyform_core::{AttributeValue, Attributes, Item, Operation, Output};
+
+use crate::evolve::find::{self, candidates};
+use crate::evolve::{Class, Form};
+use keyform_language::bind::{self, BoundRead};
+use keyform_language::document::ast::Number;
+use keyform_language::plan::{ReadPlan, RequestKind};
+use keyform_language::schema::{Read, Result as ReadResult, Table};
+
+use super::cursor;
+use super::found::{self, Answer, Found};
+use super::{Call, RunError, Runner};
+
+/// What tells such a cursor from a plain key.
+const MARK: &str = "keyform:merged";
+/// A page of a read that does not say how many it wants.
+const PAGE_ITEMS: usize = 1000;
+
+/// Whether a cursor was made while two forms were read.
+pub(super) fn is_merged(start: Option<&Attributes>) -> bool {
+    start.is_some_and(|start| start.contains_key(MARK))
+}
+
+impl Runner {
+    /// A read of entities that have two forms.
+    pub(super) async fn read_both(
+        &self,
+        read: &Read,
+        plan: &ReadPlan,
+        call: &Call,
+        forms: Vec<&Form>,
+        start: Option<Attributes>,
+    ) -> Result<Answer, RunError> {
+        let bound = bind::read(&self.checked.model, read, plan, &self.inputs(call))?;
+        let whole = Whole::of(bound);
+        let result = &read.result;
+        match (whole.operation.clone(), plan.request) {
+            (Some(Operation::GetItem(get)), _) => {
+                let item = self.get_both(&forms, get).await?;
+                self.one(read, plan, item.and_then(|item| whole.kept(&item)))
+            }
+            (None, RequestKind::Get) => self.one(read, plan, None),
+            (Some(Operation::BatchGetItem(batch)), _) => {
+                let mut items = Vec::new();
+                for (table, request) in batch.tables {
+                    items.extend(self.batch_both(&forms, &table, &request.keys).await?);
+                }
+                let kept: Vec<Item> = items.iter().filter_map(|item| whole.kept(item)).collect();
+                Ok(Answer::Page { items: self.all_found(plan, &kept)?, cursor: None })
+            }
+            (operation, _) => {
+                let wanted = self.wanted(read, plan);
+                let merged = match operation {
+                    Some(operation) => Merge::new(self, plan, &whole, forms, operation).run(start, wanted).await?,
+                    None => Merged::default(),
+                };
+                match result {
+                    ReadResult::Count(..) => Ok(Answer::Count(self.all_found(plan, &merged.items)?.len() as u64)),
+                    ReadResult::Parts(parts) => match parts.as_slice() {
+                        [(_, Number::Many, _)] => self.merged_page(read, plan, call, merged),
+                        [_] => {
+                            let is_wanted =
+                                |item: &Item| found::entity_of(&self.checked.model, &plan.returns, item).is_some();
+                            self.one(read, plan, merged.items.into_iter().find(is_wanted))
+                        }
+                        _ => self.parts(read, plan, self.all_found(plan, &merged.items)?),
+                    },
+                }
+            }
+        }
+    }
+
+    /// The first items of such a read, whole and in the new form, and where they end if more may follow.
+    pub(super) async fn items_of_both(
+        &self,
+        read: &Read,
+        plan: &ReadPlan,
+        bound: BoundRead,
+        forms: &[&Form],
+    ) -> Result<(Vec<Item>, Option<Attributes>), RunError> {
+        let whole = Whole::of(bound);
+        let kept = |items: Vec<Item>| items.iter().filter_map(|item| whole.kept(item)).collect();
+        match whole.operation.clone() {
+            None => Ok((Vec::new(), None)),
+            Some(Operation::GetItem(get)) => Ok((kept(self.get_both(forms, get).await?.into_iter().collect()), None)),
+            Some(Operation::BatchGetItem(batch)) => {
+                let mut items = Vec::new();
+                for (table, request) in batch.tables {
+                    items.extend(self.batch_both(forms, &table, &request.keys).await?);
+                }
+                Ok((kept(items), None))
+            }
+            Some(operation) => {
+                let merge = Merge::new(self, plan, &whole, forms.to_vec(), operation);
+                let merged = merge.run(None, self.wanted(read, plan)).await?;
+                Ok((merged.items, merged.cursor))
+            }
+        }
+    }
+
+    /// How many items are wanted; `None` for all.
+    fn wanted(&self, read: &Read, plan: &ReadPlan) -> Option<usize> {
+        let is_page =
+            matches!(&read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Number::Many, _)]));
+        if !is_page || read.all.is_some() {
+            return None;
+        }
+        Some(plan.page.and_then(|page| usize::try_from(page).ok()).unwrap_or(PAGE_ITEMS))
+    }
+
+    fn merged_page(&self, read: &Read, plan: &ReadPlan, call: &Call, merged: Merged) -> Result<Answer, RunError> {
+        let items = self.all_found(plan, &merged.items)?;
+        let seal =
+            |last: Attributes| cursor::seal(&self.settings.cursor_key, &self.binding(read, call), &Item::from(&last));
+        Ok(Answer::Page { items, cursor: merged.cursor.map(seal) })
+    }
+
+    fn all_found(&self, plan: &ReadPlan, items: &[Item]) -> Result<Vec<Found>, RunError> {
+        self.found_all(&plan.returns, items.iter())
+    }
+
+    fn parts(&self, read: &Read, plan: &ReadPlan, found: Vec<Found>) -> Result<Answer, RunError> {
+        let mut parts: Vec<_> = plan.returns.iter().map(|&entity| (entity, Vec::new())).collect();
+        for item in found {
+            if let Some((_, items)) = parts.iter_mut().find(|(entity, _)| *entity == item.entity) {
+                items.push(item);
+            }
+        }
+        self.whole_collection(read, parts)
+    }
+}
+
+/// A read whose request brings whole items; what it leaves out is left out here, after conversion.
+struct Whole {
+    operation: Option<Operation>,
+    tests: Vec<Condition>,
+    projection: Option<Projection>,
+}
+
+impl Whole {
+    fn of(bound: BoundRead) -> Self {
+        let mut whole = Self { operation: bound.operation, tests: bound.after.into_iter().collect(), projection: None };
+        match &mut whole.operation {
+            Some(Operation::GetItem(get)) => whole.projection = get.projection.take(),
+            Some(Operation::BatchGetItem(batch)) => {
+                for (_, request) in &mut batch.tables {
+                    whole.projection = request.projection.take();
+                }
+            }
+            Some(Operation::Query(query)) => {
+                whole.projection = query.projection.take();
+                whole.tests.extend(query.filter.take());
+                query.select = None;
+            }
+            Some(Operation::Scan(scan)) => {
+                whole.projection = scan.projection.take();
+                whole.tests.extend(scan.filter.take());
+                scan.select = None;
+            }
+            _ => {}
+        }
+        whole
+    }
+
+    fn kept(&self, item: &Item) -> Option<Item> {
+        let holds = self.tests.iter().all(|test| test.holds(Some(item)));
+        holds.then(|| self.projection.as_ref().map_or_else(|| item.clone(), |projection| projection.apply(item)))
+    }
+}
+
+#[derive(Default)]
+struct Merged {
+    items: Vec<Item>,
+    cursor: Option<Attributes>,
+}
+
+/// A new item as it came, and what of it is part of the answer.
+struct Row {
+    key: Attributes,
+    item: Option<Attributes>,
+}
+
+struct Merge<'a> {
+    runner: &'a Runner,
+    plan: &'a ReadPlan,
+    whole: &'a Whole,
+    forms: Vec<&'a Form>,
+    table: &'a Table,
+    /// The next request; `None` at the end.
+    next: Option<Operation>,
+    is_scan: bool,
+}
+
+impl<'a> Merge<'a> {
+    fn new(
+        runner: &'a Runner,
+        plan: &'a ReadPlan,
+        whole: &'a Whole,
+        forms: Vec<&'a Form>,
+        operation: Operation,
+    ) -> Self {
+        let table = runner.checked.model.table(plan.table);
+        let is_scan = matches!(operation, Operation::Scan(_));
+        Self { runner, plan, whole, forms, table, next: Some(operation), is_scan }
+    }
+
+    async fn run(mut self, start: Option<Attributes>, wanted: Option<usize>) -> Result<Merged, RunError> {
+        let (new_start, old_start) = positions(start);
+        let mut old = self.old_items().await?;
+        if let Some(last) = &old_start {
+            old.retain(|item| self.order(item, last) == Ordering::Greater);
+        }
+        set_start(&mut self.next, new_start.clone());
+        let (mut last_new, mut last_old) = (new_start, old_start.clone());
+        let mut new: VecDeque<Row> = VecDeque::new();
+        let mut seen = BTreeSet::new();
+        let mut merged = Merged::default();
+        while wanted.is_none_or(|wanted| merged.items.len() < wanted) {
+            if new.is_empty() {
+                set_limit(&mut self.next, wanted.map(|wanted| wanted - merged.items.len()));
+                if self.next.is_some() {
+                    new = self.next_rows().await?;
+                    continue;
+                }
+            }
+            let takes_old = match (new.front(), old.front()) {
+                (None, None) => break,
+                (Some(_), None) => false,
+                (None, Some(_)) => true,
+                (Some(row), Some(old)) => self.is_scan || self.sort_order(&row.key, old) == Ordering::Greater,
+            };
+            let item = if takes_old {
+                let item = old.pop_front();
+                last_old = item.as_ref().map(|item| self.position(item));
+                item
+            } else {
+                let row = new.pop_front();
+                last_new = row.as_ref().map(|row| row.key.clone());
+                // It has moved since it was returned from its old place.
+                let returned = |item: &Attributes| {
+                    !self.is_scan && old_start.as_ref().is_some_and(|last| self.order(item, last) != Ordering::Greater)
+                };
+                row.and_then(|row| row.item).filter(|item| !returned(item))
+            };
+            if let Some(item) = item
+                && seen.insert(Item::from(&self.key(&item)).as_bytes().to_vec())
+            {
+                merged.items.extend(self.whole.kept(&Item::from(&item)));
+            }
+        }
+        if !new.is_empty() || !old.is_empty() || self.next.is_some() {
+            merged.cursor = Some(cursor_of(last_new, last_old));
+        }
+        Ok(merged)
+    }
+
+    /// The old items that match, converted, in the order of the read.
+    async fn old_items(&self) -> Result<VecDeque<Attributes>, RunError> {
+        let condition = self.next.as_ref().and_then(key_condition);
+        let now = self.runner.surroundings.now_millis();
+        let mut items: Vec<Attributes> = Vec::new();
+        for form in &self.forms {
+            let in_stream = form.in_place && self.plan.index.is_none_or(|index| form.fills(index));
+            let Some(templates) = form.new.entity.key_of(self.plan.index).filter(|_| !in_stream) else { continue };
+            let equal = condition.map(equalities).unwrap_or_default();
+            let Some(known) = form.known_of_key(templates, &equal) else { continue };
+            let found = candidates(&*self.runner.store, form, &form.lookup(&known), now).await?;
+            let matching = found.into_iter().map(|found| found.new).filter(|new| {
+                let in_index = templates.parts().all(|part| new.contains_key(&part.attribute));
+                in_index && condition.is_none_or(|condition| matches(condition, new))
+            });
+            items.extend(matching.map(|new| self.projected(new)));
+        }
+        items.sort_by(|one, other| self.order(one, other));
+        items.dedup_by(|one, other| self.key(one) == self.key(other));
+        Ok(items.into())
+    }
+
+    async fn next_rows(&mut self) -> Result<VecDeque<Row>, RunError> {
+        let Some(operation) = self.next.take() else { return Ok(VecDeque::new()) };
+        let Output::Page(page) = self.runner.send(operation.clone()).await? else { return Ok(VecDeque::new()) };
+        if let Some(last) = page.last_key {
+            self.next = Some(operation);
+            set_start(&mut self.next, Some(last.to_attributes()));
+        }
+        let items: Vec<Attributes> = page.items.unwrap_or_default().iter().map(Item::to_attributes).collect();
+        let full = self.full(&items).await?;
+        items.iter().zip(full).map(|(item, full)| self.row(item, full)).collect()
+    }
+
+    /// A partial index does not show everything that conversion needs: then the items are read from the table.
+    async fn full(&self, items: &[Attributes]) -> Result<Vec<Option<Attributes>>, RunError> {
+        let is_partial = self.plan.index.is_some_and(|index| self.table.index_at(index).projection.is_some());
+        let form = self.forms.iter().find(|form| form.in_place);
+        let Some(form) = form.filter(|_| is_partial) else { return Ok(items.iter().cloned().map(Some).collect()) };
+        let keys = items.iter().map(|item| self.key(item)).collect();
+        let full = find::batch_get(&*self.runner.store, &form.new.name, keys).await?;
+        let of = |item: &Attributes| full.iter().find(|full| self.key(full) == self.key(item)).cloned();
+        Ok(items.iter().map(of).collect())
+    }
+
+    fn row(&self, item: &Attributes, full: Option<Attributes>) -> Result<Row, RunError> {
+        let key = self.position(item);
+        let Some(full) = full else { return Ok(Row { key, item: None }) };
+        for form in &self.forms {
+            if form.in_place {
+                match form.class(&full) {
+                    Class::Old if self.plan.index.is_none_or(|index| form.fills(index)) => {
+                        let new = self.runner.converted(form, &full)?;
+                        return Ok(Row { key, item: Some(self.projected(new)) });
+                    }
+                    Class::Old | Class::Moved(_) => return Ok(Row { key, item: None }),
+                    Class::New => return Ok(Row { key, item: Some(self.projected(full)) }),
+                    Class::Other => {}
+                }
+            } else if form.old.name == form.new.name && matches!(form.class(&full), Class::Old | Class::Moved(_)) {
+                // The old items are there already.
+                return Ok(Row { key, item: None });
+            }
+        }
+        Ok(Row { key, item: Some(full) })
+    }
+
+    /// As much of an item as the index has.
+    fn projected(&self, item: Attributes) -> Attributes {
+        let Some(index) = self.plan.index.map(|index| self.table.index_at(index)) else { return item };
+        let Some(names) = &index.projection else { return item };
+        let keys: Vec<&str> = self.key_names().collect();
+        let is_there = |name: &str| keys.contains(&name) || names.iter().any(|(other, _)| other == name);
+        item.into_iter().filter(|(name, _)| is_there(name)).collect()
+    }
+
+    /// The attributes of the table's key and of the index's.
+    fn key_names(&self) -> impl Iterator<Item = &str> {
+        let index = self.plan.index.map(|index| self.table.index_at(index));
+        let of_index = index.into_iter().flat_map(|index| index.partition.iter().chain(&index.sort));
+        self.table.key_names().chain(of_index.map(|key| key.name.as_str()))
+    }
+
+    /// Where an item is: its keys.
+    fn position(&self, item: &Attributes) -> Attributes {
+        self.key_names().filter_map(|name| Some((name.to_owned(), item.get(name)?.clone()))).collect()
+    }
+
+    /// What an item is told apart by.
+    fn key(&self, item: &Attributes) -> Attributes {
+        let names = self.table.key_names();
+        names.filter_map(|name| Some((name.to_owned(), item.get(name)?.clone()))).collect()
+    }
+
+    /// In the direction of the read: the sort key.
+    fn sort_order(&self, one: &Attributes, other: &Attributes) -> Ordering {
+        let sort: Vec<&str> = match self.plan.index.map(|index| self.table.index_at(index)) {
+            Some(index) => index.sort.iter().map(|key| key.name.as_str()).collect(),
+            None => self.table.sort.iter().map(|key| key.name.as_str()).collect(),
+        };
+        let order = sort.iter().map(|name| compare(one.get(*name), other.get(*name)));
+        let order = order.fold(Ordering::Equal, Ordering::then);
+        if self.plan.backwards { order.reverse() } else { order }
+    }
+
+    /// The sort key, and where that is the same the table's key.
+    fn order(&self, one: &Attributes, other: &Attributes) -> Ordering {
+        let keys = self.table.key_names().map(|name| compare(one.get(name), other.get(name)));
+        self.sort_order(one, other).then(keys.fold(Ordering::Equal, Ordering::then))
+    }
+}
+
+/// As the store orders values of one type.
+fn compare(one: Option<&AttributeValue>, other: Option<&AttributeValue>) -> Ordering {
+    match (one, other) {
+        (Some(AttributeValue::S(one)), Some(AttributeValue::S(other))) => one.as_bytes().cmp(other.as_bytes()),
+        (Some(AttributeValue::N(one)), Some(AttributeValue::N(other))) => one.cmp(other),
+        (Some(AttributeValue::B(one)), Some(AttributeValue::B(other))) => one.cmp(other),
+        (one, other) => one.is_some().cmp(&other.is_some()),
+    }
+}
+
+fn key_condition(operation: &Operation) -> Option<&KeyCondition> {
+    match operation {
+        Operation::Query(query) => Some(&query.key),
+        _ => None,
+    }
+}
+
+/// The attributes that a key condition fixes.
+fn equalities(condition: &KeyCondition) -> Attributes {
+    let fixed = condition.predicates.iter().filter_map(|predicate| match &predicate.test {
+        KeyTest::Compare(keyform_core::expression::Comparator::Equal, value) => {
+            Some((predicate.attribute.clone(), value.to_tree()))
+        }
+        _ => None,
+    });
+    fixed.collect()
+}
+
+/// Whether an item meets a key condition.
+fn matches(condition: &KeyCondition, item: &Attributes) -> bool {
+    let item = Item::from(item);
+    condition.predicates.iter().all(|predicate| {
+        let operand = || Operand::Path(Path::attribute(predicate.attribute.clone()));
+        let test = match &predicate.test {
+            KeyTest::Compare(comparator, value) => {
+                Condition::Compare { left: operand(), comparator: *comparator, right: Operand::Value(value.clone()) }
+            }
+            KeyTest::Between(low, high) => Condition::Between {
+                operand: operand(),
+                low: Operand::Value(low.clone()),
+                high: Operand::Value(high.clone()),
+            },
+            KeyTest::BeginsWith(value) => Condition::BeginsWith(operand(), Operand::Value(value.clone())),
+        };
+        test.holds(Some(&item))
+    })
+}
+
+/// Where the new and the old items go on. A plain key is a cursor of the time when there was one form.
+fn positions(start: Option<Attributes>) -> (Option<Attributes>, Option<Attributes>) {
+    let Some(mut start) = start else { return (None, None) };
+    if !start.contains_key(MARK) {
+        return (Some(start.clone()), Some(start));
+    }
+    let mut part = |name: &str| match start.remove(name) {
+        Some(AttributeValue::M(key)) => Some(key),
+        _ => None,
+    };
+    (part("new"), part("old"))
+}
+
+fn cursor_of(new: Option<Attributes>, old: Option<Attributes>) -> Attributes {
+    let mut cursor: Attributes = [(MARK.to_owned(), true.into())].into();
+    cursor.extend(new.map(|key| ("new".to_owned(), AttributeValue::M(key))));
+    cursor.extend(old.map(|key| ("old".to_owned(), AttributeValue::M(key))));
+    cursor
+}
+
+fn set_start(operation: &mut Option<Operation>, start: Option<Attributes>) {
+    match operation {
+        Some(Operation::Query(query)) => query.start = start,
+        Some(Operation::Scan(scan)) => scan.start = start,
+        _ => {}
+    }
+}
+
+fn set_limit(operation: &mut Option<Operation>, limit: Option<usize>) {
+    match operation {
+        Some(Operation::Query(query)) => query.limit = limit,
+        Some(Operation::Scan(scan)) => scan.limit = limit,
+        _ => {}
+    }
+}

@@ -1,0 +1,147 @@
+//! What is wrong with a value that is not of its type, said so that whoever sent it finds the place.
+
+use serde_json::Value;
+
+use keyform_language::document::ast::Bounds;
+use keyform_language::schema::{Field, Type};
+
+use super::{fits, json};
+
+/// What is wrong with the value called `name`; `None` if it is of its type.
+#[must_use]
+pub fn misfit(name: &str, value: &Value, kind: &Type) -> Option<String> {
+    match (kind.resolved(), value) {
+        (Type::Record(fields), Value::Object(parts)) => {
+            let unknown = parts.keys().find(|part| !fields.iter().any(|field| field.name == **part));
+            if let Some(unknown) = unknown {
+                let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+                return Some(format!("`{name}` has no `{unknown}`; it has {}", known.join(", ")));
+            }
+            fields.iter().find_map(|field| part(name, parts.get(&field.name), field))
+        }
+        (Type::List(of, _) | Type::Set(of, _), Value::Array(parts)) => {
+            let mut parts = parts.iter().enumerate();
+            let within = parts.find_map(|(number, part)| misfit(&format!("{name}[{number}]"), part, of));
+            within.or_else(|| whole(name, value, kind))
+        }
+        (Type::Map(of, _), Value::Object(parts)) => {
+            let within = parts.iter().find_map(|(key, part)| misfit(&format!("{name}.{key}"), part, of));
+            within.or_else(|| whole(name, value, kind))
+        }
+        _ => whole(name, value, kind),
+    }
+}
+
+fn part(name: &str, part: Option<&Value>, field: &Field) -> Option<String> {
+    let name = format!("{name}.{}", field.name);
+    match part.filter(|part| !part.is_null()) {
+        Some(part) => misfit(&name, part, &field.kind),
+        None if field.optional || field.null || field.has_source() => None,
+        None => Some(format!("`{name}` is missing")),
+    }
+}
+
+fn whole(name: &str, value: &Value, kind: &Type) -> Option<String> {
+    let is_fit = json::from_json(value, kind).is_some_and(|value| fits(&value, kind));
+    (!is_fit).then(|| format!("`{name}` is not {}", in_words(kind)))
+}
+
+/// A type in words, with its bounds.
+#[must_use]
+pub fn in_words(kind: &Type) -> String {
+    let plain = match kind.resolved() {
+        Type::String(bounds) => return format!("a text{}", extent(*bounds, "characters")),
+        Type::Slug(bounds) => {
+            return format!("a text of letters, digits, `-`, `_` and `.`{}", extent(*bounds, "characters"));
+        }
+        Type::Int(bounds) => return format!("a whole number{}", range(*bounds)),
+        Type::Binary(bounds) => return format!("base64{}", extent(*bounds, "bytes")),
+        Type::List(_, bounds) | Type::Set(_, bounds) => return format!("a list{}", extent(*bounds, "elements")),
+        Type::Map(_, bounds) => return format!("an object{}", extent(*bounds, "entries")),
+        Type::OneOf(texts) => return format!("one of {}", texts.join(", ")),
+        Type::Number => "a number",
+        Type::Bool => "true or false",
+        Type::Ulid => "a ULID",
+        Type::Uuid => "a UUID",
+        Type::Email => "an e-mail address",
+        Type::Url => "a URL",
+        Type::Timestamp => "a time such as 2026-10-31T12:00:00.000Z",
+        Type::Datetime => "a time in ISO 8601",
+        Type::Epoch => "a time in seconds since 1970",
+        Type::EpochMs => "a time in milliseconds since 1970",
+        Type::Date => "a date such as 2026-10-31",
+        Type::Money => "an amount in whole nano-units",
+        Type::Record(_) => "an object",
+        Type::Json => "JSON of at most 31 levels",
+        Type::Ref { .. } | Type::Copy { .. } | Type::Unknown => "a value of its type",
+    };
+    plain.to_owned()
+}
+
+fn extent(bounds: Bounds, of: &str) -> String {
+    match (bounds.min, bounds.max) {
+        (None | Some(0), None) => String::new(),
+        (None | Some(0), Some(max)) => format!(" of at most {max} {of}"),
+        (Some(min), None) => format!(" of at least {min} {of}"),
+        (Some(min), Some(max)) if min == max => format!(" of {min} {of}"),
+        (Some(min), Some(max)) => format!(" of {min} to {max} {of}"),
+    }
+}
+
+fn range(bounds: Bounds) -> String {
+    match (bounds.min, bounds.max) {
+        (None, None) => String::new(),
+        (None, Some(max)) => format!(" of at most {max}"),
+        (Some(min), None) => format!(" of at least {min}"),
+        (Some(min), Some(max)) => format!(" from {min} to {max}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use keyform_language::Checked;
+
+    const MODEL: &str = r#"model shop
+table Shop { key pk }
+entity Order in Shop {
+  key "{id}"
+  id:    slug(1..9)
+  lines: list<{ sku: string(1..5), count: int(1..9), note: string? }>(1..2)
+  place: { city: string(2..), at: { lat: number }? }?
+  tags:  set<email>(..2)?
+  more:  map<int>?
+  any:   json?
+}
+"#;
+
+    #[test]
+    fn the_place_and_the_bounds_are_told() {
+        let checked = Checked::read(MODEL);
+        let entity = &checked.model.entities[0];
+        let check = |field: &str, value: Value, expected: Option<&str>| {
+            let kind = &entity.field(entity.field_named(field).expect("a field")).kind;
+            assert_eq!(misfit(field, &value, kind).as_deref(), expected, "{value}");
+        };
+        check("id", json!("a b"), Some("`id` is not a text of letters, digits, `-`, `_` and `.` of 1 to 9 characters"));
+        check("lines", json!([]), Some("`lines` is not a list of 1 to 2 elements"));
+        check("lines", json!([{"sku": "a", "count": 1, "note": null}]), None);
+        check("lines", json!([{"sku": "a", "count": 10}]), Some("`lines[0].count` is not a whole number from 1 to 9"));
+        check("lines", json!([{"sku": "a"}]), Some("`lines[0].count` is missing"));
+        check(
+            "lines",
+            json!([{"sku": "a", "count": 1, "x": 1}]),
+            Some("`lines[0]` has no `x`; it has sku, count, note"),
+        );
+        check("place", json!({"city": "a"}), Some("`place.city` is not a text of at least 2 characters"));
+        check("place", json!({"city": "ab", "at": {"lat": true}}), Some("`place.at.lat` is not a number"));
+        check("place", json!({"city": "ab", "at": null}), None);
+        check("tags", json!([]), None);
+        check("tags", json!(["a@b.de", "no"]), Some("`tags[1]` is not an e-mail address"));
+        check("more", json!({"a": "b"}), Some("`more.a` is not a whole number"));
+        let deep = (0..40).fold(json!(1), |inner, _| json!([inner]));
+        check("any", deep, Some("`any` is not JSON of at most 31 levels"));
+    }
+}

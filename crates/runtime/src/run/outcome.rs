@@ -1,0 +1,124 @@
+//! What a store's refusal means in the author's words.
+//!
+//! A failed condition comes with the item as it is. Each action knows its conditions in order, so the first that the item does not
+//! meet is the one that refused.
+
+use keyform_core::error::{CancellationReason, Detail};
+use keyform_core::operation::DeleteItem;
+use keyform_core::{Error, ErrorCode, Item};
+
+use keyform_language::bind::{BoundAction, BoundWrite};
+use keyform_language::plan::WritePlan;
+use keyform_language::schema::{Permission, Write};
+
+use super::found::Found;
+use super::{Caller, RunError, Runner};
+
+/// `keep` is a silent success; no name is a conflict of versions.
+pub(super) fn refused(name: &str, item: Option<Found>) -> Result<Option<Found>, RunError> {
+    match name {
+        "keep" => Ok(None),
+        "" => Err(RunError::Conflict(item.map(Box::new))),
+        name => Err(RunError::Refused { outcome: name.to_owned(), item: item.map(Box::new) }),
+    }
+}
+
+/// The outcome of a write that the store refused.
+pub(super) fn of(called: &Called<'_>, error: Error) -> Result<Option<Found>, RunError> {
+    match (error.code(), error.detail()) {
+        (ErrorCode::ConditionalCheckFailed, Detail::Item(item)) => called.refused_by(0, Some(item)),
+        (ErrorCode::ConditionalCheckFailed, _) => called.refused_by(0, None),
+        (ErrorCode::TransactionCanceled, Detail::Cancellation(reasons)) => {
+            let failed = reasons
+                .iter()
+                .position(|reason| reason.cause.as_ref().is_some_and(|cause| cause.code == "ConditionalCheckFailed"));
+            match failed {
+                Some(number) => called.refused_by(number, reasons[number].item.as_ref()),
+                None if reasons
+                    .iter()
+                    .any(|reason| reason.cause.as_ref().is_some_and(|cause| is_contention(cause.code))) =>
+                {
+                    Err(RunError::Busy)
+                }
+                None => Err(error.into()),
+            }
+        }
+        _ => Err(error.into()),
+    }
+}
+
+/// What clears away the item that an upsert met and whose time is over, if that is why the store refused.
+pub(super) fn clearing(bound: &BoundWrite, error: &Error) -> Option<DeleteItem> {
+    let (number, item) = match (error.code(), error.detail()) {
+        (ErrorCode::ConditionalCheckFailed, Detail::Item(item)) => (0, Some(item)),
+        (ErrorCode::TransactionCanceled, Detail::Cancellation(reasons)) => {
+            let is_failed = |reason: &CancellationReason| {
+                reason.cause.as_ref().is_some_and(|cause| cause.code == "ConditionalCheckFailed")
+            };
+            let number = reasons.iter().position(is_failed)?;
+            (number, reasons[number].item.as_ref())
+        }
+        _ => return None,
+    };
+    let (lives, clearing) = bound.actions.get(number)?.clearing.as_ref()?;
+    (!lives.holds(item)).then(|| clearing.clone())
+}
+
+/// The numbers of the actions of a cancelled transaction whose conditions failed: none if others were in the way. `None` if the store failed
+/// otherwise.
+pub(super) fn failed_conditions(error: &Error) -> Option<Vec<usize>> {
+    let reasons = match (error.code(), error.detail()) {
+        (ErrorCode::TransactionCanceled, Detail::Cancellation(reasons)) => reasons,
+        (ErrorCode::TransactionConflict | ErrorCode::TransactionInProgress, _) => return Some(Vec::new()),
+        _ => return None,
+    };
+    let causes = || reasons.iter().map(|reason| reason.cause.as_ref().map_or("", |cause| cause.code));
+    let failed: Vec<usize> =
+        causes().enumerate().filter(|(_, code)| *code == "ConditionalCheckFailed").map(|(number, _)| number).collect();
+    (!failed.is_empty() || causes().any(is_contention)).then_some(failed)
+}
+
+fn is_contention(code: &str) -> bool {
+    matches!(code, "TransactionConflict" | "ProvisionedThroughputExceeded" | "ThrottlingError")
+}
+
+/// A write that the store refused.
+pub(super) struct Called<'a> {
+    pub(super) runner: &'a Runner,
+    pub(super) write: &'a Write,
+    pub(super) plan: &'a WritePlan,
+    pub(super) bound: &'a BoundWrite,
+    pub(super) caller: &'a Caller,
+}
+
+impl Called<'_> {
+    /// The outcome of the action with that number; `item` is what it met.
+    pub(super) fn refused_by(&self, number: usize, item: Option<&Item>) -> Result<Option<Found>, RunError> {
+        let action: Option<&BoundAction> = self.bound.actions.get(number);
+        let name = action.and_then(|action| action.refusals.iter().find(|(condition, _)| !condition.holds(item)));
+        let planned = action.and_then(|action| self.plan.at(&action.step));
+        let shown = item.filter(|item| action.is_some_and(|action| self.shows(action, item)));
+        let shown = shown.filter(|item| planned.is_some_and(|planned| !self.runner.is_over(planned.entity, item)));
+        // What refused may be a sentinel, which is no item of the entity.
+        let current = shown.zip(planned).map(|(item, planned)| self.runner.found(&[planned.entity], item));
+        let current = current.transpose()?.flatten().filter(|found| !found.fields.is_empty());
+        match name {
+            Some((_, refusal)) => refused(&refusal.outcome, current),
+            // The item changed between the refusal and its image: nobody can say which condition it was.
+            None => Err(RunError::Conflict(current.map(Box::new))),
+        }
+    }
+
+    /// Whether the one who calls may see the item that refused. Code may, and everyone may see what a public write meets; others only if nothing
+    /// but the version is in the way: another condition may be what keeps them from the item.
+    fn shows(&self, action: &BoundAction, item: &Item) -> bool {
+        let entity = self.plan.at(&action.step).map(|planned| self.runner.checked.model.entity(planned.entity));
+        let is_version = |name: &str| {
+            let field = entity.and_then(|entity| Some(entity.field(entity.field_named(name)?)));
+            field.is_some_and(|field| field.flags.version.is_some())
+        };
+        let mut failed = action.refusals.iter().filter(|(condition, _)| !condition.holds(Some(item)));
+        let is_open = matches!(self.caller, Caller::System) || matches!(self.write.allow, Some(Permission::Public(_)));
+        is_open || failed.all(|(condition, _)| condition.roots().into_iter().all(is_version))
+    }
+}

@@ -1,0 +1,259 @@
+//! A read: one request, or as many of its pages as the answer takes.
+
+use keyform_core::operation::{BatchGetItem, BatchGetRequest, PageOutput};
+use keyform_core::{Attributes, Item, Operation, Output};
+
+use keyform_language::bind::{self, BoundRead};
+use keyform_language::document::ast::Number;
+use keyform_language::plan::{ReadOutcome, ReadPlan, RequestKind};
+use keyform_language::schema::{EntityId, Read, ReadId, Result as ReadResult};
+
+use super::cursor::{self, Binding};
+use super::found::{self, Answer, Found};
+use super::{Call, RunError, Runner, merged};
+
+/// Keys that one BatchGetItem takes.
+const BATCH_KEYS_MAX: usize = 100;
+
+impl Runner {
+    pub(super) async fn run_read(&self, id: ReadId, read: &Read, call: &Call) -> Result<Answer, RunError> {
+        let ReadOutcome::Planned(plan) = &self.checked.plans.reads[id.0] else {
+            return Err(RunError::NotRunnable(format!("`{}` has no plan: see `keyform check`", read.name)));
+        };
+        let start = self.start(read, call)?;
+        let forms = if self.evolving.is_some() { self.open_forms(&plan.returns).await? } else { Vec::new() };
+        if !forms.is_empty() || merged::is_merged(start.as_ref()) {
+            return Box::pin(self.read_both(read, plan, call, forms, start)).await;
+        }
+        let mut inputs = self.inputs(call);
+        inputs.start = start;
+        let bound = bind::read(&self.checked.model, read, plan, &inputs)?;
+        match (&read.result, plan.request) {
+            (ReadResult::Count(..), _) => self.count(plan, bound).await,
+            (_, RequestKind::Get) => self.get(read, plan, bound).await,
+            (_, RequestKind::BatchGet) => self.batch(plan, bound).await,
+            (ReadResult::Parts(parts), _) => match parts.as_slice() {
+                [(_, Number::Many, _)] => self.page(read, plan, bound, call).await,
+                [_] => self.first(read, plan, bound).await,
+                _ => self.collection(read, plan, bound).await,
+            },
+        }
+    }
+
+    pub(super) fn binding<'a>(&'a self, read: &'a Read, call: &'a Call) -> Binding<'a> {
+        Binding { model: &self.checked.model.name, pattern: &read.name, arguments: &call.arguments }
+    }
+
+    pub(super) fn start(&self, read: &Read, call: &Call) -> Result<Option<Attributes>, RunError> {
+        let Some(cursor) = &call.cursor else { return Ok(None) };
+        cursor::open(&self.settings.cursor_key, &self.binding(read, call), cursor).map(Some).ok_or(RunError::Cursor)
+    }
+
+    async fn get(&self, read: &Read, plan: &ReadPlan, mut bound: BoundRead) -> Result<Answer, RunError> {
+        let item = match bound.operation.take() {
+            None => None,
+            Some(operation) => match self.send(operation).await? {
+                Output::GetItem(output) => output.item,
+                _ => None,
+            },
+        };
+        self.one(read, plan, item.filter(|item| bound.keeps(item)))
+    }
+
+    pub(super) fn one(&self, read: &Read, plan: &ReadPlan, item: Option<Item>) -> Result<Answer, RunError> {
+        let found = item.map(|item| self.found(&plan.returns, &item)).transpose()?.flatten();
+        let must =
+            matches!(&read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Number::One, _)]));
+        match found {
+            None if must => Err(RunError::NotFound(self.entity_name(plan))),
+            found => Ok(Answer::One(found)),
+        }
+    }
+
+    fn entity_name(&self, plan: &ReadPlan) -> String {
+        plan.returns.first().map(|&id| self.checked.model.entity(id).name.clone()).unwrap_or_default()
+    }
+
+    /// The first item of a Query that is wanted.
+    async fn first(&self, read: &Read, plan: &ReadPlan, bound: BoundRead) -> Result<Answer, RunError> {
+        let mut pages = Pages::new(&bound);
+        while let Some(page) = pages.next(self).await? {
+            let mut kept = page.into_iter().filter(|item| bound.keeps(item));
+            if let Some(item) = kept.find(|item| found::entity_of(&self.checked.model, &plan.returns, item).is_some()) {
+                return self.one(read, plan, Some(item));
+            }
+        }
+        self.one(read, plan, None)
+    }
+
+    /// A page, filled although filters drop items: each request asks for as many as are missing, so that none is read in vain.
+    async fn page(&self, read: &Read, plan: &ReadPlan, bound: BoundRead, call: &Call) -> Result<Answer, RunError> {
+        let whole = read.all.is_some();
+        let wanted = plan.page.filter(|_| !whole).and_then(|page| usize::try_from(page).ok());
+        let mut items: Vec<Found> = Vec::new();
+        let mut pages = Pages::new(&bound);
+        loop {
+            pages.limit(wanted.map(|wanted| wanted - items.len()));
+            let Some(page) = pages.next(self).await? else { break };
+            let kept = page.iter().filter(|item| bound.keeps(item));
+            items.extend(self.found_all(&plan.returns, kept)?);
+            let full = match wanted {
+                Some(wanted) => items.len() >= wanted,
+                None => !whole,
+            };
+            if full {
+                break;
+            }
+        }
+        let cursor = pages.last().map(|last| cursor::seal(&self.settings.cursor_key, &self.binding(read, call), last));
+        Ok(Answer::Page { items, cursor })
+    }
+
+    async fn count(&self, plan: &ReadPlan, bound: BoundRead) -> Result<Answer, RunError> {
+        let mut count = 0;
+        let mut pages = Pages::new(&bound);
+        while let Some(page) = pages.next_output(self).await? {
+            count += match &page.items {
+                Some(items) => {
+                    let wanted = |item: &&Item| {
+                        bound.keeps(item) && found::entity_of(&self.checked.model, &plan.returns, item).is_some()
+                    };
+                    items.iter().filter(wanted).count()
+                }
+                None => page.count,
+            };
+        }
+        Ok(Answer::Count(count as u64))
+    }
+
+    async fn collection(&self, read: &Read, plan: &ReadPlan, bound: BoundRead) -> Result<Answer, RunError> {
+        let mut parts: Vec<_> = plan.returns.iter().map(|&entity| (entity, Vec::new())).collect();
+        let mut pages = Pages::new(&bound);
+        while let Some(page) = pages.next(self).await? {
+            for item in page.iter().filter(|item| bound.keeps(item)) {
+                if let Some(found) = self.found(&plan.returns, item)?
+                    && let Some((_, items)) = parts.iter_mut().find(|(entity, _)| *entity == found.entity)
+                {
+                    items.push(found);
+                }
+            }
+        }
+        self.whole_collection(read, parts)
+    }
+
+    /// A collection, unless it lacks what it must have.
+    pub(super) fn whole_collection(&self, read: &Read, parts: Vec<(EntityId, Vec<Found>)>) -> Result<Answer, RunError> {
+        let ReadResult::Parts(wanted) = &read.result else { return Ok(Answer::Collection(parts)) };
+        let lacks = |entity| parts.iter().all(|(id, items)| Some(*id) != entity || items.is_empty());
+        match wanted.iter().find(|(entity, number, _)| *number == Number::One && lacks(*entity)) {
+            Some((entity, _, _)) => {
+                Err(RunError::NotFound(entity.map(|id| self.checked.model.entity(id).name.clone()).unwrap_or_default()))
+            }
+            None => Ok(Answer::Collection(parts)),
+        }
+    }
+
+    /// Items of a list of keys: in pieces the service takes, and again for what it did not get to.
+    async fn batch(&self, plan: &ReadPlan, mut bound: BoundRead) -> Result<Answer, RunError> {
+        let Some(Operation::BatchGetItem(batch)) = bound.operation.take() else {
+            return Ok(Answer::Page { items: Vec::new(), cursor: None });
+        };
+        let mut items = Vec::new();
+        for (table, request) in batch.tables {
+            self.batch_all(&table, &request, &mut items).await?;
+        }
+        let kept = items.iter().filter(|item| bound.keeps(item));
+        Ok(Answer::Page { items: self.found_all(&plan.returns, kept)?, cursor: None })
+    }
+
+    pub(super) async fn batch_all(
+        &self,
+        table: &str,
+        request: &BatchGetRequest,
+        items: &mut Vec<Item>,
+    ) -> Result<(), RunError> {
+        for keys in request.keys.chunks(BATCH_KEYS_MAX) {
+            self.batch_piece(table, request, keys.to_vec(), items).await?;
+        }
+        Ok(())
+    }
+
+    async fn batch_piece(
+        &self,
+        table: &str,
+        request: &BatchGetRequest,
+        mut keys: Vec<Attributes>,
+        items: &mut Vec<Item>,
+    ) -> Result<(), RunError> {
+        let mut tries = 0;
+        while !keys.is_empty() {
+            let piece = BatchGetRequest { keys: keys.clone(), ..request.clone() };
+            let operation =
+                BatchGetItem { tables: vec![(table.to_owned(), piece)], return_capacity: Default::default() };
+            let Output::BatchGetItem(mut output) = self.send(Operation::BatchGetItem(operation)).await? else { break };
+            items.extend(output.responses.remove(table).unwrap_or_default());
+            let left = output.unprocessed.remove(table).unwrap_or_default();
+            let rest: Vec<Attributes> = left.into_iter().filter_map(|number| keys.get(number).cloned()).collect();
+            if !rest.is_empty() {
+                tries += 1;
+                self.pause(tries).await?;
+            }
+            keys = rest;
+        }
+        Ok(())
+    }
+}
+
+/// The pages of a Query or Scan.
+pub(super) struct Pages {
+    next: Option<Operation>,
+    last: Option<Item>,
+}
+
+impl Pages {
+    pub(super) fn new(bound: &BoundRead) -> Self {
+        Self { next: bound.operation.clone(), last: None }
+    }
+
+    /// Where the last page ended, if more may follow.
+    pub(super) fn last(&self) -> Option<&Item> {
+        self.last.as_ref()
+    }
+
+    pub(super) fn limit(&mut self, limit: Option<usize>) {
+        match &mut self.next {
+            Some(Operation::Query(query)) => query.limit = limit,
+            Some(Operation::Scan(scan)) => scan.limit = limit,
+            _ => {}
+        }
+    }
+
+    pub(super) async fn next(&mut self, runner: &Runner) -> Result<Option<Vec<Item>>, RunError> {
+        Ok(self.next_output(runner).await?.map(|output| output.items.unwrap_or_default()))
+    }
+
+    async fn next_output(&mut self, runner: &Runner) -> Result<Option<PageOutput>, RunError> {
+        let Some(operation) = self.next.take() else { return Ok(None) };
+        let output = match runner.send(operation.clone()).await? {
+            Output::Page(output) => output,
+            _ => return Ok(None),
+        };
+        self.last.clone_from(&output.last_key);
+        self.next = output.last_key.as_ref().map(|last| following(operation, last.to_attributes()));
+        Ok(Some(output))
+    }
+}
+
+fn following(operation: Operation, start: Attributes) -> Operation {
+    match operation {
+        Operation::Query(mut query) => {
+            query.start = Some(start);
+            Operation::Query(query)
+        }
+        Operation::Scan(mut scan) => {
+            scan.start = Some(start);
+            Operation::Scan(scan)
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,162 @@
+//! A delete is refused while something refers to its item by a `restrict`.
+//!
+//! Before the request is sent, a page of the items that refer to what it deletes is looked for: one is enough, and those that the same request
+//! deletes do not count. Where items that go with the deleted one are restricted themselves, those are looked at one by one, before anything
+//! goes. What comes to refer to the item between the look and the request is not seen: a condition of the author's, such as a counter, is what
+//! keeps that out.
+//!
+//! The author's own refusals come first: they say more.
+
+use keyform_core::execute::BoxFuture;
+use keyform_core::operation::TransactAction;
+use keyform_core::{Attributes, Item, Operation};
+
+use keyform_language::bind::{self, Parent};
+use keyform_language::plan::{Dependent, Finder, remaining_name};
+use keyform_language::schema::EntityId;
+
+use super::children::{finder_call, refers, shared};
+use super::found::{self, Answer};
+use super::outcome::Called;
+use super::read::Pages;
+use super::{RunError, Runner};
+
+/// What a request deletes: table and key.
+type Going = Vec<(String, Attributes)>;
+
+impl Runner {
+    /// Refuses a write that deletes what something still refers to.
+    pub(super) async fn refuse_restricted(&self, called: &Called<'_>) -> Result<(), RunError> {
+        let (bound, dependents) = (called.bound, &self.checked.plans.dependents);
+        let Some(operation) = &bound.operation else { return Ok(()) };
+        let going = going(operation);
+        for parent in &bound.parents {
+            if !dependents.may_refuse(parent.entity, parent.entity) {
+                continue;
+            }
+            if let Some(entity) = self.refusing(parent.entity, parent, &going).await? {
+                self.refuse_as_written(called, operation).await?;
+                let outcome = remaining_name(&self.checked.model.entity(entity).name);
+                return Err(RunError::Refused { outcome, item: None });
+            }
+        }
+        Ok(())
+    }
+
+    /// The refusal that the author's conditions would give, if one does not hold.
+    async fn refuse_as_written(&self, called: &Called<'_>, operation: &Operation) -> Result<(), RunError> {
+        for (number, (table, key)) in targets(operation).into_iter().enumerate() {
+            let Some(action) = called.bound.actions.get(number).filter(|action| !action.refusals.is_empty()) else {
+                continue;
+            };
+            let item = self.current(table, key).await?;
+            if action.refusals.iter().any(|(condition, _)| !condition.holds(item.as_ref())) {
+                called.refused_by(number, item.as_ref())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The entity of an item that refuses the delete of a root, as seen from an item that is it or goes with it.
+    fn refusing<'a>(
+        &'a self,
+        root: EntityId,
+        parent: &'a Parent,
+        going: &'a Going,
+    ) -> BoxFuture<'a, Result<Option<EntityId>, RunError>> {
+        Box::pin(async move {
+            let dependents = &self.checked.plans.dependents;
+            for (dependent, finder) in dependents.refusing(root, parent.entity) {
+                if !self.referring(parent, dependent, finder, going, true).await?.is_empty() {
+                    return Ok(Some(dependent.entity));
+                }
+            }
+            for (dependent, finder) in dependents.cascading(parent.entity) {
+                if dependent.entity == parent.entity || !dependents.may_refuse(root, dependent.entity) {
+                    continue;
+                }
+                for child in self.referring(parent, dependent, finder, going, false).await? {
+                    let child = self.as_parent(dependent.entity, &child);
+                    if let Some(entity) = self.refusing(root, &child, going).await? {
+                        return Ok(Some(entity));
+                    }
+                }
+            }
+            Ok(None)
+        })
+    }
+
+    /// The items that refer to a parent and do not go; with `one`, no more than one of them.
+    async fn referring(
+        &self,
+        parent: &Parent,
+        dependent: &Dependent,
+        finder: &Finder,
+        going: &Going,
+        one: bool,
+    ) -> Result<Vec<Attributes>, RunError> {
+        let model = &self.checked.model;
+        let Some(call) = finder_call(model, parent, finder) else { return Ok(Vec::new()) };
+        let forms = if self.evolving.is_some() { self.open_forms(&[dependent.entity]).await? } else { Vec::new() };
+        if !forms.is_empty() {
+            let answer = Box::pin(self.read_both(&finder.read, &finder.plan, &call, forms, None)).await?;
+            let Answer::Page { items, .. } = answer else { return Ok(Vec::new()) };
+            return Ok(items.into_iter().map(|found| found.fields.into()).collect());
+        }
+        let bound = bind::read(model, &finder.read, &finder.plan, &self.inputs(&call))?;
+        let mut pages = Pages::new(&bound);
+        if one && finder.plan.filters.is_empty() {
+            pages.limit(Some(going.len() + 1));
+        }
+        let wanted = shared(model, parent, finder);
+        let mut referring = Vec::new();
+        while let Some(page) = pages.next(self).await? {
+            let stays = |item: &Item| {
+                let attributes = item.to_attributes();
+                let is_going = |(_, key): &(String, Attributes)| {
+                    key.iter().all(|(name, value)| attributes.get(name) == Some(value))
+                };
+                bound.keeps(item)
+                    && found::entity_among(model, &[dependent.entity], item).is_some()
+                    && !going
+                        .iter()
+                        .filter(|(table, _)| *table == model.table(finder.plan.table).physical)
+                        .any(is_going)
+            };
+            let found: Vec<Item> = page.into_iter().filter(stays).collect();
+            // An index may still have what is gone.
+            let found = if !self.is_whole(dependent.entity, finder) || finder.lags {
+                self.whole(dependent.entity, found).await?
+            } else {
+                found
+            };
+            let refers = |item: &Attributes| refers(model, dependent.entity, &wanted, item);
+            referring.extend(found.iter().map(Item::to_attributes).filter(refers));
+            if one && !referring.is_empty() {
+                break;
+            }
+        }
+        Ok(referring)
+    }
+}
+
+/// What a request deletes.
+fn going(operation: &Operation) -> Going {
+    match operation {
+        Operation::DeleteItem(delete) => vec![(delete.table.clone(), delete.key.clone())],
+        Operation::TransactWriteItems(transaction) => {
+            let deleted = |action: &TransactAction| match action {
+                TransactAction::Delete { table, key, .. } => Some((table.clone(), key.clone())),
+                _ => None,
+            };
+            transaction.actions.iter().filter_map(deleted).collect()
+        }
+        Operation::BatchWriteItem(_) => targets(operation),
+        _ => Vec::new(),
+    }
+}
+
+/// The table and key of each action, in order; of a put the whole item.
+fn targets(operation: &Operation) -> Going {
+    super::settle::targets(operation)
+}

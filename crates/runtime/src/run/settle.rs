@@ -1,0 +1,162 @@
+//! Before a write of an evolving entity: whatever old items it is about are carried over, so that the write itself meets the new form only.
+//!
+//! Once an item is settled it stays so: nothing makes an old item of a new one, except the way back, which waits until nobody writes. So
+//! the write that follows needs to know nothing of forms.
+
+use std::sync::{Mutex, PoisonError};
+
+use keyform_core::operation::{TransactAction, WriteRequest};
+use keyform_core::{AttributeValue, Attributes, Operation};
+
+use crate::evolve::find::{Lookup, candidates, get};
+use crate::evolve::{Carried, Class, Form, carry};
+use keyform_language::bind::{self, Fresh, Inputs};
+use keyform_language::plan::WritePlan;
+use keyform_language::schema::{EntityId, Write};
+
+use super::evolving::lookup;
+use super::{RunError, Runner};
+
+/// A shorter text could be there by chance.
+const ID_LENGTH_MIN: usize = 8;
+
+impl Runner {
+    /// Carries over the old items that a write is about.
+    pub(super) async fn settle(&self, write: &Write, plan: &WritePlan, inputs: &Inputs<'_>) -> Result<(), RunError> {
+        let entities: Vec<EntityId> = plan.actions.iter().map(|action| action.entity).collect();
+        let forms = self.open_forms_for_write(&entities).await?;
+        if forms.is_empty() {
+            return Ok(());
+        }
+        let fresh = Noted { fresh: self.surroundings.fresh(), given: Mutex::default() };
+        let previewed = Inputs { fresh: &fresh, ..inputs.clone() };
+        let bound = bind::write(&self.checked.model, write, plan, &previewed)?;
+        for (table, item) in bound.operation.iter().flat_map(targets) {
+            for form in forms.iter().filter(|form| form.new.name == table && form.new.has_key(&item)) {
+                let key = form.new.key_of(&item);
+                if !fresh.is_in(&key) {
+                    self.settle_item(form, key).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) async fn settle_item(&self, form: &Form, key: Attributes) -> Result<(), RunError> {
+        let mut tries = 0;
+        while let Some(old) = self.unsettled(form, &key).await? {
+            if !form.in_place && self.settings.without_transactions {
+                let name = &form.new.entity.name;
+                return Err(RunError::NotRunnable(format!(
+                    "an item of {name} has to move in a transaction, and this store has none"
+                )));
+            }
+            match carry(&*self.store, form, &old, self.surroundings.now_millis()).await?.0 {
+                Carried::Moved | Carried::Superseded | Carried::Already => {}
+                Carried::Busy => {
+                    tries += 1;
+                    self.pause(tries).await?;
+                }
+                Carried::Stuck(why) => {
+                    let name = &form.new.entity.name;
+                    return Err(RunError::NotRunnable(format!("an old item of {name} cannot be carried over: {why}")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The old item that still speaks for this key.
+    async fn unsettled(&self, form: &Form, key: &Attributes) -> Result<Option<Attributes>, RunError> {
+        let is_old = |item: &Attributes| form.class(item) == Class::Old;
+        if form.in_place {
+            return Ok(get(&*self.store, &form.new.name, key.clone()).await?.filter(is_old));
+        }
+        match lookup(form, key) {
+            Lookup::Nothing => Ok(None),
+            Lookup::Get(old) => {
+                let found = get(&*self.store, &form.old.name, old).await?.filter(is_old);
+                let becomes = |old: &Attributes| form.converted(old, 0).is_ok_and(|new| form.new.key_of(&new) == *key);
+                Ok(found.filter(becomes))
+            }
+            search => {
+                // A new item speaks for itself.
+                if get(&*self.store, &form.new.name, key.clone()).await?.is_some_and(|item| !is_old(&item)) {
+                    return Ok(None);
+                }
+                let found = candidates(&*self.store, form, &search, self.surroundings.now_millis()).await?;
+                Ok(found.into_iter().find(|found| form.new.key_of(&found.new) == *key).and_then(|found| found.old))
+            }
+        }
+    }
+}
+
+/// The items a request is about: of a put the whole item, else the key.
+pub(super) fn targets(operation: &Operation) -> Vec<(String, Attributes)> {
+    match operation {
+        Operation::PutItem(put) => vec![(put.table.clone(), put.item.clone())],
+        Operation::UpdateItem(update) => vec![(update.table.clone(), update.key.clone())],
+        Operation::DeleteItem(delete) => vec![(delete.table.clone(), delete.key.clone())],
+        Operation::TransactWriteItems(transaction) => transaction.actions.iter().map(target).collect(),
+        Operation::BatchWriteItem(batch) => {
+            let each = |(table, requests): &(String, Vec<WriteRequest>)| -> Vec<(String, Attributes)> {
+                let item = |request: &WriteRequest| match request {
+                    WriteRequest::Put(item) => item.clone(),
+                    WriteRequest::Delete(key) => key.clone(),
+                };
+                requests.iter().map(|request| (table.clone(), item(request))).collect()
+            };
+            batch.tables.iter().flat_map(each).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn target(action: &TransactAction) -> (String, Attributes) {
+    match action {
+        TransactAction::Put { table, item, .. } => (table.clone(), item.clone()),
+        TransactAction::Update { table, key, .. }
+        | TransactAction::Delete { table, key, .. }
+        | TransactAction::Check { table, key, .. } => (table.clone(), key.clone()),
+    }
+}
+
+/// Fresh ids that are remembered: an item whose key has one cannot be there yet.
+struct Noted<'a> {
+    fresh: &'a dyn Fresh,
+    given: Mutex<Vec<String>>,
+}
+
+impl Noted<'_> {
+    fn note(&self, value: String) -> String {
+        self.given.lock().unwrap_or_else(PoisonError::into_inner).push(value.clone());
+        value
+    }
+
+    fn is_in(&self, key: &Attributes) -> bool {
+        let given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let holds = |value: &AttributeValue| {
+            let is_fresh = |text: &str| given.iter().any(|id| id.len() >= ID_LENGTH_MIN && text.contains(id.as_str()));
+            matches!(value, AttributeValue::S(text) if is_fresh(text))
+        };
+        key.values().any(holds)
+    }
+}
+
+impl Fresh for Noted<'_> {
+    fn ulid(&self) -> String {
+        self.note(self.fresh.ulid())
+    }
+
+    fn uuid(&self) -> String {
+        self.note(self.fresh.uuid())
+    }
+
+    fn code(&self, length: usize) -> String {
+        self.note(self.fresh.code(length))
+    }
+
+    fn token(&self, bytes: usize) -> String {
+        self.note(self.fresh.token(bytes))
+    }
+}

@@ -1,0 +1,133 @@
+//! The store's tables, made as the model wants them.
+
+use std::time::Duration;
+
+use keyform_core::operation::{CreateTable, GlobalIndexChange, UpdateTable};
+use keyform_core::table::{GlobalIndex, Status, TableDescription};
+use keyform_core::{ErrorCode, Operation, Output};
+
+use keyform_language::bind;
+use keyform_language::bookkeeping::CASCADES;
+
+use super::{Call, RunError, Runner};
+
+/// How long a table may take, together: five minutes.
+const LOOKS_MAX: u32 = 600;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
+
+impl Runner {
+    /// Makes the tables that are not there yet, with their indexes, streams and TTL, and that of intents if the model cascades; returns the
+    /// names of those it made. What is there is left as it is.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses one.
+    pub async fn create_tables(&self) -> Result<Vec<String>, RunError> {
+        let nobody = Call::default();
+        let inputs = self.inputs(&nobody);
+        let mut made = Vec::new();
+        for table in &self.checked.model.tables {
+            match self.send(Operation::CreateTable(bind::create_table(table, &inputs))).await {
+                Ok(_) => {}
+                // Perhaps somebody else is making it right now.
+                Err(error) if error.code() == ErrorCode::ResourceInUse => {
+                    self.wait_until_active(&inputs.table_name(table)).await?;
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            }
+            self.wait_until_active(&inputs.table_name(table)).await?;
+            if let Some(ttl) = bind::time_to_live(table, &inputs) {
+                self.send(Operation::UpdateTimeToLive(ttl)).await?;
+            }
+            made.push(inputs.table_name(table));
+        }
+        if self.cascades() && self.create_cascade_table().await? {
+            made.push(CASCADES.to_owned());
+        }
+        Ok(made)
+    }
+
+    /// The names of the tables that are not there.
+    ///
+    /// # Errors
+    ///
+    /// If the store does not say.
+    pub async fn missing_tables(&self) -> Result<Vec<String>, RunError> {
+        let mut missing = Vec::new();
+        for wanted in self.wanted_tables() {
+            if self.describe(&wanted.table).await?.is_none() {
+                missing.push(wanted.table);
+            }
+        }
+        if self.cascades() && self.describe(CASCADES).await?.is_none() {
+            missing.push(CASCADES.to_owned());
+        }
+        Ok(missing)
+    }
+
+    /// Adds the indexes that the model has and the tables in the store lack, and waits until each is filled; returns `table.index` of
+    /// those it added. Local indexes cannot be added to a table that is there.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses one.
+    pub async fn add_indexes(&self) -> Result<Vec<String>, RunError> {
+        let mut added = Vec::new();
+        for wanted in self.wanted_tables() {
+            let Some(description) = self.describe(&wanted.table).await? else { continue };
+            for index in &wanted.global_indexes {
+                if description.global_indexes.iter().all(|there| there.index.name != index.name) {
+                    self.add_index(&wanted, index).await?;
+                    added.push(format!("{}.{}", wanted.table, index.name));
+                }
+            }
+        }
+        Ok(added)
+    }
+
+    /// The tables as the model wants them.
+    fn wanted_tables(&self) -> Vec<CreateTable> {
+        let nobody = Call::default();
+        let inputs = self.inputs(&nobody);
+        self.checked.model.tables.iter().map(|table| bind::create_table(table, &inputs)).collect()
+    }
+
+    async fn add_index(&self, table: &CreateTable, index: &GlobalIndex) -> Result<(), RunError> {
+        let keys = index.key.partition.iter().chain(&index.key.sort);
+        let attributes = keys.filter_map(|name| Some((name.clone(), *table.attributes.get(name)?))).collect();
+        let update = UpdateTable {
+            table: table.table.clone(),
+            attributes,
+            indexes: vec![GlobalIndexChange::Create(index.clone())],
+            ..UpdateTable::default()
+        };
+        self.send(Operation::UpdateTable(update)).await?;
+        self.wait_until_active(&table.table).await
+    }
+
+    pub(super) async fn describe(&self, table: &str) -> Result<Option<TableDescription>, RunError> {
+        match self.send(Operation::DescribeTable { table: table.to_owned() }).await {
+            Ok(Output::Table(description)) => Ok(Some(*description)),
+            Ok(_) => Ok(None),
+            Err(error) if error.code() == ErrorCode::ResourceNotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A store makes a table or an index in its own time, and takes nothing for it before. The service may not even have heard of it yet.
+    pub(super) async fn wait_until_active(&self, table: &str) -> Result<(), RunError> {
+        for _ in 0..LOOKS_MAX {
+            if self.describe(table).await?.is_some_and(|description| is_active(&description)) {
+                return Ok(());
+            }
+            self.surroundings.sleep(BETWEEN_LOOKS).await;
+        }
+        Err(RunError::Busy)
+    }
+}
+
+fn is_active(description: &TableDescription) -> bool {
+    description.status == Status::Active
+        && description.global_indexes.iter().all(|index| index.status == Status::Active)
+}

@@ -1,0 +1,514 @@
+//! A write: what it reads first, then one atomic request, tried again under one token while others are in the way.
+
+use std::time::Duration;
+
+use keyform_core::error::Detail;
+use keyform_core::operation::{BatchWriteItem, DeleteItem, GetItem, PutItem, ReturnValues, TransactAction};
+use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Item, Operation, Output};
+
+use std::sync::Arc;
+
+use crate::seal::Sealing;
+use keyform_language::bind::{self, BoundAction, BoundWrite, Inputs, LEASE_MILLIS, Parent, Seal};
+use keyform_language::bookkeeping::CASCADES;
+use keyform_language::plan::WritePlan;
+use keyform_language::schema::{LetSource, Write, WriteId};
+
+use super::found::{Answer, Found};
+use super::once::{self, Once};
+use super::surroundings::Remembered;
+use super::{Call, RunError, Runner, outcome};
+
+const TRIES_MAX: u32 = 8;
+const PAUSE_FIRST: Duration = Duration::from_millis(20);
+const PAUSE_MAX: Duration = Duration::from_secs(2);
+/// Items that one BatchWriteItem takes.
+const BATCH_ITEMS_MAX: usize = 25;
+/// How much randomness the nonces of a call are made of.
+const SALT_BYTES: usize = 16;
+
+/// What a request says of the item that its write returns.
+enum Promised {
+    /// The item is put.
+    Known(Found),
+    /// It is what stands under this key afterwards.
+    At(String, Attributes),
+    /// It is deleted, and is what stands under this key before.
+    Before(String, Attributes),
+}
+
+/// Items that were read before the request, by table and key.
+type Current = Vec<(String, Attributes, Option<Attributes>)>;
+
+/// What became of a write that was not refused.
+enum Written {
+    /// It was applied, and returns this.
+    Applied(Option<Found>),
+    /// There was nothing to do, or the author keeps what is there.
+    Kept,
+}
+
+impl Runner {
+    /// Runs a write; with `once`, so that it is applied once under its key.
+    pub(super) async fn run_write(
+        &self,
+        id: WriteId,
+        write: &Write,
+        call: &Call,
+        once: Option<&Once>,
+    ) -> Result<Option<Found>, RunError> {
+        let Some(plan) = &self.checked.plans.writes[id.0] else {
+            return Err(RunError::NotRunnable(format!("`{}` has no plan: see `keyform check`", write.name)));
+        };
+        if let Some(why) = self.obstacle(write, plan) {
+            return Err(RunError::NotRunnable(why));
+        }
+        let fresh = Remembered::new(self.surroundings.fresh());
+        let now_millis = self.surroundings.now_millis();
+        let token = write.idempotent.map(|_| call.token.clone().unwrap_or_else(|| self.surroundings.fresh().uuid()));
+        let salt = self.settings.field_keys.as_ref().map(|_| self.surroundings.fresh().token(SALT_BYTES));
+        let mut tries = 0;
+        loop {
+            fresh.rewind();
+            let mut inputs = self.inputs(call);
+            inputs.fresh = &fresh;
+            inputs.now_millis = now_millis;
+            inputs.token.clone_from(&token);
+            inputs.sealing = self.sealing(&salt);
+            match self.try_write(write, plan, call, &mut inputs, once).await {
+                Err(RunError::Busy) if tries + 1 < TRIES_MAX => {
+                    tries += 1;
+                    self.pause(tries).await?;
+                }
+                Ok(Written::Applied(found)) => return Ok(found),
+                Ok(Written::Kept) => return self.unless_repeated(write, once, Ok(None)).await,
+                Err(error) => return self.unless_repeated(write, once, Err(error)).await,
+            }
+        }
+    }
+
+    /// What seals the encrypted fields of a call: the same in each try.
+    fn sealing<'a>(&'a self, salt: &Option<String>) -> Option<Arc<dyn Seal + 'a>> {
+        let (ring, salt) = self.settings.field_keys.as_ref().zip(salt.as_ref())?;
+        Some(Arc::new(Sealing { ring, salt: salt.clone() }))
+    }
+
+    /// What a write that was not applied gives; under a key, the answer of the call that was applied, if there was one.
+    async fn unless_repeated(
+        &self,
+        write: &Write,
+        once: Option<&Once>,
+        otherwise: Result<Option<Found>, RunError>,
+    ) -> Result<Option<Found>, RunError> {
+        match once {
+            Some(once) => Box::pin(self.repeated(write, once)).await?.unwrap_or(otherwise),
+            None => otherwise,
+        }
+    }
+
+    /// Waits before another try: longer each time, and never as long as the others.
+    pub(super) async fn pause(&self, tries: u32) -> Result<(), RunError> {
+        if tries >= TRIES_MAX {
+            return Err(RunError::Busy);
+        }
+        let longest = PAUSE_FIRST.saturating_mul(1 << tries.min(10)).min(PAUSE_MAX);
+        self.surroundings.sleep(longest.mul_f64(self.surroundings.jitter())).await;
+        Ok(())
+    }
+
+    /// One try: reads, binds, sends.
+    async fn try_write(
+        &self,
+        write: &Write,
+        plan: &WritePlan,
+        call: &Call,
+        inputs: &mut Inputs<'_>,
+        once: Option<&Once>,
+    ) -> Result<Written, RunError> {
+        if !write.lets.is_empty() {
+            Box::pin(self.read_lets(write, call, inputs)).await?;
+        }
+        self.permit(write.allow.as_ref(), &write.parameters, call, &inputs.lets).await?;
+        if self.evolving.is_some() {
+            Box::pin(self.settle(write, plan, inputs)).await?;
+        }
+        for get in bind::read_first(&self.checked.model, write, inputs)? {
+            let (table, key) = (get.table.clone(), get.key.clone());
+            if let Output::GetItem(output) = self.send(Operation::GetItem(get)).await? {
+                inputs.current.push((table, key, output.item.map(|item| item.to_attributes())));
+            }
+        }
+        let mut bound = bind::write(&self.checked.model, write, plan, inputs)?;
+        if let Some(refused) = &bound.refused {
+            return outcome::refused(&refused.outcome, None).map(|_| Written::Kept);
+        }
+        let current = std::mem::take(&mut inputs.current);
+        if bound.parents.is_empty() {
+            return self.apply(write, plan, call, &mut bound, once, current).await;
+        }
+        Box::pin(self.apply_with_dependents(write, plan, call, &mut bound, once, current)).await
+    }
+
+    /// A write that deletes items which others refer to.
+    async fn apply_with_dependents(
+        &self,
+        write: &Write,
+        plan: &WritePlan,
+        call: &Call,
+        bound: &mut BoundWrite,
+        once: Option<&Once>,
+        current: Current,
+    ) -> Result<Written, RunError> {
+        let called = outcome::Called { runner: self, write, plan, bound, caller: &call.caller };
+        self.refuse_restricted(&called).await?;
+        let parents = std::mem::take(&mut bound.parents);
+        let apart = self.put_intents_apart(write, bound, &parents).await?;
+        let written = self.apply(write, plan, call, bound, once, current).await;
+        match &written {
+            Ok(Written::Applied(_)) => self.remove_dependents(&parents).await,
+            // Whether the parent is gone is not known: whoever takes the intent up will see.
+            Err(RunError::Unknown(_)) => {}
+            _ if apart => self.withdraw(&parents).await,
+            _ => {}
+        }
+        written
+    }
+
+    /// Where the intents of a request cannot be part of it, puts them before; says whether it did.
+    async fn put_intents_apart(
+        &self,
+        write: &Write,
+        bound: &mut BoundWrite,
+        parents: &[Parent],
+    ) -> Result<bool, RunError> {
+        let intents: Vec<Attributes> = match &mut bound.operation {
+            Some(Operation::BatchWriteItem(_)) => {
+                let due = Some(self.surroundings.now_millis() + LEASE_MILLIS);
+                let cascading = parents.iter().filter(|parent| parent.cascades);
+                cascading.map(|parent| parent.intent(&self.checked.model, due, false)).collect()
+            }
+            Some(Operation::TransactWriteItems(transaction)) if self.settings.without_transactions => {
+                let is_intent = |action: &mut TransactAction| action.table() == CASCADES;
+                let intents: Vec<TransactAction> = transaction.actions.extract_if(.., is_intent).collect();
+                let only = transaction.actions.pop();
+                bound.operation = only.map(|only| bind::single(write, only));
+                let item = |action| match action {
+                    TransactAction::Put { item, .. } => Some(item),
+                    _ => None,
+                };
+                intents.into_iter().filter_map(item).collect()
+            }
+            _ => return Ok(false),
+        };
+        for item in intents {
+            let put = PutItem { table: CASCADES.to_owned(), item, ..PutItem::default() };
+            self.send(Operation::PutItem(put)).await.map_err(without_intents)?;
+        }
+        Ok(true)
+    }
+
+    /// Deletes the intents of a write that was not applied.
+    async fn withdraw(&self, parents: &[Parent]) {
+        for parent in parents.iter().filter(|parent| parent.cascades) {
+            let (table, key) = (CASCADES.to_owned(), parent.intent_key(&self.checked.model));
+            let delete = DeleteItem { table, key, ..DeleteItem::default() };
+            // One that stays is dropped by whoever takes it up: its parent is still there.
+            drop(self.send(Operation::DeleteItem(delete)).await);
+        }
+    }
+
+    async fn read_lets(&self, write: &Write, call: &Call, inputs: &mut Inputs<'_>) -> Result<(), RunError> {
+        let model = &self.checked.model;
+        for binding in &write.lets {
+            let LetSource::Read { read, arguments } = &binding.source else {
+                inputs.lets.push(None);
+                continue;
+            };
+            let values = bind::arguments(model, write, arguments, inputs)?;
+            let read_pattern = model.read(*read);
+            let names = read_pattern.parameters.iter().flat_map(|parameter| parameter.arguments.iter().cloned());
+            let arguments: Attributes = names.zip(values).filter_map(|(name, value)| Some((name, value?))).collect();
+            let inner = Call { arguments, caller: call.caller.clone(), cursor: None, token: None };
+            let answer = match self.run_read(*read, read_pattern, &inner).await {
+                Ok(answer) => let_value(answer),
+                Err(RunError::NotFound(_)) => None,
+                Err(error) => return Err(error),
+            };
+            if answer.is_none() && binding.outcome.is_none() && is_one(read_pattern) {
+                return Err(RunError::NotFound(binding.name.clone()));
+            }
+            inputs.lets.push(answer);
+        }
+        Ok(())
+    }
+
+    async fn apply(
+        &self,
+        write: &Write,
+        plan: &WritePlan,
+        call: &Call,
+        bound: &mut BoundWrite,
+        once: Option<&Once>,
+        current: Current,
+    ) -> Result<Written, RunError> {
+        if once.is_some() {
+            bound.operation = bound.operation.take().map(once::as_transaction);
+        }
+        let mut promised = self.promised(write, plan, bound)?;
+        let Some(mut operation) = bound.operation.take() else { return Ok(Written::Kept) };
+        if let Operation::BatchWriteItem(batch) = operation {
+            return Box::pin(self.apply_batch(batch)).await.map(|()| Written::Applied(None));
+        }
+        if let Some(once) = once {
+            operation = Box::pin(self.with_record(write, plan, &bound.actions, once, operation)).await?;
+        } else if let Some(Promised::Before(table, key)) = promised {
+            promised = Box::pin(self.before_delete(write, table, key, current)).await?.map(Promised::Known);
+        }
+        let deletes = matches!(operation, Operation::DeleteItem(_));
+        let has_token = matches!(&operation, Operation::TransactWriteItems(transaction) if transaction.token.is_some());
+        ask_for_images(&mut operation);
+        match self.send(operation).await {
+            Ok(Output::WriteItem(output)) => Ok(Written::Applied(match (promised, output.attributes) {
+                (Some(Promised::Known(found)), _) => Some(found),
+                (_, Some(item)) if deletes => self.returned_living(write, &item)?,
+                (_, Some(item)) => self.returned(write, &item)?,
+                (_, None) => None,
+            })),
+            Ok(Output::TransactWriteItems(_)) => Ok(Written::Applied(match once {
+                Some(once) => Box::pin(self.returned_once(write, once, promised)).await?,
+                None => Box::pin(self.returned_after(write, promised)).await?,
+            })),
+            Ok(_) => Ok(Written::Applied(None)),
+            Err(error) if *error.detail() == Detail::OutcomeUnknown => {
+                Err(RunError::Unknown(error.message().to_owned()))
+            }
+            // Under no token of ours the next try would be another transaction.
+            Err(error) if error.code() == ErrorCode::TransactionInProgress && !has_token => {
+                Err(RunError::Unknown(error.message().to_owned()))
+            }
+            Err(error) if error.code() == ErrorCode::ResourceNotFound && plan.cascades() => Err(without_intents(error)),
+            Err(error) if let Some(clearing) = outcome::clearing(bound, &error) => {
+                Box::pin(self.clear(clearing)).await?;
+                Err(RunError::Busy)
+            }
+            Err(error) => match error.code() {
+                ErrorCode::TransactionConflict
+                | ErrorCode::TransactionInProgress
+                | ErrorCode::Throttling
+                | ErrorCode::ProvisionedThroughputExceeded
+                | ErrorCode::RequestLimitExceeded => Err(RunError::Busy),
+                _ => {
+                    let called = outcome::Called { runner: self, write, plan, bound, caller: &call.caller };
+                    outcome::of(&called, error).map(|_| Written::Kept)
+                }
+            },
+        }
+    }
+
+    /// Deletes an item whose time is over, unless the store or another was faster.
+    async fn clear(&self, clearing: DeleteItem) -> Result<(), RunError> {
+        match self.send(Operation::DeleteItem(clearing)).await {
+            Err(error) if error.code() != ErrorCode::ConditionalCheckFailed => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The item that an answer shows, if the write returns it.
+    fn returned(&self, write: &Write, item: &Item) -> Result<Option<Found>, RunError> {
+        match write.result.and_then(|(entity, _)| entity) {
+            Some(entity) => self.found(&[entity], item),
+            None => Ok(None),
+        }
+    }
+
+    /// The item that an answer shows, unless its time was over: then it was not there.
+    fn returned_living(&self, write: &Write, item: &Item) -> Result<Option<Found>, RunError> {
+        let found = self.returned(write, item)?;
+        Ok(found.filter(|found| !self.is_over(found.entity, item)))
+    }
+
+    /// The item that a transaction is about to delete; a transaction does not answer with it.
+    async fn before_delete(
+        &self,
+        write: &Write,
+        table: String,
+        key: Attributes,
+        current: Current,
+    ) -> Result<Option<Found>, RunError> {
+        let item = match current.into_iter().find(|(name, of, _)| *name == table && *of == key) {
+            Some((_, _, item)) => item.map(|item| Item::from(&item)),
+            None => self.current(table, key).await?,
+        };
+        item.map(|item| self.returned_living(write, &item)).transpose().map(Option::flatten)
+    }
+
+    /// What the request says of the item that the write returns: that of the first action on its entity that makes or changes it, else of the
+    /// first that deletes it.
+    fn promised(&self, write: &Write, plan: &WritePlan, bound: &BoundWrite) -> Result<Option<Promised>, RunError> {
+        let Some(entity) = write.result.and_then(|(entity, _)| entity) else { return Ok(None) };
+        let known = |action: Option<&BoundAction>, item| {
+            let planned = action.and_then(|action| plan.at(&action.step));
+            let outline = planned.and_then(|planned| planned.outline.as_deref());
+            self.found_in_request(entity, outline, item).map(|found| Some(Promised::Known(found)))
+        };
+        match &bound.operation {
+            Some(Operation::PutItem(put)) => known(bound.actions.first(), &put.item),
+            Some(Operation::TransactWriteItems(transaction)) => {
+                let is_its =
+                    |action: &BoundAction| plan.at(&action.step).is_some_and(|planned| planned.entity == entity);
+                let its = transaction.actions.iter().zip(&bound.actions).filter(|(_, action)| is_its(action));
+                match returned_action(its.clone().map(|(action, _)| action)) {
+                    Some(put @ TransactAction::Put { item, .. }) => {
+                        let of_put = its.clone().find(|(action, _)| std::ptr::eq(*action, put));
+                        known(of_put.map(|(_, action)| action), item)
+                    }
+                    Some(TransactAction::Update { table, key, .. }) => {
+                        Ok(Some(Promised::At(table.clone(), key.clone())))
+                    }
+                    Some(TransactAction::Delete { table, key, .. }) => {
+                        Ok(Some(Promised::Before(table.clone(), key.clone())))
+                    }
+                    Some(TransactAction::Check { .. }) | None => Ok(None),
+                }
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// After a transaction: a put item is known, an updated one is read again.
+    async fn returned_after(&self, write: &Write, promised: Option<Promised>) -> Result<Option<Found>, RunError> {
+        Ok(match promised {
+            Some(Promised::Known(found)) => Some(found),
+            Some(Promised::At(table, key)) => {
+                let item = self.current(table, key).await?;
+                item.map(|item| self.returned(write, &item)).transpose()?.flatten()
+            }
+            Some(Promised::Before(..)) | None => None,
+        })
+    }
+
+    /// The answer of a transaction that was applied under a key. The record has what the store does not tell any more: a deleted item.
+    async fn returned_once(
+        &self,
+        write: &Write,
+        once: &Once,
+        promised: Option<Promised>,
+    ) -> Result<Option<Found>, RunError> {
+        match promised {
+            Some(Promised::Known(found)) => Ok(Some(found)),
+            Some(Promised::At(table, key)) => {
+                let Some(item) = self.current(table, key).await? else { return Ok(None) };
+                self.complete_record(write, once, &item).await;
+                self.returned(write, &item)
+            }
+            Some(Promised::Before(..)) => self.repeated(write, once).await?.unwrap_or(Ok(None)),
+            None => Ok(None),
+        }
+    }
+
+    pub(super) async fn current(&self, table: String, key: Attributes) -> Result<Option<Item>, RunError> {
+        let get = GetItem { table, key, consistent: true, ..GetItem::default() };
+        match self.send(Operation::GetItem(get)).await? {
+            Output::GetItem(output) => Ok(output.item),
+            _ => Ok(None),
+        }
+    }
+
+    /// A batch, in pieces the service takes, and again for what it did not get to.
+    pub(super) async fn apply_batch(&self, batch: BatchWriteItem) -> Result<(), RunError> {
+        let requests = batch
+            .tables
+            .into_iter()
+            .flat_map(|(table, requests)| requests.into_iter().map(move |request| (table.clone(), request)));
+        let mut left: Vec<_> = requests.collect();
+        let mut tries = 0;
+        while !left.is_empty() {
+            let rest = left.split_off(left.len().min(BATCH_ITEMS_MAX));
+            let mut tables: Vec<(String, Vec<_>)> = Vec::new();
+            for (table, request) in left {
+                match tables.iter_mut().find(|(name, _)| *name == table) {
+                    Some((_, requests)) => requests.push(request),
+                    None => tables.push((table, vec![request])),
+                }
+            }
+            let piece =
+                BatchWriteItem { tables, return_capacity: Default::default(), return_metrics: Default::default() };
+            left = rest;
+            if let Output::BatchWriteItem(output) = self.send(Operation::BatchWriteItem(piece)).await? {
+                let undone = output
+                    .unprocessed
+                    .into_iter()
+                    .flat_map(|(table, requests)| requests.into_iter().map(move |request| (table.clone(), request)));
+                let undone: Vec<_> = undone.collect();
+                if !undone.is_empty() {
+                    tries += 1;
+                    self.pause(tries).await?;
+                    left.extend(undone);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A store that lacks a table, of which it is to be thought that it is the one for intents.
+fn without_intents(error: Error) -> RunError {
+    match error.code() {
+        ErrorCode::ResourceNotFound => RunError::NotRunnable(format!(
+            "the table {CASCADES}, which keeps what deletes have still to remove, or a table of the model is not there: `keyform deploy apply` or --create-tables makes them"
+        )),
+        _ => error.into(),
+    }
+}
+
+/// Of the actions on the entity that a write returns, the one whose item it is: the first that makes or changes one, else the first that
+/// deletes one.
+pub(super) fn returned_action<'a>(its: impl Iterator<Item = &'a TransactAction> + Clone) -> Option<&'a TransactAction> {
+    let makes = |action: &&TransactAction| matches!(action, TransactAction::Put { .. } | TransactAction::Update { .. });
+    let deletes = |action: &&TransactAction| matches!(action, TransactAction::Delete { .. });
+    its.clone().find(makes).or_else(|| its.clone().find(deletes))
+}
+
+fn is_one(read: &keyform_language::schema::Read) -> bool {
+    use keyform_language::document::ast::Number;
+    matches!(&read.result, keyform_language::schema::Result::Parts(parts) if matches!(parts.as_slice(), [(_, Number::One, _)]))
+}
+
+/// What a `let` stands for: an item as a map, items as a list.
+fn let_value(answer: Answer) -> Option<AttributeValue> {
+    match answer {
+        Answer::One(found) => found.map(as_map),
+        Answer::Page { items, .. } => Some(AttributeValue::L(items.into_iter().map(as_map).collect())),
+        Answer::Count(count) => Some(AttributeValue::N(i64::try_from(count).unwrap_or(i64::MAX).into())),
+        Answer::Collection(parts) => {
+            let first = parts.into_iter().next().and_then(|(_, items)| items.into_iter().next());
+            first.map(as_map)
+        }
+    }
+}
+
+fn as_map(found: Found) -> AttributeValue {
+    AttributeValue::M(found.fields.into())
+}
+
+/// Has a request answer with the images that outcomes are told by, and with the item it makes.
+fn ask_for_images(operation: &mut Operation) {
+    match operation {
+        Operation::PutItem(put) => put.return_item_on_failure = true,
+        Operation::UpdateItem(update) => {
+            update.return_item_on_failure = true;
+            update.return_values = ReturnValues::AllNew;
+        }
+        Operation::DeleteItem(delete) => delete.return_item_on_failure = true,
+        Operation::TransactWriteItems(transaction) => {
+            for action in &mut transaction.actions {
+                let (TransactAction::Put { return_item_on_failure, .. }
+                | TransactAction::Update { return_item_on_failure, .. }
+                | TransactAction::Delete { return_item_on_failure, .. }
+                | TransactAction::Check { return_item_on_failure, .. }) = action;
+                *return_item_on_failure = true;
+            }
+        }
+        _ => {}
+    }
+}
