@@ -1,6 +1,5 @@
 //! The order of the crates is law: each may use only those below it. Manifests and `use` lines are read and compared.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -94,26 +93,35 @@ fn systems_use_nothing_but_the_library() {
 
 #[test]
 fn manifests_depend_only_on_crates_below() {
-    let packages: BTreeMap<String, &str> = MAY_USE
-        .iter()
-        .map(|(name, _)| (if *name == "keyform" { "keyform".to_owned() } else { format!("keyform-{name}") }, *name))
-        .collect();
     for (name, allowed) in MAY_USE {
-        let manifest =
-            fs::read_to_string(crates_folder().join(name).join("Cargo.toml")).expect("a manifest can be read");
-        for package in dependencies(&manifest) {
-            if let Some(used) = packages.get(&package) {
-                assert!(allowed.contains(used), "{name} depends on {used}");
-            }
+        for used in depended_on(name, "dependencies") {
+            assert!(allowed.contains(&used), "{name} depends on {used}");
         }
     }
 }
 
-/// Packages under all headings of dependencies in a manifest.
-fn dependencies(manifest: &str) -> Vec<String> {
-    let sections = manifest
-        .split("\n[")
-        .filter(|section| section.split(']').next().is_some_and(|heading| heading.ends_with("dependencies")));
-    let lines = sections.flat_map(|section| section.lines().skip(1));
-    lines.filter_map(|line| line.split(['.', ' ', '=']).next()).map(str::to_owned).collect()
+/// The tests of a crate may use any crate that stands before it in the order, for example a store to run on.
+#[test]
+fn tests_depend_only_on_crates_before_their_own() {
+    for (number, (name, _)) in MAY_USE.iter().enumerate() {
+        let before: Vec<&str> = MAY_USE[..number].iter().map(|(name, _)| *name).collect();
+        for used in depended_on(name, "dev-dependencies") {
+            assert!(before.contains(&used), "the tests of {name} depend on {used}");
+        }
+    }
+}
+
+/// Crates of ours that a manifest names below a heading.
+fn depended_on(name: &str, heading: &str) -> Vec<&'static str> {
+    let manifest = fs::read_to_string(crates_folder().join(name).join("Cargo.toml")).expect("a manifest can be read");
+    let section = manifest.split_once(&format!("\n[{heading}]\n")).map_or("", |(_, section)| section);
+    let lines = section.split("\n[").next().unwrap_or_default().lines();
+    let packages = lines.filter_map(|line| line.split(['.', ' ', '=']).next());
+    packages
+        .filter_map(|package| MAY_USE.iter().map(|(name, _)| *name).find(|name| package_name(name) == package))
+        .collect()
+}
+
+fn package_name(name: &str) -> String {
+    if name == "keyform" { name.to_owned() } else { format!("keyform-{name}") }
 }

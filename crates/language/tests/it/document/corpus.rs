@@ -7,6 +7,6 @@ fn saved_models() {
     let files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     assert!(!files.is_empty(), "there are saved inputs");
     for file in files {
-        crate::checks::model(&std::fs::read(file).unwrap());
+        super::checks::model(&std::fs::read(file).unwrap());
     }
 }

@@ -21,7 +21,7 @@ fn each_file_is_printed_as_expected() {
             std::fs::write(&expected, &printed).unwrap();
         }
         assert_eq!(std::fs::read_to_string(&expected).unwrap_or_default(), printed, "{}", path.display());
-        crate::checks::model(text.as_bytes());
+        super::checks::model(text.as_bytes());
     }
 }
 

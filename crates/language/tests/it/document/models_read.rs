@@ -17,6 +17,6 @@ fn every_model_of_the_repository_is_read_without_mistakes() {
 #[test]
 fn what_is_printed_is_read_as_the_same_tree_and_printed_the_same() {
     for (_, text) in super::models::all() {
-        crate::checks::model(text.as_bytes());
+        super::checks::model(text.as_bytes());
     }
 }

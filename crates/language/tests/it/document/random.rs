@@ -7,7 +7,7 @@ use keyform_language::document::{json, parse, print};
 use keyform_language::span::Span;
 use proptest::prelude::*;
 
-use crate::checks::without_gaps;
+use super::checks::without_gaps;
 
 /// The choices by which a tree is made.
 struct Choices<'a> {

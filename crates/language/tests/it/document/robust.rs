@@ -3,7 +3,7 @@
 use keyform_language::document::{parse, print};
 use proptest::prelude::*;
 
-use crate::{checks, models};
+use super::{checks, models};
 
 /// Pieces of which nearly models are made.
 const PIECES: [&str; 48] = [

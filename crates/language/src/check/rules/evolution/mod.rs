@@ -1,16 +1,22 @@
 //! Evolution: M01 to M05. All but the last compare a model with what it was before.
 
-mod m01;
-mod m02;
-mod m03;
-mod m04;
-mod m05;
+mod m01_key_changed_without_evolve;
+mod m02_index_without_backfill;
+mod m03_old_items_do_not_fit;
+mod m04_table_cannot_change;
+mod m05_ambiguous_new_key;
 
 use crate::check::{Context, Rule};
 use crate::schema::{Entity, EntityKey, Evolution};
 
 /// The rules of this group.
-pub(super) const RULES: &[&Rule] = &[&m01::RULE, &m02::RULE, &m03::RULE, &m04::RULE, &m05::RULE];
+pub(super) const RULES: &[&Rule] = &[
+    &m01_key_changed_without_evolve::RULE,
+    &m02_index_without_backfill::RULE,
+    &m03_old_items_do_not_fit::RULE,
+    &m04_table_cannot_change::RULE,
+    &m05_ambiguous_new_key::RULE,
+];
 
 /// Every entity that was there before, with what it was: the model before, the entity then, the entity now.
 fn kept<'a>(context: &Context<'a>) -> Vec<(&'a Entity, &'a Entity)> {

@@ -1,20 +1,20 @@
 //! Indexes: X01 to X13.
 
-mod x01;
-mod x02;
-mod x03;
-mod x04;
-mod x05;
-mod x06;
-mod x07;
-mod x08;
-mod x09;
-mod x10;
-mod x11;
-mod x12;
-mod x13;
+mod x01_half_index_key;
+mod x02_silently_missing;
+mod x03_null_in_index_key;
+mod x04_not_projected;
+mod x05_consistent_global_read;
+mod x06_too_many_indexes;
+mod x07_invalid_projection;
+mod x08_unneeded_index;
+mod x09_unread_in_index;
+mod x10_volatile_index_key;
+mod x11_too_many_key_parts;
+mod x12_secret_in_key;
+mod x13_swapped_index_keys;
 
-pub(super) use x13::is_better_turned_round;
+pub(super) use x13_swapped_index_keys::is_better_turned_round;
 
 use crate::check::Rule;
 use crate::schema::{EntityId, Index, IndexId, Model, Table, TableId};
@@ -23,19 +23,19 @@ use super::key::{Keyed, keys};
 
 /// The rules of this group.
 pub(super) const RULES: &[&Rule] = &[
-    &x01::RULE,
-    &x02::RULE,
-    &x03::RULE,
-    &x04::RULE,
-    &x05::RULE,
-    &x06::RULE,
-    &x07::RULE,
-    &x08::RULE,
-    &x09::RULE,
-    &x10::RULE,
-    &x11::RULE,
-    &x12::RULE,
-    &x13::RULE,
+    &x01_half_index_key::RULE,
+    &x02_silently_missing::RULE,
+    &x03_null_in_index_key::RULE,
+    &x04_not_projected::RULE,
+    &x05_consistent_global_read::RULE,
+    &x06_too_many_indexes::RULE,
+    &x07_invalid_projection::RULE,
+    &x08_unneeded_index::RULE,
+    &x09_unread_in_index::RULE,
+    &x10_volatile_index_key::RULE,
+    &x11_too_many_key_parts::RULE,
+    &x12_secret_in_key::RULE,
+    &x13_swapped_index_keys::RULE,
 ];
 
 /// Every key that an entity has in an index.

@@ -1,27 +1,27 @@
 //! Keys and templates: K01 to K17.
 
-mod k01;
-mod k02;
-mod k03;
-mod k04;
-mod k05;
-mod k06;
-mod k07;
-mod k08;
-mod k09;
-mod k10;
-mod k11;
-mod k12;
-mod k13;
-mod k14;
-mod k15;
-mod k16;
-mod k17;
+mod k01_unknown_field;
+mod k02_optional_key_field;
+mod k03_key_attribute_type;
+mod k04_empty_key;
+mod k05_key_too_long;
+mod k06_key_changed;
+mod k07_ambiguous_delimiter;
+mod k08_number_order;
+mod k09_time_order;
+mod k10_many_spellings;
+mod k11_colliding_entities;
+mod k12_identity_not_in_key;
+mod k13_shared_prefix;
+mod k14_indistinct_entities;
+mod k15_unfilled_key;
+mod k16_few_partitions;
+mod k17_time_partition;
 pub(super) mod naming;
 pub(super) mod reading;
 pub(super) mod spread;
 
-pub(super) use k15::is_filled;
+pub(super) use k15_unfilled_key::is_filled;
 
 use crate::check::Rule;
 use crate::schema::{Entity, EntityId, EntityKey, FieldId, IndexId, KeyAttribute, KeyPart, Model, Part, Table};
@@ -29,23 +29,23 @@ use crate::span::Span;
 
 /// The rules of this group.
 pub(super) const RULES: &[&Rule] = &[
-    &k01::RULE,
-    &k02::RULE,
-    &k03::RULE,
-    &k04::RULE,
-    &k05::RULE,
-    &k06::RULE,
-    &k07::RULE,
-    &k08::RULE,
-    &k09::RULE,
-    &k10::RULE,
-    &k11::RULE,
-    &k12::RULE,
-    &k13::RULE,
-    &k14::RULE,
-    &k15::RULE,
-    &k16::RULE,
-    &k17::RULE,
+    &k01_unknown_field::RULE,
+    &k02_optional_key_field::RULE,
+    &k03_key_attribute_type::RULE,
+    &k04_empty_key::RULE,
+    &k05_key_too_long::RULE,
+    &k06_key_changed::RULE,
+    &k07_ambiguous_delimiter::RULE,
+    &k08_number_order::RULE,
+    &k09_time_order::RULE,
+    &k10_many_spellings::RULE,
+    &k11_colliding_entities::RULE,
+    &k12_identity_not_in_key::RULE,
+    &k13_shared_prefix::RULE,
+    &k14_indistinct_entities::RULE,
+    &k15_unfilled_key::RULE,
+    &k16_few_partitions::RULE,
+    &k17_time_partition::RULE,
 ];
 
 /// A key of an entity with what is around it.

@@ -1,23 +1,23 @@
 //! Read patterns: A01 to A18.
 
-mod a01;
-mod a02;
-mod a03;
-mod a04;
-mod a05;
-mod a06;
-mod a07;
-mod a08;
-mod a09;
-mod a10;
-mod a11;
-mod a12;
-mod a13;
-mod a14;
-mod a15;
-mod a16;
-mod a17;
-mod a18;
+mod a01_missing_partition_key;
+mod a02_partition_equality;
+mod a03_parameter_only_filters;
+mod a04_partial_item_key;
+mod a05_nothing_at_key;
+mod a06_several_may_match;
+mod a07_other_entities_read;
+mod a08_filter_on_key;
+mod a09_other_order;
+mod a10_open_range;
+mod a11_unpaged_list;
+mod a12_stale_index;
+mod a13_two_step_lookup;
+mod a14_parameter_type;
+mod a15_unused_entity;
+mod a16_expired_items;
+mod a17_count_per_element;
+mod a18_cursor_parameter;
 mod lookup;
 mod remedy;
 mod words;
@@ -28,24 +28,24 @@ use crate::schema::Read;
 
 /// The rules of this group.
 pub(super) const RULES: &[&Rule] = &[
-    &a01::RULE,
-    &a02::RULE,
-    &a03::RULE,
-    &a04::RULE,
-    &a05::RULE,
-    &a06::RULE,
-    &a07::RULE,
-    &a08::RULE,
-    &a09::RULE,
-    &a10::RULE,
-    &a11::RULE,
-    &a12::RULE,
-    &a13::RULE,
-    &a14::RULE,
-    &a15::RULE,
-    &a16::RULE,
-    &a17::RULE,
-    &a18::RULE,
+    &a01_missing_partition_key::RULE,
+    &a02_partition_equality::RULE,
+    &a03_parameter_only_filters::RULE,
+    &a04_partial_item_key::RULE,
+    &a05_nothing_at_key::RULE,
+    &a06_several_may_match::RULE,
+    &a07_other_entities_read::RULE,
+    &a08_filter_on_key::RULE,
+    &a09_other_order::RULE,
+    &a10_open_range::RULE,
+    &a11_unpaged_list::RULE,
+    &a12_stale_index::RULE,
+    &a13_two_step_lookup::RULE,
+    &a14_parameter_type::RULE,
+    &a15_unused_entity::RULE,
+    &a16_expired_items::RULE,
+    &a17_count_per_element::RULE,
+    &a18_cursor_parameter::RULE,
 ];
 
 /// Every obstacle of a read, with the read and why it has no plan.

@@ -1,21 +1,30 @@
 //! Time, streams and types: T01 to T09.
 
-mod t01;
-mod t02;
-mod t03;
-mod t04;
-mod t05;
-mod t06;
-mod t07;
-mod t08;
-mod t09;
+mod t01_ttl_not_seconds;
+mod t02_deadline_not_ttl;
+mod t03_child_outlives_parent;
+mod t04_stream_view;
+mod t05_shared_attribute_name;
+mod t06_lossy_type;
+mod t07_query_for_expired;
+mod t08_null_for_absent;
+mod t09_encrypted_in_condition;
 
 use crate::check::Rule;
 use crate::schema::{Entity, Field, FieldId, Model};
 
 /// The rules of this group.
-pub(super) const RULES: &[&Rule] =
-    &[&t01::RULE, &t02::RULE, &t03::RULE, &t04::RULE, &t05::RULE, &t06::RULE, &t07::RULE, &t08::RULE, &t09::RULE];
+pub(super) const RULES: &[&Rule] = &[
+    &t01_ttl_not_seconds::RULE,
+    &t02_deadline_not_ttl::RULE,
+    &t03_child_outlives_parent::RULE,
+    &t04_stream_view::RULE,
+    &t05_shared_attribute_name::RULE,
+    &t06_lossy_type::RULE,
+    &t07_query_for_expired::RULE,
+    &t08_null_for_absent::RULE,
+    &t09_encrypted_in_condition::RULE,
+];
 
 /// The field of an entity by which its items expire.
 fn ttl_field<'a>(model: &'a Model, entity: &'a Entity) -> Option<(FieldId, &'a Field)> {

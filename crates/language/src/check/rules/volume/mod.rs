@@ -1,44 +1,44 @@
 //! Figures: V01 to V18. They look at `volume` and rates, and stay silent where the author gave none.
 
-mod v01;
-mod v02;
-mod v03;
-mod v04;
-mod v05;
-mod v06;
-mod v07;
-mod v08;
-mod v09;
-mod v10;
-mod v11;
-mod v12;
-mod v13;
-mod v14;
-mod v15;
-mod v16;
-mod v17;
-mod v18;
+mod v01_item_size;
+mod v02_projection_not_cheaper;
+mod v03_mostly_filtered;
+mod v04_many_round_trips;
+mod v05_small_change_large_item;
+mod v06_index_write_cost;
+mod v07_hot_partition;
+mod v08_hot_index_partition;
+mod v09_collection_too_large;
+mod v10_shards_needed;
+mod v11_volume_contradicts_rate;
+mod v12_dominant_cost;
+mod v13_contended_item;
+mod v14_backfill_cost;
+mod v15_unique_cost;
+mod v16_samples_contradict;
+mod v17_stream_shard_limit;
+mod v18_hot_item;
 
 use crate::check::Rule;
 
 /// The rules of this group.
 pub(super) const RULES: &[&Rule] = &[
-    &v01::RULE,
-    &v02::RULE,
-    &v03::RULE,
-    &v04::RULE,
-    &v05::RULE,
-    &v06::RULE,
-    &v07::RULE,
-    &v08::RULE,
-    &v09::RULE,
-    &v10::RULE,
-    &v11::RULE,
-    &v12::RULE,
-    &v13::RULE,
-    &v14::RULE,
-    &v15::RULE,
-    &v16::RULE,
-    &v17::RULE,
-    &v18::RULE,
+    &v01_item_size::RULE,
+    &v02_projection_not_cheaper::RULE,
+    &v03_mostly_filtered::RULE,
+    &v04_many_round_trips::RULE,
+    &v05_small_change_large_item::RULE,
+    &v06_index_write_cost::RULE,
+    &v07_hot_partition::RULE,
+    &v08_hot_index_partition::RULE,
+    &v09_collection_too_large::RULE,
+    &v10_shards_needed::RULE,
+    &v11_volume_contradicts_rate::RULE,
+    &v12_dominant_cost::RULE,
+    &v13_contended_item::RULE,
+    &v14_backfill_cost::RULE,
+    &v15_unique_cost::RULE,
+    &v16_samples_contradict::RULE,
+    &v17_stream_shard_limit::RULE,
+    &v18_hot_item::RULE,
 ];

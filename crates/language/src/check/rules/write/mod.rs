@@ -1,49 +1,49 @@
 //! Write patterns: W01 to W19.
 
-mod w01;
-mod w02;
-mod w03;
-mod w04;
-mod w05;
-mod w06;
-mod w07;
-mod w08;
-mod w09;
-mod w10;
-mod w11;
-mod w12;
-mod w13;
-mod w14;
-mod w15;
-mod w16;
-mod w17;
-mod w18;
-mod w19;
+mod w01_unconditional_put;
+mod w02_item_twice;
+mod w03_transaction_too_large;
+mod w04_index_key_partly_known;
+mod w05_unique_bypassed;
+mod w06_check_then_write;
+mod w07_not_idempotent;
+mod w08_stale_copy;
+mod w09_partial_upsert;
+mod w10_conflicting_changes;
+mod w11_version_ignored;
+mod w12_unbounded_growth;
+mod w13_orphaned_children;
+mod w14_store_unsupported;
+mod w15_missing_parent;
+mod w16_vacuous_check;
+mod w17_self_comparison;
+mod w18_immutable_changed;
+mod w19_unfindable_references;
 
 use crate::check::{Context, Rule};
 use crate::schema::{Action, Entity, FieldId, Write};
 
 /// The rules of this group.
 pub(super) const RULES: &[&Rule] = &[
-    &w01::RULE,
-    &w02::RULE,
-    &w03::RULE,
-    &w04::RULE,
-    &w05::RULE,
-    &w06::RULE,
-    &w07::RULE,
-    &w08::RULE,
-    &w09::RULE,
-    &w10::RULE,
-    &w11::RULE,
-    &w12::RULE,
-    &w13::RULE,
-    &w14::RULE,
-    &w15::RULE,
-    &w16::RULE,
-    &w17::RULE,
-    &w18::RULE,
-    &w19::RULE,
+    &w01_unconditional_put::RULE,
+    &w02_item_twice::RULE,
+    &w03_transaction_too_large::RULE,
+    &w04_index_key_partly_known::RULE,
+    &w05_unique_bypassed::RULE,
+    &w06_check_then_write::RULE,
+    &w07_not_idempotent::RULE,
+    &w08_stale_copy::RULE,
+    &w09_partial_upsert::RULE,
+    &w10_conflicting_changes::RULE,
+    &w11_version_ignored::RULE,
+    &w12_unbounded_growth::RULE,
+    &w13_orphaned_children::RULE,
+    &w14_store_unsupported::RULE,
+    &w15_missing_parent::RULE,
+    &w16_vacuous_check::RULE,
+    &w17_self_comparison::RULE,
+    &w18_immutable_changed::RULE,
+    &w19_unfindable_references::RULE,
 ];
 
 /// Every action of every write whose entity and its key are known.

@@ -1,0 +1,120 @@
+//! M03: old items do not fit the new shape.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::document::ast::Bounds;
+use crate::schema::{Entity, Evolution, Field, FieldId, Type};
+
+use super::{evolution, kept};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("M03"),
+    severity: Severity::Error,
+    title: "existing items do not fit the new form",
+    page: include_str!("../../../../../../docs/rules/M03.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for (old, new) in kept(context) {
+        let evolution = evolution(context, new);
+        for (number, field) in new.fields.iter().enumerate() {
+            if evolution.is_some_and(|evolution| gives(evolution, FieldId(number))) {
+                continue;
+            }
+            let before = old.field_named(&field.name).map(|id| old.field(id));
+            findings.extend(match before {
+                None => required(new, field),
+                Some(before) => narrowed(new, before, field),
+            });
+        }
+        findings.extend(tag(old, new));
+    }
+}
+
+fn gives(evolution: &Evolution, field: FieldId) -> bool {
+    evolution.sets.iter().any(|(set, _, _)| *set == field)
+        || evolution.renames.iter().any(|(_, renamed, _)| *renamed == field)
+}
+
+fn required(entity: &Entity, field: &Field) -> Option<Diagnostic> {
+    (field.is_required() && !field.has_source()).then(|| {
+        Diagnostic::error(
+            RULE.code,
+            field.name_span,
+            format!("items of {} that are already there have no `{}`", entity.name, field.name),
+        )
+        .label("new and required")
+        .help(format!(
+            "give it a default, make it optional, or say `evolve {} {{ set {} = … }}`",
+            entity.name, field.name
+        ))
+    })
+}
+
+fn narrowed(entity: &Entity, before: &Field, now: &Field) -> Option<Diagnostic> {
+    let what = if before.optional && !now.optional && !now.has_source() {
+        Some("it was optional, so items may lack it".to_owned())
+    } else {
+        loss(before.kind.resolved(), now.kind.resolved())
+    }?;
+    Some(
+        Diagnostic::error(
+            RULE.code,
+            now.type_span,
+            format!("`{}` of {} may hold what its type no longer allows", now.name, entity.name),
+        )
+        .label(what)
+        .help(format!(
+            "widen the type, or say what becomes of the old values: `evolve {} {{ set {} = … }}`",
+            entity.name, now.name
+        )),
+    )
+}
+
+/// What the old type allowed and the new one does not.
+fn loss(before: &Type, now: &Type) -> Option<String> {
+    match (before, now) {
+        (Type::Unknown, _) | (_, Type::Unknown | Type::Json) => None,
+        (Type::OneOf(old), Type::OneOf(new)) => {
+            let gone = old.iter().find(|value| !new.contains(value))?;
+            Some(format!("\"{gone}\" is no longer one of the values"))
+        }
+        (Type::OneOf(_), Type::String(_)) => None,
+        (Type::String(a) | Type::Slug(a), Type::String(b))
+        | (Type::Slug(a), Type::Slug(b))
+        | (Type::Int(a), Type::Int(b)) => tighter(*a, *b),
+        (Type::Int(_), Type::Number) => None,
+        (Type::List(a, x), Type::List(b, y))
+        | (Type::Map(a, x), Type::Map(b, y))
+        | (Type::Set(a, x), Type::Set(b, y)) => loss(a.resolved(), b.resolved()).or_else(|| tighter(*x, *y)),
+        (
+            Type::Ulid | Type::Uuid | Type::Email | Type::Url | Type::Timestamp | Type::Datetime | Type::Date,
+            Type::String(bounds),
+        ) => tighter(Bounds { min: None, max: None }, *bounds),
+        (before, now) => (std::mem::discriminant(before) != std::mem::discriminant(now))
+            .then(|| "another type than before".to_owned()),
+    }
+}
+
+fn tighter(before: Bounds, now: Bounds) -> Option<String> {
+    let least = now.min.filter(|&now| before.min.unwrap_or(i64::MIN) < now && now > 0);
+    let most = now.max.filter(|&now| before.max.unwrap_or(i64::MAX) > now);
+    match (least, most) {
+        (_, Some(most)) => Some(format!("at most {most} now")),
+        (Some(least), None) => Some(format!("at least {least} now")),
+        (None, None) => None,
+    }
+}
+
+fn tag(old: &Entity, new: &Entity) -> Option<Diagnostic> {
+    (old.tag != new.tag).then(|| {
+        Diagnostic::error(
+            RULE.code,
+            new.name_span,
+            format!("items of {} are tagged \"{}\", and no longer recognised", new.name, old.tag),
+        )
+        .label(format!("now \"{}\"", new.tag))
+        .help(format!("keep it: `tag \"{}\"`", old.tag))
+    })
+}

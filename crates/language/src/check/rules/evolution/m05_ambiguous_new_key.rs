@@ -1,0 +1,99 @@
+//! M05: old items that have no way, or no certain way, to their new place.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::schema::{Entity, Evolution, FieldId, Template};
+use crate::span::Span;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("M05"),
+    severity: Severity::Warning,
+    title: "an existing item may not map to one new key",
+    page: include_str!("../../../../../../docs/rules/M05.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for evolution in &context.model.evolutions {
+        let Some(entity) = evolution.entity.map(|id| context.model.entity(id)) else { continue };
+        findings.extend(lost(context, evolution, entity));
+        findings.extend(fresh(evolution, entity));
+        findings.extend(same(context, evolution, entity));
+    }
+}
+
+/// Fields of the new key that old items do not have, or, if the model before is not known, may not have.
+fn lost(context: &Context<'_>, evolution: &Evolution, entity: &Entity) -> Vec<Diagnostic> {
+    let Some(old) = &evolution.key else { return Vec::new() };
+    let given: Vec<FieldId> = old.fields().collect();
+    let is_missing = |field: &FieldId| {
+        !given.contains(field) && !is_given(evolution, *field) && had(context, entity, *field) != Some(true)
+    };
+    let missing = entity.key_fields().into_iter().filter(is_missing);
+    missing.map(|field| lost_field(old.span, entity, field, had(context, entity, field))).collect()
+}
+
+fn lost_field(place: Span, entity: &Entity, field: FieldId, had: Option<bool>) -> Diagnostic {
+    let name = &entity.field(field).name;
+    let (severity, has) = match had {
+        Some(_) => (Severity::Error, "do not have"),
+        None => (Severity::Warning, "may not have"),
+    };
+    let message = format!("the new key of {} needs `{name}`, which old items {has}", entity.name);
+    Diagnostic::new(RULE.code, severity, place, message)
+        .also(entity.field(field).name_span, "part of the new key")
+        .help(format!("say where it comes from: `set {name} = …`, or `rename … -> {name}`"))
+}
+
+/// Whether items had the field before; `None` if the model before is not known.
+fn had(context: &Context<'_>, entity: &Entity, field: FieldId) -> Option<bool> {
+    let before = context.before?;
+    let old = before.entity(before.entity_named(&entity.name)?);
+    Some(old.field_named(&entity.field(field).name).is_some())
+}
+
+fn is_given(evolution: &Evolution, field: FieldId) -> bool {
+    evolution.sets.iter().any(|(set, _, _)| *set == field)
+        || evolution.renames.iter().any(|(_, renamed, _)| *renamed == field)
+}
+
+/// A part of the new key that is another one on each run.
+fn fresh(evolution: &Evolution, entity: &Entity) -> Option<Diagnostic> {
+    let keys = entity.key_fields();
+    let (field, value, _) = evolution.sets.iter().find(|(field, value, _)| keys.contains(field) && value.is_fresh())?;
+    let name = &entity.field(*field).name;
+    Some(
+        Diagnostic::error(
+            RULE.code,
+            value.span,
+            format!("each run gives `{name}` another value, so a repeated run copies every item again"),
+        )
+        .help(format!("make it of what the old item has: `set {name} = uuid(oldId)` is the same each time")),
+    )
+}
+
+/// Old and new items that cannot be told apart by their keys. Where the templates are the same, the items stay where they are.
+fn same(context: &Context<'_>, evolution: &Evolution, entity: &Entity) -> Option<Diagnostic> {
+    let (old, new) = (evolution.key.as_ref()?, entity.key.as_ref()?);
+    let elsewhere = evolution.table.is_some() && evolution.table != entity.table;
+    let pairs: Vec<(&Template, &Template)> =
+        old.parts().zip(new.parts()).map(|(old, new)| (&old.template, &new.template)).collect();
+    let stays = pairs.iter().all(|(old, new)| old.parts_alike(new));
+    let mixes = !elsewhere && !stays && pairs.iter().all(|(old, new)| may_be_same(old, new));
+    mixes.then(|| {
+        let table = entity.table.map_or("", |table| &context.model.table(table).name);
+        Diagnostic::warning(
+            RULE.code,
+            old.span,
+            format!("an old key of {} can be a new one, so nobody can tell which items have moved", entity.name),
+        )
+        .also(new.span, "the new key")
+        .note(format!("Both are in table {table}, and their texts begin alike."))
+        .help("give the new key another prefix")
+    })
+}
+
+/// Whether two templates can give the same text, judged by the text before their first fields.
+fn may_be_same(old: &Template, new: &Template) -> bool {
+    old.prefix().starts_with(new.prefix()) || new.prefix().starts_with(old.prefix())
+}

@@ -1,0 +1,46 @@
+//! X01: an entity fills the partition key of an index but not all of its sort key, so that its items are never there.
+
+use crate::check::rules::key::{Keyed, all_keys, keys};
+use crate::check::rules::show;
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::schema::{Index, IndexId, KeyAttribute, Model};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("X01"),
+    severity: Severity::Error,
+    title: "an entity fills only half of an index key",
+    page: include_str!("../../../../../../docs/rules/X01.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    let model = context.model;
+    for keyed in all_keys(model) {
+        let Some(id) = keyed.key.index else { continue };
+        let missing = keyed.missing();
+        if !missing.is_empty() && (keyed.key.written || is_empty(model, keyed, id)) {
+            findings.push(finding(keyed, keyed.table.index_at(id), &missing));
+        }
+    }
+}
+
+/// Whether no entity is really in the index. Else one that only happens to have a field of its partition key need not be.
+fn is_empty(model: &Model, keyed: Keyed<'_>, id: IndexId) -> bool {
+    let mut whole = keys(model).filter(|other| other.entity.table == keyed.entity.table);
+    whole.all(|other| other.key.index != Some(id))
+}
+
+fn finding(keyed: Keyed<'_>, index: &Index, missing: &[&KeyAttribute]) -> Diagnostic {
+    let names = show::listed(missing.iter().map(|attribute| attribute.name.as_str()));
+    let message = format!("{} never appears in `{}`: it does not write {names}", keyed.entity.name, index.name);
+    let finding = Diagnostic::error(RULE.code, keyed.key.span, message)
+        .label("an item that lacks a key attribute of an index is not in it")
+        .also(missing[0].span, "must be written too");
+    let repair = if keyed.key.written {
+        format!("add a template for it: `{} \"…\", \"META\"`, or drop {names} from the index", index.name)
+    } else {
+        format!("give {} a field {names}, or drop it from the index", keyed.entity.name)
+    };
+    finding.help(repair)
+}

@@ -1,0 +1,113 @@
+//! X04: a read through an index returns or filters by attributes that the index does not project.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::plan::{Filter, ReadPlan};
+use crate::schema::{Entity, EntityId, Expr, FieldId, Index, Model, Read, Table};
+
+use crate::check::rules::show;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("X04"),
+    severity: Severity::Error,
+    title: "a read needs attributes that the index does not project",
+    page: include_str!("../../../../../../docs/rules/X04.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for (read, plan) in context.plans.planned(context.model) {
+        let Some(id) = plan.index else { continue };
+        let table = context.model.table(plan.table);
+        let index = table.index_at(id);
+        let Some(projection) = &index.projection else { continue };
+        let held = |name: &str| projection.iter().any(|(own, _)| own == name) || is_key(table, index, name);
+        findings.extend(missing_for_filter(context, read, plan, index, &held));
+        for &entity in &plan.returns {
+            findings.extend(missing_in_answer(context.model, (read, plan), index, context.model.entity(entity), &held));
+        }
+    }
+}
+
+fn is_key(table: &Table, index: &Index, name: &str) -> bool {
+    let of_index = index.partition.iter().chain(&index.sort).map(|attribute| attribute.name.as_str());
+    table.key_names().chain(of_index).any(|own| own == name)
+}
+
+/// Fields of the answer that are neither projected nor key attributes. One that only stands in a key's template is not there by its name:
+/// a request for it is refused.
+fn missing_in_answer(
+    model: &Model,
+    (read, plan): (&Read, &ReadPlan),
+    index: &Index,
+    entity: &Entity,
+    held: &dyn Fn(&str) -> bool,
+) -> Option<Diagnostic> {
+    let wanted = wanted(model, read, plan, entity);
+    let missing: Vec<&str> =
+        wanted.into_iter().map(|field| entity.field(field).name.as_str()).filter(|name| !held(name)).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let names = show::listed(missing.iter().copied());
+    let (severity, message) = if index.local {
+        (Severity::Warning, format!("`{}` fetches {names} from the table, item by item", read.name))
+    } else {
+        (Severity::Error, format!("`{}` returns {names}, which `{}` does not hold", read.name, index.name))
+    };
+    Some(finding(read, index, severity, message, &missing))
+}
+
+fn finding(read: &Read, index: &Index, severity: Severity, message: String, missing: &[&str]) -> Diagnostic {
+    let place = read.via.as_ref().map_or(read.name_span, |(_, span, _)| *span);
+    let projected = index.projection.iter().flatten().map(|(name, _)| name.as_str());
+    let all: Vec<&str> = projected.chain(missing.iter().copied()).collect();
+    Diagnostic::new(RULE.code, severity, place, message)
+        .also(index.span, "holds the keys and what it projects")
+        .help(format!("project them: `project ({})`, or ask for less: `select (…)`", all.join(", ")))
+}
+
+fn wanted(model: &Model, read: &Read, plan: &ReadPlan, entity: &Entity) -> Vec<FieldId> {
+    if plan.count {
+        return Vec::new();
+    }
+    match &read.select {
+        Some(fields) => {
+            let name = |(of, field): &(EntityId, FieldId)| model.entity(*of).field(*field).name.as_str();
+            fields.iter().filter_map(|(field, _)| entity.field_named(name(field))).collect()
+        }
+        None => (0..entity.fields.len()).map(FieldId).collect(),
+    }
+}
+
+/// An attribute that a filter looks at and that is not there.
+fn missing_for_filter(
+    context: &Context<'_>,
+    read: &Read,
+    plan: &ReadPlan,
+    index: &Index,
+    held: &dyn Fn(&str) -> bool,
+) -> Option<Diagnostic> {
+    let attributes: Vec<String> =
+        plan.filters.iter().flat_map(|filter| looked_at(context, read, plan, filter)).collect();
+    let missing: Vec<&str> = attributes.iter().map(String::as_str).filter(|name| !held(name)).collect();
+    if missing.is_empty() || index.local {
+        return None;
+    }
+    let names = show::listed(missing.iter().copied());
+    let message = format!("`{}` filters by {names}, which `{}` does not hold", read.name, index.name);
+    Some(finding(read, index, Severity::Error, message, &missing))
+}
+
+fn looked_at(context: &Context<'_>, read: &Read, plan: &ReadPlan, filter: &Filter) -> Vec<String> {
+    match filter {
+        Filter::Where => {
+            let entity = plan.returns.first().map(|&id| context.model.entity(id));
+            let fields = read.filter.iter().flat_map(Expr::own_fields);
+            entity.map(|entity| fields.map(|field| entity.field(field).name.clone()).collect()).unwrap_or_default()
+        }
+        Filter::Parameter(number) => vec![read.parameters[*number].field_name.clone()],
+        Filter::Tag(_) => context.model.table(plan.table).tag.iter().map(|(name, _)| name.clone()).collect(),
+        Filter::NotExpired(attribute) | Filter::NotSentinel(attribute) => vec![attribute.clone()],
+    }
+}

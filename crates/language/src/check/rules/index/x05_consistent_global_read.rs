@@ -1,0 +1,36 @@
+//! X05: a read asks a global index for what only the table can do.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::schema::{Read, TableId};
+
+use crate::check::rules::key::reading;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("X05"),
+    severity: Severity::Error,
+    title: "a global index cannot be read consistently",
+    page: include_str!("../../../../../../docs/rules/X05.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for read in &context.model.reads {
+        let (Some(Some(index)), Some(strong)) = (reading::index_of(read), read.strong) else { continue };
+        let Some(index) = table_of(context, read).map(|table| context.model.table(table).index_at(index)) else {
+            continue;
+        };
+        if index.local {
+            continue;
+        }
+        let via = read.via.as_ref().map_or(read.name_span, |(_, span, _)| *span);
+        let message = format!("`{}` reads `{}` consistently, and a global index cannot be", read.name, index.name);
+        let finding =
+            Diagnostic::error(RULE.code, strong, message).also(via, "a global index follows the table a little later");
+        findings.push(finding.help("drop `strong`, or read by the table's key"));
+    }
+}
+
+fn table_of(context: &Context<'_>, read: &Read) -> Option<TableId> {
+    read.result.entities().first().and_then(|&id| context.model.entity(id).table)
+}

@@ -1,0 +1,119 @@
+//! X08: an index is read by nobody, repeats another, or gives what the table's key gives.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::schema::{EntityId, EntityKey, FieldId, Index, IndexId, Model, Part, TableId};
+
+use super::{index_keys, indexes, is_read};
+use crate::check::rules::key::{Keyed, is_filled, reading};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("X08"),
+    severity: Severity::Warning,
+    title: "an index is not needed",
+    page: include_str!("../../../../../../docs/rules/X08.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    let model = context.model;
+    for (table, _, id, index) in indexes(model) {
+        if let Some(earlier) = (0..id.0).map(IndexId).find(|&earlier| repeats(model, table, earlier, id)) {
+            findings.push(repeated(index, model.table(table).index_at(earlier)));
+        } else if is_unread(model, table, id) {
+            findings.push(unread(index));
+        }
+    }
+    for (keyed, id, index) in index_keys(model) {
+        if gives_nothing_new(model, keyed, id) && !is_turned_round(keyed, index) {
+            findings.push(same_as_table(keyed, index));
+        }
+    }
+}
+
+/// Whether no read goes through the index, in a model that has reads. One that no entity is in is another rule's matter.
+pub(super) fn is_unread(model: &Model, table: TableId, index: IndexId) -> bool {
+    let any = model.reads.iter().flat_map(|read| read.result.entities());
+    let table_is_read = any.into_iter().any(|id| model.entity(id).table == Some(table));
+    table_is_read && is_filled(model, table, index) && !is_read(model, table, index)
+}
+
+fn unread(index: &Index) -> Diagnostic {
+    let message = format!("no read goes through index `{}`", index.name);
+    Diagnostic::warning(RULE.code, index.name_span, message)
+        .label("every write of its items is paid a second time")
+        .help(format!("remove it, or write the read it is for: `read … via {}`", index.name))
+}
+
+/// Whether two indexes have the same key, by their attributes or by what every entity writes there.
+fn repeats(model: &Model, table: TableId, earlier: IndexId, later: IndexId) -> bool {
+    let (one, two) = (model.table(table).index_at(earlier), model.table(table).index_at(later));
+    let names = |index: &Index| -> (Vec<String>, Vec<String>) {
+        let of = |attributes: &[crate::schema::KeyAttribute]| {
+            attributes.iter().map(|attribute| attribute.name.clone()).collect()
+        };
+        (of(&index.partition), of(&index.sort))
+    };
+    let entities: Vec<_> = model.entities_of(table).map(|(_, entity)| entity).collect();
+    let keys = |id| entities.iter().map(|entity| entity.key_of(Some(id)).map(templates)).collect::<Vec<_>>();
+    let filled = keys(earlier).iter().any(Option::is_some);
+    names(one) == names(two) || (filled && keys(earlier) == keys(later))
+}
+
+/// What a key writes, without places.
+fn templates(key: &EntityKey) -> Vec<Vec<String>> {
+    let piece = |piece: &Part| match piece {
+        Part::Text(text) => format!("text {text}"),
+        Part::Field { field, format, .. } => format!("field {} {format:?}", field.0),
+        Part::Unknown { name, .. } => format!("unknown {name}"),
+    };
+    let parts = key.partition.iter().chain(&key.sort);
+    parts.map(|part| part.template.parts.iter().map(piece).collect()).collect()
+}
+
+fn repeated(index: &Index, earlier: &Index) -> Diagnostic {
+    let message = format!("index `{}` has the same key as `{}`", index.name, earlier.name);
+    Diagnostic::warning(RULE.code, index.name_span, message)
+        .also(earlier.name_span, "the same key")
+        .help(format!("remove it, and read through `{}`", earlier.name))
+}
+
+/// Whether whoever can ask the index can ask the table: the table's partition key is made of what the index's is made of, what more the
+/// index's has begins the table's sort key, and the index orders by nothing that the table does not.
+pub(super) fn gives_nothing_new(model: &Model, keyed: Keyed<'_>, index: IndexId) -> bool {
+    let Some(base) = &keyed.entity.key else { return false };
+    let fields = |parts: &[crate::schema::KeyPart]| -> Vec<FieldId> {
+        parts.iter().flat_map(|part| part.template.fields()).collect()
+    };
+    let (own_partition, own_sort) = (fields(&keyed.key.partition), fields(&keyed.key.sort));
+    let (partition, sort) = (fields(&base.partition), fields(&base.sort));
+    let known = !own_partition.is_empty() && partition.iter().all(|field| own_partition.contains(field));
+    let narrower: Vec<FieldId> = own_partition.iter().filter(|field| !partition.contains(field)).copied().collect();
+    let as_narrow = sort.starts_with(&narrower);
+    let no_order = own_sort.iter().all(|field| own_partition.contains(field)) || own_sort == sort;
+    let local = keyed.table.index_at(index).local;
+    !local && known && as_narrow && no_order && !is_read_with_others(model, keyed.id, index)
+}
+
+/// Whether the index is of the table's own key attributes, which every item has: no entity can be left out of it.
+fn is_turned_round(keyed: Keyed<'_>, index: &Index) -> bool {
+    let mut attributes = index.partition.iter().chain(&index.sort);
+    attributes.all(|attribute| keyed.table.key_names().any(|name| name == attribute.name))
+}
+
+/// Whether a read of the index returns the entity together with others, which the table's key would not.
+fn is_read_with_others(model: &Model, entity: EntityId, index: IndexId) -> bool {
+    reading::reads_through(model, entity, Some(index))
+        .any(|read| read.result.entities().iter().any(|other| *other != entity))
+}
+
+fn same_as_table(keyed: Keyed<'_>, index: &Index) -> Diagnostic {
+    let name = &keyed.entity.name;
+    let message = format!("`{}` gives of {name} only what the table's key gives", index.name);
+    let finding = Diagnostic::warning(RULE.code, keyed.key.span, message);
+    let finding = match &keyed.entity.key {
+        Some(base) => finding.also(base.span, "made of the same fields"),
+        None => finding,
+    };
+    finding.help(format!("read {name} by the table's key, and take it out of the index"))
+}

@@ -1,0 +1,34 @@
+//! X09: items of an entity are copied into an index although no read looks for them there.
+
+use super::x08_unneeded_index::gives_nothing_new;
+use super::{index_keys, is_read};
+use crate::check::rules::key::reading;
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("X09"),
+    severity: Severity::Warning,
+    title: "an entity is in an index that no pattern reads",
+    page: include_str!("../../../../../../docs/rules/X09.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    let model = context.model;
+    for (keyed, id, index) in index_keys(model) {
+        let Some(table) = keyed.entity.table else { continue };
+        let wanted = reading::reads_through(model, keyed.id, Some(id)).next().is_some();
+        if wanted || !is_read(model, table, id) || gives_nothing_new(model, keyed, id) {
+            continue;
+        }
+        let message = format!("no read looks for {} in `{}`, and its items are there", keyed.entity.name, index.name);
+        let finding = Diagnostic::warning(RULE.code, keyed.key.span, message).label("paid with every write");
+        let repair = if keyed.key.written {
+            format!("remove the line, or write the read: `read … -> [{}] via {}`", keyed.entity.name, index.name)
+        } else {
+            format!("key `{}` by an attribute that only the others write, or write the read", index.name)
+        };
+        findings.push(finding.help(repair));
+    }
+}

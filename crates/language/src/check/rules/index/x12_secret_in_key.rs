@@ -1,0 +1,91 @@
+//! X12: a secret or personal field is in a key, or copied into an index. What is encrypted is T09's matter.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::schema::{Entity, EntityKey, Field, Format, Part, Type};
+use crate::span::Span;
+
+use crate::check::rules::key::{Keyed, keys};
+use crate::check::rules::show;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("X12"),
+    severity: Severity::Warning,
+    title: "a key or an index exposes a secret",
+    page: include_str!("../../../../../../docs/rules/X12.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    let mut reported = Vec::new();
+    for keyed in keys(context.model) {
+        for (field, span) in exposed(keyed) {
+            if !reported.contains(&(keyed.id, field.name_span)) {
+                reported.push((keyed.id, field.name_span));
+                findings.push(in_key(keyed, field, span));
+            }
+        }
+        findings.extend(copied(keyed));
+    }
+}
+
+/// What a field is that should not be seen.
+fn nature(field: &Field) -> Option<(&'static str, Span)> {
+    let flags = &field.flags;
+    flags.secret.map(|span| ("secret", span)).or(flags.personal.map(|span| ("personal", span)))
+}
+
+/// The fields of a key that should not be in one. A hash of a secret may be.
+fn exposed(keyed: Keyed<'_>) -> Vec<(&Field, Span)> {
+    let pieces = keyed.parts().flat_map(|part| &part.template.parts);
+    let fields = pieces.filter_map(|piece| match piece {
+        Part::Field { field, format, span } if *format != Format::Hash => Some((keyed.entity.field(*field), *span)),
+        _ => None,
+    });
+    fields.filter(|(field, _)| nature(field).is_some() && field.flags.encrypted.is_none()).collect()
+}
+
+fn in_key(keyed: Keyed<'_>, field: &Field, span: Span) -> Diagnostic {
+    let name = &field.name;
+    let (nature, flag) = nature(field).unwrap_or(("secret", field.name_span));
+    let message = format!("`{name}` is {nature} and stands readable in {}", keyed.title());
+    Diagnostic::warning(RULE.code, keyed.place_of(span), message)
+        .label("keys are seen in logs, metrics and traces")
+        .also(flag, "marked here")
+        .help(format!("write `{{{name}:hash}}`, or key by an id"))
+}
+
+/// The fields that an index copies although they should not be seen. What is sealed may be copied.
+fn copied(keyed: Keyed<'_>) -> Option<Diagnostic> {
+    let index = keyed.table.index_at(keyed.key.index?);
+    let is_copied = |field: &Field| match &index.projection {
+        None => true,
+        Some(names) => names.iter().any(|(name, _)| *name == field.name),
+    };
+    let in_a_key = |field: &Field| {
+        is_in_key(keyed.entity, keyed.entity.key.as_ref(), field) || is_in_key(keyed.entity, Some(keyed.key), field)
+    };
+    let fields: Vec<&Field> = keyed
+        .entity
+        .fields
+        .iter()
+        .filter(|field| nature(field).is_some() && field.flags.encrypted.is_none())
+        .filter(|field| is_copied(field) && !in_a_key(field) && !matches!(field.kind, Type::Unknown))
+        .collect();
+    let first = fields.first()?;
+    let names = show::listed(fields.iter().map(|field| field.name.as_str()));
+    let message = format!("`{}` holds a copy of {names} of {}", index.name, keyed.entity.name);
+    let mut finding =
+        Diagnostic::warning(RULE.code, keyed.key.span, message).label("whoever may read the index may read it");
+    for (nature, span) in fields.iter().filter_map(|field| nature(field)) {
+        finding = finding.also(span, nature);
+    }
+    Some(finding.help(format!(
+        "project only what its reads need: `project (…)` without `{}`, or keep it in an item of its own",
+        first.name
+    )))
+}
+
+fn is_in_key(entity: &Entity, key: Option<&EntityKey>, field: &Field) -> bool {
+    key.is_some_and(|key| key.fields().any(|id| entity.field(id).name == field.name))
+}

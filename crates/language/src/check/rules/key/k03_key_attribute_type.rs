@@ -1,0 +1,139 @@
+//! K03: what fills a key attribute is not text, a number or bytes, or not what the attribute is.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::document::ast::KeyType;
+use crate::schema::{Field, Format, KeyAttribute, KeyPart, Part, Table, Type};
+use crate::span::Span;
+
+use super::{Keyed, attribute, keys};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("K03"),
+    severity: Severity::Error,
+    title: "a key attribute has the wrong type",
+    page: include_str!("../../../../../../docs/rules/K03.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for table in &context.model.tables {
+        findings.extend(two_types(table));
+    }
+    for keyed in keys(context.model) {
+        for part in keyed.parts() {
+            findings.extend(misfit(keyed, part));
+        }
+    }
+}
+
+/// An attribute that is one type in one key, another in another.
+fn two_types(table: &Table) -> Vec<Diagnostic> {
+    let of_indexes = table.indexes.iter().flat_map(|index| index.partition.iter().chain(&index.sort));
+    let all: Vec<&KeyAttribute> = table.partition.iter().chain(&table.sort).chain(of_indexes).collect();
+    let mut findings = Vec::new();
+    for (number, later) in all.iter().enumerate() {
+        let earlier = all[..number].iter().find(|earlier| earlier.name == later.name);
+        if let Some(earlier) = earlier.filter(|earlier| earlier.kind != later.kind) {
+            let message = format!(
+                "`{}` is {} here and {} in another key of {}",
+                later.name,
+                word(later.kind),
+                word(earlier.kind),
+                table.name
+            );
+            let finding = Diagnostic::error(RULE.code, later.span, message).also(earlier.span, word(earlier.kind));
+            findings.push(finding.help("an attribute has one type in all keys of a table: use another attribute"));
+        }
+    }
+    findings
+}
+
+fn misfit(keyed: Keyed<'_>, part: &KeyPart) -> Option<Diagnostic> {
+    unfit(keyed, part).or_else(|| {
+        let kind = attribute(keyed.table, keyed.key.index, &part.attribute)?.kind;
+        match kind {
+            KeyType::String => plain_attribute(keyed, part),
+            KeyType::Number => not_alone(keyed, part, kind, Type::is_numeric),
+            KeyType::Binary => not_alone(keyed, part, kind, |kind| matches!(kind.resolved(), Type::Binary(_))),
+        }
+    })
+}
+
+/// A field that no key can hold, or in a format that is not for it.
+fn unfit(keyed: Keyed<'_>, part: &KeyPart) -> Option<Diagnostic> {
+    part.template.parts.iter().find_map(|piece| {
+        let Part::Field { field, format, span } = piece else { return None };
+        let field = keyed.entity.field(*field);
+        let alone = part.template.parts.len() == 1;
+        let why = why_unfit(field, *format, alone, field.name == part.attribute)?;
+        let message = format!("`{}` cannot be part of a key: {why}", field.name);
+        let finding = Diagnostic::error(RULE.code, keyed.place_of(*span), message).also(field.type_span, "its type");
+        Some(finding.help("a key attribute is text, a number or bytes: use such a field, or `{field:hash}`"))
+    })
+}
+
+fn why_unfit(field: &Field, format: Format, alone: bool, is_attribute: bool) -> Option<&'static str> {
+    match (field.kind.resolved(), format) {
+        (Type::Unknown, _) | (_, Format::Hash) => None,
+        (Type::List(..), _) => Some("it is a list"),
+        (Type::Map(..) | Type::Record(_), _) => Some("it is a map"),
+        (Type::Set(..), _) => Some("it is a set"),
+        (Type::Json, _) => Some("it is any value"),
+        (Type::Bool, Format::Plain) if alone && is_attribute => Some("a truth value is no key"),
+        (Type::Binary(_), _) if !alone => Some("bytes do not mix with text"),
+        _ => None,
+    }
+}
+
+/// A number that is itself the attribute, or bytes, where the attribute is text.
+fn plain_attribute(keyed: Keyed<'_>, part: &KeyPart) -> Option<Diagnostic> {
+    let (field, span) = alone(keyed, part)?;
+    let is_text = field.kind.is_text() || matches!(field.kind.resolved(), Type::Unknown);
+    let is_bytes = matches!(field.kind.resolved(), Type::Binary(_));
+    if is_text || (field.name != part.attribute && !is_bytes) {
+        return None;
+    }
+    Some(other_type(keyed, part, field, span, KeyType::String))
+}
+
+/// A template that is more than one field of the attribute's type.
+fn not_alone(keyed: Keyed<'_>, part: &KeyPart, kind: KeyType, fits: fn(&Type) -> bool) -> Option<Diagnostic> {
+    match alone(keyed, part) {
+        _ if part.template.is_broken() => None,
+        Some((field, _)) if fits(&field.kind) || matches!(field.kind.resolved(), Type::Unknown) => None,
+        Some((field, span)) => Some(other_type(keyed, part, field, span, kind)),
+        None => {
+            let message = format!("`{}` is {}, and this template writes text", part.attribute, word(kind));
+            let finding = Diagnostic::error(RULE.code, keyed.span_of(part), message);
+            Some(finding.help("use one field of that type and nothing else, or another attribute for text"))
+        }
+    }
+}
+
+fn other_type(keyed: Keyed<'_>, part: &KeyPart, field: &Field, span: Span, kind: KeyType) -> Diagnostic {
+    let message = format!("`{}` is {}, and `{}` is not", part.attribute, word(kind), field.name);
+    let finding = Diagnostic::error(RULE.code, keyed.place_of(span), message).also(field.type_span, "its type");
+    let declared = attribute(keyed.table, keyed.key.index, &part.attribute);
+    let finding = match declared {
+        Some(attribute) => finding.also(attribute.span, word(kind)),
+        None => finding,
+    };
+    finding.help("all entities of a table fill a key attribute with the same type")
+}
+
+/// The field that a template consists of, as it is.
+fn alone<'a>(keyed: Keyed<'a>, part: &KeyPart) -> Option<(&'a Field, Span)> {
+    match part.template.parts.as_slice() {
+        [Part::Field { field, format: Format::Plain, span }] => Some((keyed.entity.field(*field), *span)),
+        _ => None,
+    }
+}
+
+fn word(kind: KeyType) -> &'static str {
+    match kind {
+        KeyType::String => "text",
+        KeyType::Number => "a number",
+        KeyType::Binary => "bytes",
+    }
+}

@@ -1,0 +1,70 @@
+//! A06: one item is promised by a key that many may share.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::document::ast::Number;
+use crate::plan::{self, ReadPlan, RequestKind};
+use crate::schema::{EntityId, FieldId, Read, Result as ReadResult};
+use crate::span::Span;
+
+use super::words;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("A06"),
+    severity: Severity::Warning,
+    title: "a read of one item may match several",
+    page: include_str!("../../../../../../docs/rules/A06.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for (read, plan) in context.plans.planned(context.model) {
+        let ordered = read.newest_first.is_some() || read.ordered.is_some();
+        if plan.request == RequestKind::Query && !plan.unique && !ordered {
+            findings.extend(promised(read).map(|(entity, span)| finding(context, read, plan, entity, span)));
+        }
+    }
+}
+
+/// The entities of which one item is promised.
+fn promised(read: &Read) -> impl Iterator<Item = (EntityId, Span)> {
+    let parts = match &read.result {
+        ReadResult::Parts(parts) => parts.as_slice(),
+        ReadResult::Count(..) => &[],
+    };
+    parts
+        .iter()
+        .filter(|(_, number, _)| *number != Number::Many)
+        .filter_map(|(entity, _, span)| entity.map(|entity| (entity, *span)))
+}
+
+fn finding(context: &Context<'_>, read: &Read, plan: &ReadPlan, entity: EntityId, span: Span) -> Diagnostic {
+    let entity = context.model.entity(entity);
+    let name = &entity.name;
+    let fixed = plan::fixed_fields(entity, plan);
+    let by = if fixed.is_empty() { "this key".to_owned() } else { format!("one {}", words::fields(entity, &fixed)) };
+    let finding = Diagnostic::warning(
+        RULE.code,
+        span,
+        format!("`{}` returns one {name}, but several items of it can have {by}", read.name),
+    )
+    .label("whichever comes first is returned");
+    let finding = match plan.index {
+        Some(_) => finding.note("An index does not make its key unique: every item with that key is in it."),
+        None => finding,
+    };
+    finding.help(help(name, entity, &fixed))
+}
+
+fn help(name: &str, entity: &crate::schema::Entity, fixed: &[FieldId]) -> String {
+    let id = entity.id_field();
+    let candidate = fixed.iter().copied().find(|&field| Some(field) == id).or_else(|| fixed.last().copied());
+    match candidate {
+        Some(field) => format!(
+            "make `{}` unique, which a sentinel item keeps (`{}: … unique`), or return `[{name}]`",
+            entity.field(field).name,
+            entity.field(field).name
+        ),
+        None => format!("return `[{name}]`"),
+    }
+}

@@ -1,0 +1,99 @@
+//! A10: a range that runs on past what is meant.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::plan::ReadPlan;
+use crate::schema::{Entity, FieldId, Format, KeyTest, Part, Read, Template, Test, Type};
+
+use super::words;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("A10"),
+    severity: Severity::Warning,
+    title: "a range has no end",
+    page: include_str!("../../../../../../docs/rules/A10.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for (read, plan) in context.plans.planned(context.model) {
+        let Some(test) = read.key.as_ref().and_then(|clause| clause.sort.as_ref()) else { continue };
+        let entity = context.model.entity(plan.returns[0]);
+        match test.test {
+            Test::After | Test::From | Test::Before | Test::Until if !test.template.prefix().is_empty() => {
+                findings.push(open_end(read, plan, entity, test));
+            }
+            Test::Begins => findings.extend(cut_value(read, plan, entity, test)),
+            _ => {}
+        }
+    }
+}
+
+/// `> "MSG#{after}#"` goes on behind the last `MSG#`.
+fn open_end(read: &Read, plan: &ReadPlan, entity: &Entity, test: &KeyTest) -> Diagnostic {
+    let upwards = matches!(test.test, Test::After | Test::From);
+    let prefix = test.template.prefix();
+    let (side, way) = if upwards { ("after", "end") } else { ("before", "beginning") };
+    let mut finding = Diagnostic::warning(
+        RULE.code,
+        test.template.span,
+        format!("the range of `{}` has no {way}: it runs on into whatever keys lie {side} \"{prefix}\"", read.name),
+    )
+    .label(format!("open at its {way}"));
+    if test.test == Test::After && matches!(test.template.parts.last(), Some(Part::Text(_))) {
+        finding = finding.note(format!(
+            "Keys that go on behind \"{}\" are greater than it, so items with the same value are found again.",
+            words::clause_template(read, &test.template)
+        ));
+    }
+    finding.help(match ranged_field(plan, entity, &test.template) {
+        Some(field) => {
+            let name = &entity.field(field).name;
+            let sign = match test.test {
+                Test::After => ">",
+                Test::From => ">=",
+                Test::Before => "<",
+                _ => "<=",
+            };
+            format!("say it as a parameter, `{name} {sign} …`, without `key`: that range is closed and exact")
+        }
+        None => format!("close it: `between` two keys that both begin with \"{prefix}\""),
+    })
+}
+
+/// The field of the entity's sort key that stands where the test has its first argument.
+fn ranged_field(plan: &ReadPlan, entity: &Entity, test: &Template) -> Option<FieldId> {
+    let template = &entity.key_of(plan.index)?.sort.first()?.template;
+    let same_prefix = template.prefix() == test.prefix();
+    template.fields().next().filter(|_| same_prefix)
+}
+
+/// `begins "MEMORY#{user}"` finds user `u10` too where `u1` is meant.
+fn cut_value(read: &Read, plan: &ReadPlan, entity: &Entity, test: &KeyTest) -> Option<Diagnostic> {
+    let template = &entity.key_of(plan.index)?.sort.first()?.template;
+    let last = test.template.parts.len().checked_sub(1)?;
+    let Part::Field { field: parameter, .. } = &test.template.parts[last] else { return None };
+    let Part::Field { field, format, .. } = template.parts.get(last)? else { return None };
+    let Some(Part::Text(next)) = template.parts.get(last + 1) else { return None };
+    if has_fixed_width(&entity.field(*field).kind, *format) {
+        return None;
+    }
+    let name = &read.parameters.get(parameter.0)?.field_name;
+    let written = words::clause_template(read, &test.template);
+    Some(
+        Diagnostic::warning(
+            RULE.code,
+            test.template.span,
+            format!("`{}` finds every `{name}` that begins with the one given", read.name),
+        )
+        .label("ends inside a value")
+        .also(template.span, "goes on here")
+        .note(format!("With `{name}` \"u1\" it finds the items of \"u10\" as well."))
+        .help(format!("close the value: `begins \"{written}{}\"`", next.chars().next().unwrap_or('#'))),
+    )
+}
+
+fn has_fixed_width(kind: &Type, format: Format) -> bool {
+    let formatted = !matches!(format, Format::Plain | Format::Upper | Format::Lower);
+    formatted || matches!(kind.resolved(), Type::Ulid | Type::Uuid | Type::Timestamp | Type::Date)
+}

@@ -1,0 +1,66 @@
+//! A11: a list without an end: no page size, or a Scan.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::document::ast::Number;
+use crate::plan::{ReadPlan, RequestKind};
+use crate::schema::{Read, Result as ReadResult};
+use crate::span::Span;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("A11"),
+    severity: Severity::Warning,
+    title: "a list has no page size, or needs a Scan",
+    page: include_str!("../../../../../../docs/rules/A11.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for (read, plan) in context.plans.planned(context.model) {
+        if let Some(span) = read.scan {
+            findings.push(scan(context, read, plan, span));
+        }
+        let stated = read.page.is_some() || read.all.is_some();
+        if let Some(span) = list_of(read)
+            && !stated
+            && plan.request != RequestKind::BatchGet
+            && !(plan.unique && is_only_list(read))
+        {
+            findings.push(
+                Diagnostic::warning(
+                    RULE.code,
+                    span,
+                    format!("`{}` returns a list and says not how much of it", read.name),
+                )
+                .label("up to 1 MB at a time")
+                .help("`page 50` returns so many at a time, with a cursor; `all` follows all pages"),
+            );
+        }
+    }
+}
+
+/// The first part of the result that is a list.
+fn list_of(read: &Read) -> Option<Span> {
+    match &read.result {
+        ReadResult::Parts(parts) => {
+            parts.iter().find(|(_, number, _)| *number == Number::Many).map(|(_, _, span)| *span)
+        }
+        ReadResult::Count(..) => None,
+    }
+}
+
+/// Whether lists are all it returns, so that what is unique is the list.
+fn is_only_list(read: &Read) -> bool {
+    matches!(&read.result, ReadResult::Parts(parts) if parts.iter().all(|(_, number, _)| *number == Number::Many))
+}
+
+fn scan(context: &Context<'_>, read: &Read, plan: &ReadPlan, span: Span) -> Diagnostic {
+    let table = context.model.table(plan.table);
+    let what = match plan.index {
+        Some(index) => format!("index {}", table.index_at(index).name),
+        None => format!("table {}", table.name),
+    };
+    Diagnostic::warning(RULE.code, span, format!("`{}` reads and pays all of {what}, whatever it returns", read.name))
+        .label("a Scan")
+        .help("give what is listed an index key of its own, or say why it may: `allow A11 \"…\"`")
+}

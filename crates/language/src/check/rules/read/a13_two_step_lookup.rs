@@ -1,0 +1,53 @@
+//! A13: two steps where another key of the table would need one.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::plan;
+use crate::schema::FieldId;
+
+use super::lookup::{self, Lookup};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("A13"),
+    severity: Severity::Warning,
+    title: "a lookup by a unique field takes two requests",
+    page: include_str!("../../../../../../docs/rules/A13.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for lookup in lookup::all(context) {
+        if let Some(field) = naming_field(&lookup) {
+            findings.push(finding(&lookup, field));
+        }
+    }
+}
+
+/// The field by which the item is found, if it is unique in the whole table.
+fn naming_field(lookup: &Lookup<'_>) -> Option<FieldId> {
+    let fixed = plan::fixed_fields(lookup.entity, lookup.plan);
+    fixed
+        .into_iter()
+        .find(|&field| lookup.entity.field(field).flags.unique.as_ref().is_some_and(|unique| unique.per.is_empty()))
+}
+
+fn finding(lookup: &Lookup<'_>, field: FieldId) -> Diagnostic {
+    let entity = lookup.entity;
+    let name = &entity.field(field).name;
+    let finding = Diagnostic::warning(
+        RULE.code,
+        lookup.binding.span,
+        format!("`{}` needs two steps to {}, although `{name}` alone names it", lookup.write.name, entity.name),
+    )
+    .label("first a Query of an index for the key")
+    .also(lookup.action.span, "then the item itself");
+    let finding = match &entity.key {
+        Some(key) => finding.also(key.span, "the key has more in it than the name"),
+        None => finding,
+    };
+    finding.help(format!(
+        "key {} by it, as \"{}#{{{name}}}\": then it is one consistent step, and the key keeps `{name}` unique without a sentinel",
+        entity.name,
+        entity.name.to_uppercase()
+    ))
+}

@@ -1,0 +1,38 @@
+//! A16: a read that returns what has expired.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("A16"),
+    severity: Severity::Warning,
+    title: "a read returns expired items",
+    page: include_str!("../../../../../../docs/rules/A16.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for read in &context.model.reads {
+        let Some(span) = read.with_expired else { continue };
+        for id in read.result.entities() {
+            let entity = context.model.entity(id);
+            let ttl = entity.table.and_then(|table| context.model.table(table).ttl.as_ref());
+            let Some((attribute, ttl)) = ttl else { continue };
+            let Some(field) = entity.field_named(attribute) else { continue };
+            findings.push(
+                Diagnostic::warning(
+                    RULE.code,
+                    span,
+                    format!(
+                        "`{}` returns each {} until it is removed, which may be days after its time",
+                        read.name, entity.name
+                    ),
+                )
+                .label("keeps what has expired")
+                .also(entity.field(field).name_span, "its time")
+                .also(*ttl, "by which the service removes it, lazily")
+                .help("without `with expired`, items whose time is over are left out"),
+            );
+        }
+    }
+}

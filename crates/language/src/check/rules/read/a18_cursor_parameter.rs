@@ -1,0 +1,30 @@
+//! A18: an argument of a read in pages is called `cursor`.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::surface::{CURSOR, Pattern};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("A18"),
+    severity: Severity::Warning,
+    title: "a paged read may not take a parameter named `cursor`",
+    page: include_str!("../../../../../../docs/rules/A18.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for read in context.model.reads.iter().filter(|read| Pattern::Read(read).has_pages()) {
+        let is_mixed = |name: &String| name == CURSOR;
+        for parameter in read.parameters.iter().filter(|parameter| parameter.arguments.iter().any(is_mixed)) {
+            findings.push(
+                Diagnostic::warning(
+                    RULE.code,
+                    parameter.span,
+                    format!("`{}` has an argument `{CURSOR}`, and is answered in pages", read.name),
+                )
+                .label("over HTTP, the end of the last page has this name")
+                .help("call the field, or the argument, otherwise; or say `all` if there are never many"),
+            );
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! T03: a child outlives the parent that expires.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::schema::{Entity, Field, Type};
+
+use super::ttl_field;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("T03"),
+    severity: Severity::Warning,
+    title: "a child outlives its expiring parent",
+    page: include_str!("../../../../../../docs/rules/T03.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for child in &context.model.entities {
+        for field in &child.fields {
+            let Type::Ref { entity: Some(parent), .. } = field.kind else { continue };
+            let parent = context.model.entity(parent);
+            let settled = field.flags.keep.is_some();
+            if ttl_field(context.model, parent).is_some() && ttl_field(context.model, child).is_none() && !settled {
+                findings.push(finding(child, field, parent));
+            }
+        }
+    }
+}
+
+fn finding(child: &Entity, field: &Field, parent: &Entity) -> Diagnostic {
+    let message = format!("a {} expires, and the {} that refers to it stays", parent.name, child.name);
+    Diagnostic::warning(RULE.code, field.name_span, message).also(parent.name_span, "items of this one expire").help(
+        "give the child the TTL attribute too, or say `keep` at the `ref` if it may stay; `cascade` is for deletes, and nobody deletes what expires",
+    )
+}

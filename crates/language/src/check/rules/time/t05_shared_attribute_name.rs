@@ -1,0 +1,133 @@
+//! T05: one attribute name for two things.
+
+use std::collections::BTreeMap;
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::schema::{Entity, EntityKey, Field, Model, Part, Table, TableId, Type};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("T05"),
+    severity: Severity::Warning,
+    title: "one attribute name has two meanings",
+    page: include_str!("../../../../../../docs/rules/T05.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for (number, table) in context.model.tables.iter().enumerate() {
+        let entities: Vec<&Entity> = context.model.entities_of(TableId(number)).map(|(_, entity)| entity).collect();
+        for entity in &entities {
+            for field in &entity.fields {
+                findings.extend(shadows(table, entity, field));
+            }
+        }
+        two_types(&entities, findings);
+    }
+    fewer_values(context.model, findings);
+}
+
+/// A field with the name of an attribute that a template or the tag fills.
+fn shadows(table: &Table, entity: &Entity, field: &Field) -> Option<Diagnostic> {
+    if let Some((tag, span)) = table.tag.as_ref().filter(|(tag, _)| *tag == field.name) {
+        let message = format!("`{}` is the attribute that says which entity an item is", field.name);
+        return Some(finding(field, message).also(*span, format!("`tag {tag}`")));
+    }
+    let keys = entity.key.iter().chain(&entity.indexes);
+    let filled = keys
+        .flat_map(EntityKey::parts)
+        .find(|part| part.attribute == field.name && !is_just(entity, &part.template.parts, field))?;
+    let message = format!("`{}` is a key attribute, and {} fills it by a template", field.name, entity.name);
+    Some(finding(field, message).also(filled.template.span, "this is written there"))
+}
+
+fn is_just(entity: &Entity, parts: &[Part], field: &Field) -> bool {
+    matches!(parts, [Part::Field { field: only, .. }] if entity.field(*only).name == field.name)
+}
+
+fn finding(field: &Field, message: String) -> Diagnostic {
+    Diagnostic::warning(RULE.code, field.name_span, message)
+        .label("one of the two overwrites the other")
+        .help("give the field another name")
+}
+
+/// One name, stored as two types.
+fn two_types(entities: &[&Entity], findings: &mut Vec<Diagnostic>) {
+    let mut first: BTreeMap<&str, (&Entity, &Field, &str)> = BTreeMap::new();
+    for entity in entities {
+        for field in &entity.fields {
+            let Some(stored) = stored(&field.kind) else { continue };
+            let (other, earlier, before) = *first.entry(&field.name).or_insert((entity, field, stored));
+            if before != stored {
+                findings.push(
+                    Diagnostic::warning(
+                        RULE.code,
+                        field.name_span,
+                        format!("`{}` is {stored} in {} and {before} in {}", field.name, entity.name, other.name),
+                    )
+                    .also(earlier.name_span, "the other type")
+                    .help("give one of them another name: filters, indexes and exports meet both"),
+                );
+            }
+        }
+    }
+}
+
+/// One choice in two tables, with fewer values in one of them.
+fn fewer_values(model: &Model, findings: &mut Vec<Diagnostic>) {
+    let choices: Vec<Choice<'_>> = model.entities.iter().flat_map(choices).collect();
+    for choice in &choices {
+        let is_wider = |other: &&Choice<'_>| {
+            other.entity.table != choice.entity.table
+                && other.field.name == choice.field.name
+                && other.values.len() > choice.values.len()
+                && choice.values.iter().all(|value| other.values.contains(value))
+        };
+        if let Some(wider) = choices.iter().find(is_wider) {
+            findings.push(lacking(choice, wider));
+        }
+    }
+}
+
+/// A field that is one of several texts.
+struct Choice<'a> {
+    entity: &'a Entity,
+    field: &'a Field,
+    values: &'a [String],
+}
+
+fn choices(entity: &Entity) -> impl Iterator<Item = Choice<'_>> {
+    entity.fields.iter().filter_map(move |field| match &field.kind {
+        Type::OneOf(values) => Some(Choice { entity, field, values }),
+        _ => None,
+    })
+}
+
+fn lacking(choice: &Choice<'_>, wider: &Choice<'_>) -> Diagnostic {
+    let name = &choice.field.name;
+    let lacks: Vec<String> = wider
+        .values
+        .iter()
+        .filter(|value| !choice.values.contains(value))
+        .map(|value| format!("\"{value}\""))
+        .collect();
+    let message =
+        format!("`{name}` can be {} in {}, and not in {}", lacks.join(" or "), wider.entity.name, choice.entity.name);
+    Diagnostic::warning(RULE.code, choice.field.type_span, message)
+        .label("fewer values")
+        .also(wider.field.type_span, "more values")
+        .help("let both have the same values, or give one of them another name if it is another choice")
+}
+
+fn stored(kind: &Type) -> Option<&'static str> {
+    Some(match kind.resolved() {
+        kind if kind.is_text() => "a text",
+        kind if kind.is_numeric() => "a number",
+        Type::Bool => "a truth value",
+        Type::Binary(_) => "bytes",
+        Type::List(..) => "a list",
+        Type::Map(..) | Type::Record(_) => "a map",
+        Type::Set(..) => "a set",
+        _ => return None,
+    })
+}

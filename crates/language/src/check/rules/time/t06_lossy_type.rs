@@ -1,0 +1,114 @@
+//! T06: types that lose something.
+
+use keyform_core::expression::is_reserved;
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::schema::{Entity, ExprKind, Field, Table, TableId, Type};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("T06"),
+    severity: Severity::Warning,
+    title: "a type loses information",
+    page: include_str!("../../../../../../docs/rules/T06.md"),
+    find,
+};
+
+/// The largest whole number that JavaScript, and so most readers of JSON, keep exactly.
+const SAFE_INTEGER_MAX: i64 = (1 << 53) - 1;
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for entity in &context.model.entities {
+        for field in &entity.fields {
+            findings.extend(money(field).or_else(|| large(field)).or_else(|| set(field)));
+        }
+    }
+    for (number, table) in context.model.tables.iter().enumerate() {
+        let entities: Vec<&Entity> = context.model.entities_of(TableId(number)).map(|(_, entity)| entity).collect();
+        findings.extend(reserved(table, &entities));
+    }
+}
+
+fn money(field: &Field) -> Option<Diagnostic> {
+    let words = ["balance", "amount", "price", "cost", "credit", "credits", "fee", "budget", "salary"];
+    let is_money = matches!(field.kind.resolved(), Type::Number)
+        && words_of(&field.name).iter().any(|word| words.contains(&word.as_str()));
+    is_money.then(|| {
+        Diagnostic::warning(
+            RULE.code,
+            field.type_span,
+            format!("`{}` looks like money and is a number with a fraction", field.name),
+        )
+        .label("sums of fractions drift")
+        .help(format!("write `{}: money`: whole nano-units, exact in every language", field.name))
+    })
+}
+
+/// The words of a name such as `creditBalance` or `credit_balance`.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for character in name.chars() {
+        if character.is_uppercase() || character == '_' {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| character != '_') {
+            word.extend(character.to_lowercase());
+        }
+    }
+    words
+}
+
+fn large(field: &Field) -> Option<Diagnostic> {
+    let Type::Int(bounds) = field.kind.resolved() else { return None };
+    bounds.max.filter(|&max| max > SAFE_INTEGER_MAX).map(|_| {
+        Diagnostic::warning(RULE.code, field.type_span, format!("`{}` can be larger than 2^53", field.name))
+            .label("JavaScript rounds it")
+            .help("lower the bound, or store it as a `string`")
+    })
+}
+
+fn set(field: &Field) -> Option<Diagnostic> {
+    let Type::Set(of, _) = field.kind.resolved() else { return None };
+    let of = of.resolved();
+    if !(of.is_text() || of.is_numeric() || matches!(of, Type::Binary(_) | Type::Unknown)) {
+        return Some(
+            Diagnostic::error(
+                RULE.code,
+                field.type_span,
+                format!("`{}` is a set of something that is neither text nor number nor bytes", field.name),
+            )
+            .help("use a `list`, or a `map` by an id"),
+        );
+    }
+    let empty = |default: &crate::schema::Expr| match &default.kind {
+        ExprKind::List(parts) => parts.is_empty(),
+        ExprKind::Record(parts) => parts.is_empty(),
+        _ => false,
+    };
+    field.default.as_ref().filter(|default| empty(default)).map(|default| {
+        Diagnostic::error(
+            RULE.code,
+            default.span,
+            format!("`{}` is an empty set by default, and DynamoDB stores none", field.name),
+        )
+        .help(format!("write `{}: set<…>?`: without elements the attribute is absent", field.name))
+    })
+}
+
+/// Names that expressions written by hand must replace by `#name`. Keyform always does.
+fn reserved(table: &Table, entities: &[&Entity]) -> Option<Diagnostic> {
+    let mut names: Vec<&str> =
+        entities.iter().flat_map(|entity| &entity.fields).map(|field| field.name.as_str()).collect();
+    names.retain(|name| is_reserved(name));
+    names.sort_unstable();
+    names.dedup();
+    let shown: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    (!names.is_empty()).then(|| {
+        Diagnostic::note_at(
+            RULE.code,
+            table.name_span,
+            format!("reserved words of DynamoDB are attributes of {}: {}", table.name, shown.join(", ")),
+        )
+        .help("expressions written by hand must alias them (`#name`); Keyform's do")
+    })
+}

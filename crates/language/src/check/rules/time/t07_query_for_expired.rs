@@ -1,0 +1,65 @@
+//! T07: the TTL attribute taken for a deadline somebody acts on.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::document::ast::BinaryOp;
+use crate::schema::{Expr, ExprKind, FieldId, Read, Test};
+use crate::span::Span;
+
+use super::ttl_field;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("T07"),
+    severity: Severity::Error,
+    title: "a read looks for expired items, which may be deleted",
+    page: include_str!("../../../../../../docs/rules/T07.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for read in &context.model.reads {
+        for entity in read.result.entities() {
+            let entity = context.model.entity(entity);
+            let Some((ttl, field)) = ttl_field(context.model, entity) else { continue };
+            if let Some(place) = looks_for_past(read, ttl, &field.name) {
+                findings.push(
+                    Diagnostic::error(
+                        RULE.code,
+                        place,
+                        format!("`{}` looks for items whose time is over, and the store deletes those", read.name),
+                    )
+                    .label("an item may be gone before it is seen")
+                    .also(field.name_span, "items expire by this")
+                    .help(format!("keep the deadline in a field of its own, and let `{}` be days later", field.name)),
+                );
+            }
+        }
+    }
+}
+
+fn looks_for_past(read: &Read, ttl: FieldId, name: &str) -> Option<Span> {
+    let by_parameter = read.parameters.iter().find(|parameter| {
+        parameter.field_name == name
+            && matches!(parameter.test, Test::Before | Test::Until)
+            && read.with_expired.is_some()
+    });
+    by_parameter
+        .map(|parameter| parameter.span)
+        .or_else(|| read.filter.as_ref().and_then(|filter| past_condition(filter, ttl)))
+}
+
+/// The part of a condition that asks for `ttl < …`.
+fn past_condition(filter: &Expr, ttl: FieldId) -> Option<Span> {
+    let mut found = None;
+    filter.walk(&mut |expr| {
+        let (less, more) = match &expr.kind {
+            ExprKind::Binary(BinaryOp::Less | BinaryOp::LessEqual, left, right) => (left, right),
+            ExprKind::Binary(BinaryOp::Greater | BinaryOp::GreaterEqual, left, right) => (right, left),
+            _ => return,
+        };
+        if less.own_fields().contains(&ttl) && more.own_fields().is_empty() {
+            found = Some(expr.span);
+        }
+    });
+    found
+}

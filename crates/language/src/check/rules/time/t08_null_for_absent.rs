@@ -1,0 +1,41 @@
+//! T08: NULL is stored where no value is meant.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::schema::{Entity, Field, FieldId};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("T08"),
+    severity: Severity::Warning,
+    title: "NULL is stored where the attribute should be absent",
+    page: include_str!("../../../../../../docs/rules/T08.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for entity in &context.model.entities {
+        for (number, field) in entity.fields.iter().enumerate() {
+            if field.null && !is_in_key(entity, FieldId(number)) {
+                findings.push(finding(entity, field));
+            }
+        }
+    }
+}
+
+/// Fields of keys have rules of their own: there NULL is refused by the service.
+fn is_in_key(entity: &Entity, field: FieldId) -> bool {
+    let keys = entity.key.iter().chain(&entity.indexes);
+    keys.flat_map(crate::schema::EntityKey::fields).any(|part| part == field)
+}
+
+fn finding(entity: &Entity, field: &Field) -> Diagnostic {
+    let name = &field.name;
+    Diagnostic::warning(
+        RULE.code,
+        field.type_span,
+        format!("`{name}` of {} is NULL where it has no value", entity.name),
+    )
+    .label("NULL is a value")
+    .note("An attribute that is NULL is there: `is none` does not hold of it, and neither does any comparison.")
+    .help("write `?` instead: the attribute is then absent, which conditions can ask for")
+}

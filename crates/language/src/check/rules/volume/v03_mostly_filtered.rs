@@ -1,0 +1,44 @@
+//! V03: a read throws most of what it reads away.
+
+use crate::check::{Context, Rule};
+use crate::cost::read;
+use crate::cost::text::number;
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::plan::RequestKind;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("V03"),
+    severity: Severity::Warning,
+    title: "a read discards most of what it reads",
+    page: include_str!("../../../../../../docs/rules/V03.md"),
+    find,
+};
+
+const YIELD_POOR: f64 = 0.5;
+const YIELD_HOPELESS: f64 = 0.1;
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for (read, plan) in context.plans.planned(context.model) {
+        let cost = read::read(context.model, read, plan);
+        let share =
+            cost.yielded.filter(|&share| share < YIELD_POOR && !cost.assumed && plan.request == RequestKind::Query);
+        let Some(share) = share else { continue };
+        let severity = if share < YIELD_HOPELESS { Severity::Error } else { Severity::Warning };
+        let others: Vec<&str> = plan
+            .matches
+            .iter()
+            .filter(|id| !plan.returns.contains(id))
+            .map(|&id| context.model.entity(id).name.as_str())
+            .collect();
+        findings.push(
+            Diagnostic::new(
+                RULE.code,
+                severity,
+                read.name_span,
+                format!("`{}` returns {} % of what it reads and pays for", read.name, number(share * 100.0)),
+            )
+            .label(format!("also reads {}", others.join(", ")))
+            .help("let the sort key begin with a prefix of its own for what this read wants, or give it an index"),
+        );
+    }
+}

@@ -1,0 +1,53 @@
+//! V14: what a backfill takes.
+
+use crate::check::{Context, Rule};
+use crate::cost::price::PRICES;
+use crate::cost::size;
+use crate::cost::text::{dollars, number};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::schema::{Evolution, Model};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("V14"),
+    severity: Severity::Note,
+    title: "a backfill has a cost",
+    page: include_str!("../../../../../../docs/rules/V14.md"),
+    find,
+};
+
+/// Write units a second a backfill may use without being felt.
+const BUDGET_UNITS: f64 = 1_000.0;
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    findings.extend(context.model.evolutions.iter().filter_map(|evolution| judge(context.model, evolution)));
+}
+
+fn judge(model: &Model, evolution: &Evolution) -> Option<Diagnostic> {
+    let entity = model.entity(evolution.entity?);
+    let items = entity.volume.items? as f64;
+    let (bytes, _) = size::item(model, entity);
+    let class = PRICES.of(entity.table.map(|table| model.table(table).class)?);
+    let writes = items * (bytes.div_ceil(1024) as f64 * 2.0 + entity.indexes.len() as f64);
+    let reads = items * bytes as f64 / 4096.0 * 0.5;
+    let money = writes * class.million_writes / 1e6 + reads * class.million_reads / 1e6;
+    let hours = writes / BUDGET_UNITS / 3_600.0;
+    Some(
+        Diagnostic::note_at(
+            RULE.code,
+            evolution.span,
+            format!(
+                "moving {} items of {} takes {} hours and {}",
+                number(items),
+                entity.name,
+                number(hours),
+                dollars(money)
+            ),
+        )
+        .note(format!(
+            "{} write units and {} read units, at {} write units a second.",
+            number(writes),
+            number(reads),
+            number(BUDGET_UNITS)
+        )),
+    )
+}

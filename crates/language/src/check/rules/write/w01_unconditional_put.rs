@@ -1,0 +1,50 @@
+//! W01: a plain `put` replaces whatever has that key.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::document::ast::Verb;
+use crate::schema::{Action, Entity, Write};
+
+use super::actions;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("W01"),
+    severity: Severity::Warning,
+    title: "a put replaces an item without a condition",
+    page: include_str!("../../../../../../docs/rules/W01.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for (write, action, entity) in actions(context) {
+        if action.verb == Verb::Put && action.conditions.is_empty() && !has_fresh_key(action, entity) {
+            findings.push(finding(write, action, entity));
+        }
+    }
+}
+
+/// Whether a part of the key is made anew, so that there is nothing to replace.
+fn has_fresh_key(action: &Action, entity: &Entity) -> bool {
+    entity.key_fields().into_iter().any(|field| action.value_of(field).is_some_and(crate::schema::Expr::is_fresh))
+}
+
+fn finding(write: &Write, action: &Action, entity: &Entity) -> Diagnostic {
+    let name = &entity.name;
+    let help = if write.batch.is_some() {
+        format!(
+            "a batch takes no conditions: leave `batch` out and write `create {name}`, or say that a repeated put does no harm: `allow W01 \"…\"`"
+        )
+    } else {
+        format!(
+            "write `create {name}` if it must be new, `update {name}(…)` if it must be there, or give the put a condition (`if absent or …`)"
+        )
+    };
+    Diagnostic::warning(
+        RULE.code,
+        action.entity_span,
+        format!("`put {name}` replaces the item that has this key, whatever it holds"),
+    )
+    .label("no condition")
+    .note("Two callers that put at once both succeed, and what the first one wrote is gone.")
+    .help(help)
+}

@@ -1,0 +1,54 @@
+//! W05: `unique` is claimed, and a write does not keep it.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::document::ast::Verb;
+use crate::schema::{Action, Entity, Field, Write};
+
+use super::actions;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("W05"),
+    severity: Severity::Error,
+    title: "a write bypasses the sentinel of a unique field",
+    page: include_str!("../../../../../../docs/rules/W05.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for (write, action, entity) in actions(context) {
+        let Some(way) = way_past(write, action) else { continue };
+        for (number, field) in entity.fields.iter().enumerate() {
+            let touched = action.changes.iter().any(|change| change.field.is_some_and(|changed| changed.0 == number));
+            if field.flags.unique.is_some() && (touched || action.verb == Verb::Delete) {
+                findings.push(finding(action, entity, field, way));
+            }
+        }
+    }
+}
+
+/// How an action can write without the sentinel: it does not know what was there before, or it is not one transaction.
+fn way_past(write: &Write, action: &Action) -> Option<&'static str> {
+    match action.verb {
+        _ if write.batch.is_some() => Some("a batch is not one transaction"),
+        Verb::Put => Some("a put does not know which value it replaces"),
+        Verb::Upsert => Some("an upsert does not know which value it replaces"),
+        Verb::Create | Verb::Update | Verb::Delete | Verb::Check => None,
+    }
+}
+
+fn finding(action: &Action, entity: &Entity, field: &Field, way: &str) -> Diagnostic {
+    let name = &field.name;
+    let claimed = field.flags.unique.as_ref().map_or(field.name_span, |unique| unique.span);
+    Diagnostic::error(
+        RULE.code,
+        action.entity_span,
+        format!("`{name}` of {} is unique, but nothing keeps it so here", entity.name),
+    )
+    .label(way)
+    .also(claimed, "claimed here")
+    .note("An index does not make its key unique: two items with the same value are both in it.")
+    .help(
+        "`create`, `update` and `delete` write, move and remove the sentinel item of the value in the same transaction",
+    )
+}

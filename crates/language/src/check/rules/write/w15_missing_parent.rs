@@ -1,0 +1,101 @@
+//! W15: an item is made inside a parent's partition, and nothing says that the parent is there.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::document::ast::Verb;
+use crate::schema::{
+    Action, Entity, EntityId, ExprKind, Field, FieldId, Model, Origin, Part, Place, Template, Type, Write,
+};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("W15"),
+    severity: Severity::Warning,
+    title: "a create does not check that its parent exists",
+    page: include_str!("../../../../../../docs/rules/W15.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    let model = context.model;
+    for write in &model.writes {
+        for action in write.actions() {
+            let Some(child) = action.entity.filter(|_| makes(action)) else { continue };
+            for (field, parent) in parents(model, child) {
+                if !is_held(model, write, action, field, parent) {
+                    findings.push(finding(write, action, model.entity(child), field, model.entity(parent)));
+                }
+            }
+        }
+    }
+}
+
+fn makes(action: &Action) -> bool {
+    matches!(action.verb, Verb::Create | Verb::Put | Verb::Upsert)
+}
+
+/// The entities in whose partitions an entity's items lie, each with the field that refers to it.
+fn parents(model: &Model, child: EntityId) -> Vec<(FieldId, EntityId)> {
+    let entity = model.entity(child);
+    let refers = |field: FieldId| match entity.field(field) {
+        Field { kind: Type::Ref { entity: Some(parent), .. }, flags, .. } if flags.keep.is_none() => {
+            Some((field, *parent))
+        }
+        _ => None,
+    };
+    let fields = partition(entity).into_iter().flat_map(Template::fields);
+    fields.filter_map(refers).filter(|(_, parent)| share_a_partition(entity, model.entity(*parent))).collect()
+}
+
+fn partition(entity: &Entity) -> Vec<&Template> {
+    entity.key.iter().flat_map(|key| &key.partition).map(|part| &part.template).collect()
+}
+
+/// Whether items of both can lie in one partition: the same texts around the same number of fields.
+fn share_a_partition(one: &Entity, other: &Entity) -> bool {
+    let (left, right) = (partition(one), partition(other));
+    one.table.is_some()
+        && one.table == other.table
+        && left.len() == right.len()
+        && left.iter().zip(right).all(|(left, right)| are_of_one_form(left, right))
+}
+
+fn are_of_one_form(one: &Template, other: &Template) -> bool {
+    let alike = |(one, other): (&Part, &Part)| match (one, other) {
+        (Part::Text(one), Part::Text(other)) => one == other,
+        (Part::Field { format: one, .. }, Part::Field { format: other, .. }) => one == other,
+        _ => false,
+    };
+    one.parts.len() == other.parts.len() && one.parts.iter().zip(&other.parts).all(alike)
+}
+
+/// Whether the parent is the caller, whose token proves it, or the same request makes, changes or checks something in its partition.
+fn is_held(model: &Model, write: &Write, action: &Action, field: FieldId, parent: EntityId) -> bool {
+    let proves = |other: &&Action| {
+        let makes_parent = other.entity == Some(parent) && makes(other);
+        let needs_item = matches!(other.verb, Verb::Update | Verb::Check);
+        let near = other.entity.is_some_and(|id| share_a_partition(model.entity(id), model.entity(parent)));
+        makes_parent || needs_item && near
+    };
+    is_callers(action, field) || write.actions().iter().any(proves)
+}
+
+fn is_callers(action: &Action, field: FieldId) -> bool {
+    let value = action.keys.iter().find(|(key, _)| *key == field).map(|(_, value)| value);
+    let value = value.or_else(|| action.value_of(field));
+    value.is_some_and(|value| matches!(value.kind, ExprKind::Place(Place { origin: Origin::Caller(_), .. })))
+}
+
+fn finding(write: &Write, action: &Action, child: &Entity, field: FieldId, parent: &Entity) -> Diagnostic {
+    let (child_name, parent_name) = (&child.name, &parent.name);
+    Diagnostic::warning(
+        RULE.code,
+        action.entity_span,
+        format!("`{}` makes a new {child_name} whether or not its {parent_name} is there", write.name),
+    )
+    .label(format!("nothing looks at the {parent_name}"))
+    .also(child.field(field).name_span, format!("refers to the {parent_name}"))
+    .note("Whoever deletes the parent at the same moment leaves an item behind that nothing lists any more.")
+    .help(format!(
+        "add `check {parent_name}(…) exists else …` to the same request; `keep` at the `ref` says that it may be missing"
+    ))
+}

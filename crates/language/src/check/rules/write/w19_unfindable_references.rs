@@ -1,0 +1,81 @@
+//! W19: a delete that cannot find what it should remove, or be refused by.
+
+use crate::check::rules::show::listed;
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::document::ast::Verb;
+use crate::plan::{Dependent, Found, OnDelete};
+use crate::schema::{EntityId, FieldId};
+use crate::span::Span;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("W19"),
+    severity: Severity::Error,
+    title: "a delete cannot find the items that refer to it",
+    page: include_str!("../../../../../../docs/rules/W19.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    let mut looked_at: Vec<EntityId> = Vec::new();
+    for action in context.model.writes.iter().flat_map(|write| write.actions()) {
+        let Some(root) = action.entity.filter(|_| action.verb == Verb::Delete) else { continue };
+        for parent in [root].into_iter().chain(context.plans.dependents.reach(root)) {
+            if !looked_at.contains(&parent) {
+                looked_at.push(parent);
+                let dependents = context.plans.dependents.of(parent).iter();
+                findings
+                    .extend(dependents.filter_map(|dependent| finding(context, parent, dependent, action.entity_span)));
+            }
+        }
+    }
+}
+
+fn finding(context: &Context<'_>, parent: EntityId, dependent: &Dependent, at: Span) -> Option<Diagnostic> {
+    match &dependent.found {
+        Found::By(_) | Found::Through(_) => None,
+        Found::Nowhere => Some(nowhere(context, parent, dependent, at)),
+        Found::Ambiguous(missing) => Some(ambiguous(context, parent, dependent, missing, at)),
+    }
+}
+
+/// `remove` or `look for`, as the `ref` says.
+fn purpose(dependent: &Dependent) -> (&'static str, &'static str) {
+    match dependent.on_delete {
+        OnDelete::Cascade => ("cascade", "takes them with it"),
+        OnDelete::Restrict => ("restrict", "is refused while there are any"),
+    }
+}
+
+fn nowhere(context: &Context<'_>, parent: EntityId, dependent: &Dependent, at: Span) -> Diagnostic {
+    let (child, parent) = (context.model.entity(dependent.entity), context.model.entity(parent));
+    let field = child.field(dependent.field);
+    let (word, does) = purpose(dependent);
+    let message = format!("nothing finds the {} items of one {}, and `{word}` needs them", child.name, parent.name);
+    let table = child.table.map_or("its table", |table| context.model.table(table).name.as_str());
+    Diagnostic::error(RULE.code, field.name_span, message)
+        .label(format!("no key of {} begins with it", child.name))
+        .also(at, format!("this delete {does}"))
+        .help(format!(
+            "put {} into an index of {table} whose partition key is made of `{}`; or say `keep`, if they may stay or something else removes them",
+            child.name, field.name
+        ))
+}
+
+fn ambiguous(
+    context: &Context<'_>,
+    parent: EntityId,
+    dependent: &Dependent,
+    missing: &[FieldId],
+    at: Span,
+) -> Diagnostic {
+    let (child, parent) = (context.model.entity(dependent.entity), context.model.entity(parent));
+    let field = child.field(dependent.field);
+    let (_, does) = purpose(dependent);
+    let names = listed(missing.iter().map(|field| parent.field(*field).name.as_str()));
+    let message = format!("`{}` alone does not say to which {} a {} belongs", field.name, parent.name, child.name);
+    Diagnostic::error(RULE.code, field.name_span, message)
+        .label(format!("a {} is known by {names} too", parent.name))
+        .also(at, format!("this delete {does}"))
+        .help(format!("give {} the missing {names} too, or say `keep`", child.name))
+}
