@@ -4,17 +4,24 @@ use clap::{Arg, ArgAction, ArgMatches, Command, crate_version};
 
 use crate::config::{SETTINGS, Setting};
 
-const ABOUT: &str = "A DynamoDB-compatible database: any AWS SDK works against it unchanged.";
+const ABOUT: &str = "\
+Keyform turns the schema document of your DynamoDB tables into a data layer: one .kf model is checked, run, served, \
+documented, costed, deployed and migrated.";
+
 const MORE: &str = "\
-Without a command, `keyform` serves: it opens ./keyform-data and listens on 127.0.0.1:8000.
+Without a command, `keyform` serves ./keyform-data and the example systems on 127.0.0.1:8000; it takes the flags of \
+`keyform serve`.
 
-Every setting can be given as a flag, as an environment variable (KEYFORM_PORT for --port), or in keyform.toml in the \
-current directory (port = 8000). Flags win over the environment, which wins over the file.
+`keyform COMMAND --help` describes a command. Settings are flags, KEYFORM_* variables or keys of keyform.toml, in that order.";
 
-Without credentials the server listens on loopback only and accepts any signature, or none. `keyform credentials add` \
-makes an access key; from then on every request must be signed with one.
-
-Data is encrypted. The master key is kept outside of the data directory, in the user's configuration folder: keep a copy.";
+/// The commands as the help shows them, by what they are for.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Model", &["check", "explain", "cost", "doc", "fmt", "lsp", "import", "generate", "model"]),
+    ("Data", &["serve", "run", "watch", "copy", "export", "handlers"]),
+    ("Change", &["deploy", "migrate"]),
+    ("Keys and access", &["credentials", "keys", "field-keys"]),
+    ("More", &["demo", "version", "help"]),
+];
 
 const ROTATE: &str = "\
 A server that runs takes the new data key at its next start; --rewrite needs the data directory for itself. The older \
@@ -28,12 +35,34 @@ in as many copies as wanted; tables are made only with --create-tables.";
 
 /// The whole command.
 pub(crate) fn command() -> Command {
+    let command = commands();
+    let overview = overview(&command);
+    command.help_template(format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{overview}\n{{options}}{{after-help}}"))
+}
+
+/// The list of commands in their groups; clap itself lists them in one row.
+fn overview(command: &Command) -> String {
+    let mut text = String::new();
+    for (group, names) in GROUPS {
+        text.push_str(&format!("{group}:\n"));
+        for name in names {
+            let about = command.find_subcommand(name).and_then(Command::get_about);
+            let about = about.map_or_else(|| "Print the help of a command".to_owned(), ToString::to_string);
+            text.push_str(&format!("  {name:<13}{about}\n"));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn commands() -> Command {
     Command::new("keyform")
         .version(crate_version!())
         .about(ABOUT)
         .after_help(MORE)
         .args_conflicts_with_subcommands(true)
-        .args(settings(&|_| true))
+        // The flags of `serve` work without the command too; its own help lists them.
+        .args(settings(&|_| true).into_iter().map(|flag| flag.hide(true)))
         .subcommand(serve())
         .subcommands(crate::model::commands())
         .subcommands([crate::copy::command(), crate::copy::export::command()])
@@ -41,7 +70,7 @@ pub(crate) fn command() -> Command {
         .subcommand(crate::lsp::command())
         .subcommand(keys())
         .subcommand(credentials())
-        .subcommand(Command::new("version").about("Prints the version"))
+        .subcommand(Command::new("version").about("Print the version"))
 }
 
 /// The id that a command is about.
@@ -51,14 +80,13 @@ pub(crate) fn id(arguments: &ArgMatches) -> &str {
 
 fn serve() -> Command {
     let files = Arg::new("models").value_name("MODELS").num_args(0..);
-    let files =
-        files.help("Models to serve: .kf files, or names of the systems that come with keyform [default: all systems]");
+    let files = files.help("Models to serve: .kf files or names of example systems [default: all example systems]");
     let no_systems = Arg::new("no-systems").long("no-systems").action(ArgAction::SetTrue);
-    let no_systems = no_systems.help("Serve none of the systems that come with keyform");
+    let no_systems = no_systems.help("Do not serve the example systems");
     let demo = Arg::new("demo").long("demo").action(ArgAction::SetTrue).conflicts_with_all(["models", "no-systems"]);
-    let demo = demo.help("Fill the systems that come with keyform with sample data, and tell what can be tried");
+    let demo = demo.help("Fill the example systems with sample data and print calls to try");
     Command::new("serve")
-        .about("Serves a data directory (the default), and models as an HTTP API")
+        .about("Serve the DynamoDB endpoint and the HTTP API of models (the default command)")
         .args([files, crate::place::variable(), crate::place::create_tables(), no_systems, demo])
         .args(settings(&|_| true))
         .after_help(SERVE)
@@ -66,46 +94,47 @@ fn serve() -> Command {
 
 fn keys() -> Command {
     let about = |setting: &Setting| ["data", "master_key_file"].contains(&setting.name);
-    let id = Arg::new("id").value_name("ID").required(true).help("The master key, as `keyform keys show` names it");
+    let id =
+        Arg::new("id").value_name("ID").required(true).help("Id of the master key, as printed by `keyform keys show`");
     let rewrite = Arg::new("rewrite").long("rewrite").action(ArgAction::SetTrue);
-    let rewrite = rewrite.help("Write all data anew under the new data key at once, instead of over time");
+    let rewrite = rewrite.help("Re-encrypt all data now instead of during later compactions");
     Command::new("keys")
-        .about("Shows and rotates the keys of encryption at rest")
+        .about("Show and rotate the keys of encryption at rest")
         .arg_required_else_help(true)
-        .subcommand(Command::new("show").about("Shows which keys there are, never the keys").args(settings(&about)))
+        .subcommand(Command::new("show").about("List key ids; never prints a key").args(settings(&about)))
         .subcommand(
             Command::new("rotate")
-                .about("Makes a new master key and a new data key")
+                .about("Create a new master key and a new data key")
                 .arg(rewrite)
                 .args(settings(&about))
                 .after_help(ROTATE),
         )
         .subcommand(
-            Command::new("forget").about("Removes an older master key from the file").arg(id).args(settings(&about)),
+            Command::new("forget").about("Remove an older master key from the file").arg(id).args(settings(&about)),
         )
 }
 
 fn credentials() -> Command {
     let about = |setting: &Setting| setting.name == "credentials_file";
-    let id = Arg::new("id").value_name("ACCESS_KEY_ID").help("The access key id");
-    let secret = Arg::new("secret").value_name("SECRET").help("Its secret; made up and shown once when not given");
+    let id = Arg::new("id").value_name("ACCESS_KEY_ID").help("Access key id");
+    let secret = Arg::new("secret").value_name("SECRET").help("Secret; generated and shown once when omitted");
     let replace = Arg::new("replace")
         .long("replace")
         .action(ArgAction::SetTrue)
-        .help("Gives an access key that is there already a new secret");
-    let add = Command::new("add").about("Adds an access key").args([id.clone(), secret, replace]);
+        .help("Replace the secret of an existing access key");
+    let add = Command::new("add").about("Add an access key").args([id.clone(), secret, replace]);
     Command::new("credentials")
-        .about("Keeps the access keys that may use the server")
+        .about("Manage the access keys that may sign requests")
         .arg_required_else_help(true)
         .subcommand(add.args(settings(&about)))
-        .subcommand(Command::new("list").about("Lists the access key ids").args(settings(&about)))
-        .subcommand(Command::new("remove").about("Removes an access key").arg(id.required(true)).args(settings(&about)))
+        .subcommand(Command::new("list").about("List the access key ids").args(settings(&about)))
+        .subcommand(Command::new("remove").about("Remove an access key").arg(id.required(true)).args(settings(&about)))
 }
 
 /// One flag for each of the settings wanted, and the one that names the file.
 pub(crate) fn settings(wanted: &dyn Fn(&Setting) -> bool) -> Vec<Arg> {
     let file =
-        Arg::new("config").long("config").value_name("FILE").help("The file with settings [default: ./keyform.toml]");
+        Arg::new("config").long("config").value_name("FILE").help("Configuration file [default: ./keyform.toml]");
     SETTINGS.iter().filter(|setting| wanted(setting)).map(flag).chain([file]).collect()
 }
 
@@ -115,5 +144,20 @@ fn flag(setting: &Setting) -> Arg {
     match setting.value {
         "" => arg.action(ArgAction::SetTrue),
         value => arg.value_name(value).allow_negative_numbers(true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_lists_each_command_in_one_group() {
+        let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        let command = commands();
+        let mut commands: Vec<&str> = command.get_subcommands().map(Command::get_name).chain(["help"]).collect();
+        listed.sort_unstable();
+        commands.sort_unstable();
+        assert_eq!(listed, commands);
     }
 }

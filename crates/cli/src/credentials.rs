@@ -15,7 +15,7 @@ pub(crate) fn add(config: &Config, id: Option<&str>, secret: Option<&str>, repla
     let id = id.unwrap_or(&fresh_id);
     if !replace && credentials.ids().any(|known| known == id) {
         return Err(Failure::new(format!(
-            "there is an access key {id} in {} already: --replace gives it a new secret",
+            "access key {id} already exists in {}: pass --replace to give it a new secret",
             file.display()
         )));
     }
@@ -49,7 +49,7 @@ pub(crate) fn remove(config: &Config, id: &str) -> Result<(), Failure> {
     let mut credentials = Credentials::load(&file)?;
     if !credentials.remove(id) {
         return Err(Failure::new(format!(
-            "there is no access key {id} in {}: `keyform credentials list` shows them",
+            "no access key {id} in {}: list them with `keyform credentials list`",
             file.display()
         )));
     }

@@ -40,7 +40,7 @@ pub(crate) fn arguments() -> Vec<Arg> {
 /// A variable in the names of tables.
 pub(crate) fn variable() -> Arg {
     Arg::new("variable").long("set").value_name("NAME=VALUE").action(ArgAction::Append).help(
-        "A variable in the names of tables: --set stage=dev; in a data directory, stage is `local` if it is not set",
+        "Value of a variable in table names, such as --set stage=dev; in a data directory `stage` defaults to `local`",
     )
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn create_tables() -> Arg {
     Arg::new("create-tables")
         .long("create-tables")
         .action(ArgAction::SetTrue)
-        .help("With --store dynamodb: make the tables that are not there yet")
+        .help("Create missing tables, with --store dynamodb")
 }
 
 /// What the variables in the names of tables stand for.
@@ -147,7 +147,7 @@ impl Place {
                 Remote::connect(Options { endpoint_url, region: option("region"), profile, credentials }).await,
             ));
         }
-        Err(Failure::new(format!("`{text}` is no store. {NAMES}")))
+        Err(Failure::new(format!("`{text}` is not a store. {NAMES}")))
     }
 
     /// What runs its operations.

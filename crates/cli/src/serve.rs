@@ -142,7 +142,7 @@ fn offer(config: &Config, request: &Request, store: Arc<dyn Execute>) -> Result<
     }
     if request.models.is_empty() {
         if !config.is_embedded() {
-            return Err(Failure::new("name the models to serve: a store elsewhere is served through models alone"));
+            return Err(Failure::new("name the models to serve: a remote store is served only through models"));
         }
         include_systems(config, request, &files, &applications);
     }
@@ -224,7 +224,7 @@ fn check_tables(runtime: &Runtime, files: &ModelFiles, request: &Request) -> Res
         return Ok(());
     }
     Err(Failure::new(format!(
-        "the store has no table {}: `keyform deploy apply` makes the tables of a model, or give --create-tables",
+        "the store has no table {}: create it with `keyform deploy apply` or pass --create-tables",
         missing.join(", ")
     )))
 }
@@ -328,7 +328,7 @@ fn settings(config: &Config, models: Models, token_keys: TokenKeys) -> Result<Se
 fn load_credentials(config: &Config) -> Result<Credentials, Failure> {
     if let Some(file) = config.credentials_file.as_ref().filter(|file| !file.exists()) {
         return Err(Failure::new(format!(
-            "there is no credentials file {}: `keyform credentials add` with the same --credentials-file makes it",
+            "no credentials file {}: create it with `keyform credentials add` and the same --credentials-file",
             file.display()
         )));
     }

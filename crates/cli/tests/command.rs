@@ -364,8 +364,13 @@ fn writes_into_a_directory_that_was_removed_are_refused() {
 fn help_and_version_are_printed() {
     let home = Home::new();
     let help = home.answer(&["--help"]);
-    for word in ["--port", "--data", "--durability", "credentials", "keys", "KEYFORM_PORT", "keyform.toml"] {
+    for word in ["schema document", "Model:", "Change:", "credentials", "keys", "KEYFORM_*", "keyform.toml"] {
         assert!(help.contains(word), "{word} is not in\n{help}");
+    }
+    assert!(!help.contains("--durability"), "the flags of `serve` are in its own help:\n{help}");
+    let serve = home.answer(&["serve", "--help"]);
+    for flag in ["--port", "--data", "--durability"] {
+        assert!(serve.contains(flag), "{flag} is not in\n{serve}");
     }
     assert_eq!(home.answer(&["version"]), format!("keyform {}\n", env!("CARGO_PKG_VERSION")));
 }

@@ -211,7 +211,7 @@ impl Config {
         let place = named.cloned().or_else(|| self.folder.as_ref().map(|folder| folder.join(name)));
         place.ok_or_else(|| {
             Failure::new(format!(
-                "the configuration folder for {name} is not known because HOME is not set: name the file with {how}"
+                "cannot find the configuration folder for {name} because HOME is not set: pass the file with {how}"
             ))
         })
     }

@@ -24,19 +24,25 @@ pub(crate) fn command() -> Command {
     let format = Arg::new("format").long("format").value_name("FORMAT").value_parser(["s3", "jsonl", "csv"]);
     let segments = Arg::new("segments").long("segments").value_name("N").value_parser(value_parser!(u32).range(1..));
     Command::new("export")
-        .about("Writes a table's items to files: DynamoDB's S3 layout, JSON lines or CSV")
-        .arg(Arg::new("table").value_name("TABLE").required(true).help("The table"))
-        .arg(Arg::new("from").long("from").value_name("STORE").default_value("data:./keyform-data").help("Where it is"))
+        .about("Export a table: DynamoDB's S3 layout, JSON lines or CSV")
+        .arg(Arg::new("table").value_name("TABLE").required(true).help("Table"))
+        .arg(
+            Arg::new("from")
+                .long("from")
+                .value_name("STORE")
+                .default_value("data:./keyform-data")
+                .help("Store of the table"),
+        )
         .arg(
             Arg::new("output")
                 .short('o')
                 .long("output")
                 .value_name("PATH")
                 .required(true)
-                .help("The file, or for s3 the folder; - is standard output"),
+                .help("Output file, or folder for s3; - writes to standard output"),
         )
-        .arg(format.default_value("jsonl").help("How items are written"))
-        .arg(segments.default_value("4").help("In how many parts, and files, s3 is written"))
+        .arg(format.default_value("jsonl").help("Format of the items"))
+        .arg(segments.default_value("4").help("Number of segments, and of files in the s3 format"))
         .after_help(format!("{NAMES}\n\n{MORE}"))
 }
 

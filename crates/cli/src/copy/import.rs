@@ -32,23 +32,23 @@ pub(crate) fn arguments() -> Vec<Arg> {
             .value_name("STORE")
             .requires("table")
             .conflicts_with("name")
-            .help("Write items to a table there: data:DIR, dynamodb:REGION, http://HOST:PORT"),
-        of_items("table").value_name("TABLE").help("The table"),
+            .help("Store to write items to: data:DIR, dynamodb:REGION or http://HOST:PORT"),
+        of_items("table").value_name("TABLE").help("Table"),
         of_items("format")
             .value_name("FORMAT")
             .value_parser(["s3", "jsonl", "csv"])
-            .help("What the file is [default: by its name]"),
-        of_items("key").value_name("NAME:TYPE,…").help("The key of the table, which is made if it is missing"),
-        of_items("overwrite").action(ArgAction::SetTrue).help("Write into a table that is not empty"),
+            .help("Format of the file [default: from its name]"),
+        of_items("key").value_name("NAME:TYPE,…").help("Key of the table; creates the table if it is missing"),
+        of_items("overwrite").action(ArgAction::SetTrue).help("Write to a table that is not empty"),
         of_items("write-units")
             .value_name("N")
             .value_parser(value_parser!(u64).range(1..))
-            .help("The most write units to use in a second"),
+            .help("Maximum write units per second"),
         Arg::new("checkpoint")
             .long("checkpoint")
             .value_name("FILE")
             .default_value("keyform-import.json")
-            .help("Where it is noted how far it is; the same command goes on there after it was stopped"),
+            .help("File of the checkpoint; the same command resumes from it"),
     ]
 }
 

@@ -39,23 +39,23 @@ pub(crate) fn command() -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     let checkpoint = Arg::new("checkpoint").long("checkpoint").value_name("FILE").default_value("keyform-copy.json");
     Command::new("copy")
-        .about("Moves tables from one store to another, and goes on where it was stopped")
+        .about("Copy tables between stores; resumes an interrupted copy")
         .arg(store("from", "Where the tables are"))
         .arg(store("to", "Where they go"))
-        .arg(table.help("A table, perhaps with another name there [default: all tables]"))
-        .arg(number("segments").default_value("8").help("In how many parts a table is read at once"))
-        .arg(number("write-units").help("The most write units to use in a second"))
+        .arg(table.help("Table to copy, with an optional new name in the target [default: all tables]"))
+        .arg(number("segments").default_value("8").help("Number of segments that are read in parallel"))
+        .arg(number("write-units").help("Maximum write units per second"))
         .arg(number("page-items").hide(true))
-        .arg(flag("overwrite", "Write into tables that are not empty"))
+        .arg(flag("overwrite", "Write to tables that are not empty"))
         .arg(flag("no-verify", "Do not compare both sides in the end"))
         .arg(flag("follow", "Bring over changes after the copy"))
         .arg(
             number("until-idle")
                 .value_name("SECONDS")
                 .requires("follow")
-                .help("Stop following when nothing changed for so long"),
+                .help("Stop following after this time without a change"),
         )
-        .arg(checkpoint.help("Where to keep how far it is"))
+        .arg(checkpoint.help("File of the checkpoint"))
         .after_help(format!("{NAMES}\n\n{MORE}"))
 }
 

@@ -31,11 +31,11 @@ pub(super) fn command() -> Command {
     };
     let seed = Arg::new("seed").long("seed").value_name("N").value_parser(value_parser!(u64));
     Command::new("legacy")
-        .about("Fills a table with data of the form before workspaces, to migrate")
-        .arg(count("items", 10_000_000, amount.items).help("So many saved items"))
-        .arg(count("settings", 10_000, amount.settings).help("So many settings"))
-        .arg(count("members", 100_000, amount.members).help("So many members"))
-        .arg(seed.default_value(amount.seed.to_string()).help("Another seed gives other records"))
+        .about("Fill a table with data in the old key format, to try a migration")
+        .arg(count("items", 10_000_000, amount.items).help("Number of saved items"))
+        .arg(count("settings", 10_000, amount.settings).help("Number of settings"))
+        .arg(count("members", 100_000, amount.members).help("Number of members"))
+        .arg(seed.default_value(amount.seed.to_string()).help("Seed of the generated records"))
         .args(place::arguments())
         .arg(place::create_tables())
         .after_help(MORE)
@@ -62,7 +62,7 @@ async fn write(place: &Place, arguments: &ArgMatches) -> Result<(Filled, String)
     let checked = Arc::new(Checked::read(MODEL));
     if let Some(table) = keyform::unnamed_table(&checked, &settings.variables) {
         return Err(Failure::new(format!(
-            "the table name {table} has a variable without a value: give --set NAME=VALUE"
+            "the table name {table} has a variable without a value: pass --set NAME=VALUE"
         )));
     }
     let runner = Runner::new(checked, place.store(), Arc::new(System), settings.clone())?;

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 
 pub(crate) fn command() -> Command {
     Command::new("demo")
-        .about("Shows what the systems that come with keyform do")
+        .about("Try the example systems")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(chat::command())

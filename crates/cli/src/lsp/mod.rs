@@ -25,7 +25,7 @@ use crate::failure::Failure;
 
 use document::Documents;
 
-const ABOUT: &str = "Runs the language server, for editors";
+const ABOUT: &str = "Run the language server for editors";
 const MORE: &str = "\
 Speaks the Language Server Protocol over standard input and output: findings while typing, completion inside templates and of fields, hover \
 with key condition and cost, go to definition, formatting. docs/editors.md says how to set editors up.";

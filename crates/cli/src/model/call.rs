@@ -108,8 +108,10 @@ impl<'a> Described<'a> {
         let mut body = Map::new();
         for (name, text) in given {
             let is_text = self.schema(name).is_none_or(|schema| has_type(schema, "string"));
-            let json =
-                || serde_json::from_str(text).map_err(|_| Failure::new(format!("`{text}` is no value for `{name}`")));
+            let json = || {
+                serde_json::from_str(text)
+                    .map_err(|_| Failure::new(format!("`{text}` is not a valid value for `{name}`")))
+            };
             body.insert(name.clone(), if is_text { Value::String(text.clone()) } else { json()? });
         }
         Ok(Value::Object(body))
@@ -140,7 +142,7 @@ pub(super) struct Server {
 impl Server {
     pub(super) fn new(url: &str, arguments: &ArgMatches) -> Result<Self, Failure> {
         if !url.starts_with("http://") && !url.starts_with("https://") {
-            return Err(Failure::new(format!("{url} is no address of a server: it begins with http:// or https://")));
+            return Err(Failure::new(format!("{url} is not a server URL: it must start with http:// or https://")));
         }
         let mut headers = Vec::new();
         let token = arguments.get_one::<String>("token").cloned().or_else(|| std::env::var("KEYFORM_TOKEN").ok());
@@ -206,7 +208,7 @@ fn answered((status, body): (u16, Bytes)) -> Result<Answered, Failure> {
         return Ok(Answered::Value(Value::Null));
     }
     let value: Value = serde_json::from_slice(&body)
-        .map_err(|_| Failure::new(format!("the server answered {status} with something that is not JSON")))?;
+        .map_err(|_| Failure::new(format!("the server answered {status} with a body that is not JSON")))?;
     if status < 300 {
         return Ok(Answered::Value(value));
     }

@@ -20,19 +20,34 @@ Without FILES, every .kf file below ./systems is checked or, if there is no such
 Exit codes: 0 when there are no errors, 1 when there are (or warnings, with --deny warnings), 2 when a file cannot be read.";
 
 pub(super) fn command() -> Command {
-    let files = Arg::new("files").value_name("FILES").num_args(0..).help("Models, .kf files; - reads standard input");
+    let files = Arg::new("files").value_name("FILES").num_args(0..).help("Models (.kf files); - reads standard input");
     let format = Arg::new("format").long("format").value_name("FORMAT").value_parser(["text", "json", "sarif"]);
     let deny = Arg::new("deny").long("deny").value_name("WHAT").value_parser(["warnings"]).action(ArgAction::Append);
     let target = Arg::new("target").long("target").value_name("STORE").value_parser(["dynamodb", "alternator"]);
     Command::new("check")
-        .about("Proves models: keys, indexes, reads, writes, expiry, evolution and figures")
+        .about("Check models: keys, indexes, reads, writes, expiry, evolution, cost")
         .arg(files)
-        .arg(format.default_value("text").help("How findings are printed"))
-        .arg(deny.help("Fail on warnings too"))
-        .arg(target.default_value("dynamodb").help("The store the model is checked for"))
-        .arg(Arg::new("against").long("against").value_name("OLD.kf").help("Check the change from an older model"))
-        .arg(Arg::new("samples").long("samples").value_name("ITEMS.jsonl").help("Hold real items against the model"))
-        .arg(Arg::new("explain").long("explain").value_name("CODE").help("Print the page of a code, such as K11"))
+        .arg(format.default_value("text").help("Output format of the findings"))
+        .arg(deny.help("Fail on this severity too"))
+        .arg(target.default_value("dynamodb").help("Store to check the model for"))
+        .arg(
+            Arg::new("against")
+                .long("against")
+                .value_name("OLD.kf")
+                .help("Also check the change from an older version of the model"),
+        )
+        .arg(
+            Arg::new("samples")
+                .long("samples")
+                .value_name("ITEMS.jsonl")
+                .help("File of real items to check against the model"),
+        )
+        .arg(
+            Arg::new("explain")
+                .long("explain")
+                .value_name("CODE")
+                .help("Print the documentation of a rule, such as K11"),
+        )
         .after_help(MORE)
 }
 
@@ -73,7 +88,7 @@ fn samples(file: &str) -> Result<Samples, Failure> {
 
 fn explain(code: &str) -> Result<ExitCode, Failure> {
     let Some(info) = catalogue::by_code(code) else {
-        return Err(Failure::new(format!("there is no code {code}. The codes are listed in docs/rules")));
+        return Err(Failure::new(format!("unknown rule {code}; docs/rules lists all rules")));
     };
     output::line(info.page.trim_end())?;
     Ok(ExitCode::SUCCESS)
@@ -103,7 +118,7 @@ fn paths(arguments: &ArgMatches) -> Result<Vec<String>, Failure> {
     }
     let found = source::all()?;
     if found.is_empty() {
-        return Err(Failure::new("there is no .kf file here. Name one: keyform check FILE"));
+        return Err(Failure::new("no .kf file in this directory; pass one: keyform check FILE"));
     }
     Ok(found)
 }

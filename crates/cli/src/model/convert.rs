@@ -13,15 +13,15 @@ use super::{file, source};
 pub(super) fn command() -> Command {
     let json = Arg::new("file").value_name("FILE.json").required(true);
     Command::new("model")
-        .about("Converts a model to JSON and back")
+        .about("Convert a model to JSON and back")
         .arg_required_else_help(true)
-        .subcommand(Command::new("json").about("Prints a model as JSON").arg(file()))
+        .subcommand(Command::new("json").about("Print a model as JSON").arg(file()))
         .subcommand(
             Command::new("text")
-                .about("Prints the text of a model that is given as JSON")
-                .arg(json.help("The model in JSON; - reads standard input")),
+                .about("Print the .kf text of a model in JSON")
+                .arg(json.help("Model in JSON; - reads standard input")),
         )
-        .subcommand(Command::new("schema").about("Prints the JSON Schema of a model in JSON"))
+        .subcommand(Command::new("schema").about("Print the JSON Schema of models in JSON"))
 }
 
 pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {

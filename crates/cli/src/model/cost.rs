@@ -17,9 +17,9 @@ Units, pages and index writes follow from the plans; rates come from the pattern
 
 pub(super) fn command() -> Command {
     Command::new("cost")
-        .about("Says what a model costs: units, pages, index writes, heat, storage, money")
+        .about("Estimate units, index writes, hot partitions, storage and dollars")
         .arg(file())
-        .arg(Arg::new("compare").long("compare").value_name("OLD.kf").help("Show what changed since another model"))
+        .arg(Arg::new("compare").long("compare").value_name("OLD.kf").help("Compare with another version of the model"))
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON"))
         .after_help(MORE)
 }

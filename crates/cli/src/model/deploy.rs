@@ -27,24 +27,24 @@ Exit codes: 0 when all is as the model says, 1 when something is refused or must
 
 pub(super) fn command() -> Command {
     let exit_code = Arg::new("exit-code").long("exit-code").action(ArgAction::SetTrue);
-    let exit_code = exit_code.help("Tell by the exit code whether there are changes");
-    let yes = Arg::new("yes").long("yes").short('y').action(ArgAction::SetTrue).help("Do not ask");
+    let exit_code = exit_code.help("Exit with 2 if there are changes");
+    let yes = Arg::new("yes").long("yes").short('y').action(ArgAction::SetTrue).help("Do not ask for confirmation");
     let longest = Arg::new("longest").long("longest").value_name("SECONDS").value_parser(clap::value_parser!(u64));
-    let longest = longest.help("The longest time to wait for one change [default: as long as it takes]");
+    let longest = longest.help("Maximum time to wait for one change [default: no limit]");
     Command::new("deploy")
-        .about("Makes and changes a store's tables as the model says")
+        .about("Create and change the tables of a store to match the model")
         .arg_required_else_help(true)
         .subcommand_required(true)
         .subcommand(
             Command::new("plan")
-                .about("Shows what would be made, changed and removed")
+                .about("Show what would be created, changed and removed")
                 .args(common())
                 .arg(exit_code)
                 .after_help(PLAN),
         )
         .subcommand(
             Command::new("apply")
-                .about("Makes it so; nothing is removed that --destroy does not name")
+                .about("Apply the plan; removes only what --destroy names")
                 .args(common())
                 .args([yes, longest])
                 .after_help(APPLY),
@@ -57,7 +57,7 @@ fn common() -> Vec<Arg> {
             "What may be removed, by its name in the store: TABLE, INDEX, TABLE/INDEX, TABLE/stream, TABLE/recovery",
         );
     let format = Arg::new("format").long("format").value_name("FORMAT").value_parser(["text", "json"]);
-    let format = format.default_value("text").help("How the plan is printed");
+    let format = format.default_value("text").help("Output format of the plan");
     [file()].into_iter().chain(place::arguments()).chain([destroy, format]).collect()
 }
 
@@ -143,7 +143,7 @@ fn print(plan: &Plan, arguments: &ArgMatches) -> Result<(), Failure> {
 /// Asks, if there is somebody to ask.
 fn is_wanted() -> Result<bool, Failure> {
     if !std::io::stdin().is_terminal() {
-        return Err(Failure::new("nobody is there to agree: add --yes"));
+        return Err(Failure::new("not a terminal, cannot ask for confirmation: pass --yes"));
     }
     let mut asked = std::io::stderr();
     asked.write_all(b"Make these changes? (yes/no) ")?;

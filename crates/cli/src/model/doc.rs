@@ -14,16 +14,16 @@ use super::{file, source};
 
 pub(super) fn command() -> Command {
     Command::new("doc")
-        .about("Prints the schema document of a model, as Markdown or as one HTML page")
+        .about("Generate the schema document, as Markdown or one HTML page")
         .arg(file())
         .arg(
             Arg::new("format")
                 .long("format")
                 .value_name("FORMAT")
                 .value_parser(["markdown", "html"])
-                .help("How to print it [default: by the ending of --output, else markdown]"),
+                .help("Output format [default: from the extension of --output, else markdown]"),
         )
-        .arg(Arg::new("output").long("output").short('o').value_name("FILE").help("Write it to a file"))
+        .arg(Arg::new("output").long("output").short('o').value_name("FILE").help("Output file"))
 }
 
 pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {

@@ -17,9 +17,9 @@ AWS command line, to Keyform with --endpoint-url http://localhost:8000.";
 
 pub(super) fn command() -> Command {
     Command::new("explain")
-        .about("Shows how each read and write runs: the plan, the request, the AWS command")
+        .about("Show the plan, the request and the AWS CLI command of each pattern")
         .arg(file())
-        .arg(Arg::new("pattern").value_name("PATTERN").help("The name of a pattern; * stands for any characters"))
+        .arg(Arg::new("pattern").value_name("PATTERN").help("Name of a pattern; * matches any characters"))
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON"))
         .after_help(MORE)
 }

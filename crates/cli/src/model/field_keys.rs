@@ -28,20 +28,21 @@ done is left alone, and --from goes on where it ended.";
 
 /// The command and its errands.
 pub(super) fn command() -> Command {
-    let file = || Arg::new("file").value_name("FILE").required(true).help("The file of field keys");
-    let id = Arg::new("id").value_name("ID").required(true).help("The key, as `keyform field-keys show` names it");
-    let model = Arg::new("file").value_name("MODEL").required(true).help("The model, a .kf file");
-    let from = Arg::new("from").long("from").value_name("POINT").help("Where an earlier run ended");
+    let file = || Arg::new("file").value_name("FILE").required(true).help("File of field keys");
+    let id =
+        Arg::new("id").value_name("ID").required(true).help("Id of the key, as printed by `keyform field-keys show`");
+    let model = Arg::new("file").value_name("MODEL").required(true).help("Model (.kf file)");
+    let from = Arg::new("from").long("from").value_name("POINT").help("Cursor of an interrupted run");
     Command::new("field-keys")
-        .about("Makes, shows and rotates the keys of encrypted fields")
+        .about("Create, show and rotate the keys of encrypted fields")
         .arg_required_else_help(true)
-        .subcommand(Command::new("new").about("Makes a file with one fresh key").arg(file()))
-        .subcommand(Command::new("show").about("Shows which keys there are, never the keys").arg(file()))
-        .subcommand(Command::new("rotate").about("Adds a fresh key, which seals from now on").arg(file()))
-        .subcommand(Command::new("forget").about("Removes an older key").args([file(), id]))
+        .subcommand(Command::new("new").about("Create a file with one new key").arg(file()))
+        .subcommand(Command::new("show").about("List key ids; never prints a key").arg(file()))
+        .subcommand(Command::new("rotate").about("Add a new key, which encrypts from now on").arg(file()))
+        .subcommand(Command::new("forget").about("Remove an older key").args([file(), id]))
         .subcommand(
             Command::new("reseal")
-                .about("Seals all encrypted fields of a model under the newest key")
+                .about("Re-encrypt all encrypted fields of a model with the newest key")
                 .arg(model)
                 .args(place::arguments())
                 .arg(from)
@@ -61,7 +62,7 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
         "forget" => {
             let id = KeyId::from_text(text("id")).ok_or_else(|| {
                 Failure::new(format!(
-                    "{} is no id of a key: see `keyform field-keys show {}`",
+                    "{} is not a key id: see `keyform field-keys show {}`",
                     text("id"),
                     file.display()
                 ))

@@ -13,19 +13,19 @@ use super::source;
 
 pub(super) fn command() -> Command {
     Command::new("fmt")
-        .about("Writes models in their one form")
+        .about("Format models")
         .arg(
             Arg::new("files")
                 .value_name("FILES")
                 .required(true)
                 .num_args(1..)
-                .help("Models, or folders with .kf files; - reads standard input and prints the model"),
+                .help("Models or folders of models; - formats standard input to standard output"),
         )
         .arg(
             Arg::new("check")
                 .long("check")
                 .action(ArgAction::SetTrue)
-                .help("Change nothing; name the files that would change, and end with 1 if there are any"),
+                .help("Do not write; list the files that would change and exit with 1 if there are any"),
         )
 }
 

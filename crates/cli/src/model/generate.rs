@@ -15,11 +15,17 @@ pub(super) fn command() -> Command {
     let targets: Vec<String> = TARGETS.iter().map(|target| format!("{:16} {}", target.name, target.about)).collect();
     let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
     Command::new("generate")
-        .about("Prints code, clients or infrastructure of a model")
-        .arg(Arg::new("target").value_name("TARGET").required(true).value_parser(names).help("What to print"))
+        .about("Generate Rust, TypeScript, Python, CloudFormation, Terraform or IAM")
+        .arg(Arg::new("target").value_name("TARGET").required(true).value_parser(names).help("What to generate"))
         .arg(file())
         .arg(place::variable())
-        .arg(Arg::new("output").short('o').long("output").value_name("FILE").help("Write there instead of printing"))
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("FILE")
+                .help("Output file [default: standard output]"),
+        )
         .after_help(format!("Targets:\n  {}", targets.join("\n  ")))
 }
 

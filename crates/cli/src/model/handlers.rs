@@ -33,40 +33,40 @@ pub(super) fn command() -> Command {
         }
     };
     let letters = Command::new("dead-letters")
-        .about("Changes that a handler could not take")
+        .about("List changes that a handler failed to process")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands(steps.map(step))
         .after_help(MORE);
     Command::new("handlers")
-        .about("Looks after the handlers of a model")
+        .about("Inspect the change handlers of a model")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(letters)
 }
 
 fn handler() -> Arg {
-    Arg::new("handler").value_name("HANDLER").help("The handler; all of the model if it is not given")
+    Arg::new("handler").value_name("HANDLER").help("Handler [default: all handlers of the model]")
 }
 
 fn change() -> Arg {
-    Arg::new("change").long("change").value_name("ID").help("Only the letter of this change")
+    Arg::new("change").long("change").value_name("ID").help("Select only the dead letter of this change")
 }
 
 fn all() -> Arg {
-    Arg::new("all").long("all").action(ArgAction::SetTrue).conflicts_with("change").help("All letters")
+    Arg::new("all").long("all").action(ArgAction::SetTrue).conflicts_with("change").help("Select all dead letters")
 }
 
 fn table() -> Arg {
     Arg::new("checkpoints")
         .long("checkpoints-table")
         .value_name("TABLE")
-        .help("The table that the program keeps its checkpoints in, if it is not keyform-checkpoints")
+        .help("Table of the handlers' checkpoints, if it is not keyform-checkpoints")
 }
 
 fn format() -> Arg {
     let format = Arg::new("format").long("format").value_name("FORMAT").value_parser(["text", "jsonl"]);
-    format.default_value("text").help("How to print: for people, or a line of JSON for each letter")
+    format.default_value("text").help("Output format: text, or one JSON line per dead letter")
 }
 
 pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -122,7 +122,7 @@ async fn wanted(letters: &DeadLetters, arguments: &ArgMatches) -> Result<Vec<Dea
     let Some(change) = arguments.try_get_one::<String>("change").ok().flatten() else { return Ok(found) };
     found.retain(|letter| letter.change == *change);
     match found.is_empty() {
-        true => Err(Failure::new(format!("there is no dead letter of the change {change}"))),
+        true => Err(Failure::new(format!("no dead letter for the change {change}"))),
         false => Ok(found),
     }
 }

@@ -17,14 +17,14 @@ NoSQL Workbench. Tables, indexes and settings are complete; key templates and ac
 
 pub(super) fn command() -> Command {
     Command::new("import")
-        .about("Makes a starting model from a template or a description of tables; with --to, writes items of files to a table")
+        .about("Create a model from CloudFormation, SAM or DescribeTable; with --to, import items")
         .arg(
             Arg::new("file")
                 .value_name("FILE")
                 .required(true)
-                .help("The template or description; - reads standard input. With --to: the file or folder of items"),
+                .help("Template or table description; - reads standard input. With --to: file or folder of items"),
         )
-        .arg(Arg::new("name").long("name").value_name("NAME").help("The model's name [default: the file's]"))
+        .arg(Arg::new("name").long("name").value_name("NAME").help("Name of the model [default: the name of the file]"))
         .args(crate::copy::import::arguments())
         .after_help(format!("{MORE}\n\n{}", crate::copy::import::MORE))
 }

@@ -42,7 +42,7 @@ pub(super) fn command() -> Command {
         }
     };
     Command::new("migrate")
-        .about("Moves items of an older form to the new one while readers and writers go on")
+        .about("Move items to a new key format while the application keeps running")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands(steps.map(step))
@@ -51,9 +51,7 @@ pub(super) fn command() -> Command {
 
 fn format() -> Arg {
     let format = Arg::new("format").long("format").value_name("FORMAT").value_parser(["text", "json"]);
-    format
-        .default_value("text")
-        .help("How to print: for people, or as JSON with progress as lines of JSON on standard error")
+    format.default_value("text").help("Output format: text, or JSON with progress as JSON lines on standard error")
 }
 
 fn budget() -> Arg {
@@ -61,28 +59,27 @@ fn budget() -> Arg {
         .long("write-units-per-second")
         .value_name("UNITS")
         .value_parser(clap::value_parser!(f64))
-        .help("Write units a second at most, so that the application keeps its share")
+        .help("Maximum write units per second, so that the application keeps its share")
 }
 
 fn take_over() -> Arg {
     Arg::new("take-over")
         .long("take-over")
         .action(ArgAction::SetTrue)
-        .help("Take the lease although another run holds it, because that one is known to be gone")
+        .help("Take over the lease of another run that is known to have died")
 }
 
 fn no_wait() -> Arg {
     Arg::new("no-wait")
         .long("no-wait")
         .action(ArgAction::SetTrue)
-        .help("Do not wait until every copy of the application knows, because none runs")
+        .help("Skip the grace period; only safe when no instance of the application is running")
 }
 
 fn rehearse() -> Arg {
-    Arg::new("rehearse")
-        .long("rehearse")
-        .action(ArgAction::SetTrue)
-        .help("Run everything on a copy, and say what came of it; the tables are only read. The copy is in memory, up to 512 MB of items")
+    Arg::new("rehearse").long("rehearse").action(ArgAction::SetTrue).help(
+        "Run the migration on a copy in memory (up to 512 MB of items) and report the result; the tables are only read",
+    )
 }
 
 fn tables_prefix() -> Arg {
@@ -91,7 +88,7 @@ fn tables_prefix() -> Arg {
         .value_name("PREFIX")
         .requires("rehearse")
         .value_parser(clap::builder::NonEmptyStringValueParser::new())
-        .help("Rehearse on copies in the store itself, of which the names begin with this; they are removed in the end")
+        .help("Rehearse on copies in the store itself; their names start with this prefix and they are deleted at the end")
 }
 
 pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {

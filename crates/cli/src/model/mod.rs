@@ -72,5 +72,5 @@ fn file() -> Arg {
     Arg::new("file")
         .value_name("FILE")
         .required(true)
-        .help("The model: a .kf file, the name of a system that comes with keyform, or - for standard input")
+        .help("Model: a .kf file, the name of an example system, or - for standard input")
 }

@@ -29,26 +29,35 @@ pub(super) fn command() -> Command {
     let format = Arg::new("format").long("format").value_name("FORMAT").value_parser(["table", "json", "jsonl"]);
     let text = |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value);
     Command::new("run")
-        .about("Calls a pattern of a model against a data directory, a server or DynamoDB")
-        .arg(Arg::new("file").value_name("MODEL").required(true).help("The model: a .kf file, or the name of a system"))
-        .arg(Arg::new("pattern").value_name("PATTERN").required(true).help("The read or write"))
-        .arg(Arg::new("arguments").value_name("NAME=VALUE").num_args(0..).help("Its arguments"))
+        .about("Call one pattern on a data directory, a server or DynamoDB")
+        .arg(
+            Arg::new("file")
+                .value_name("MODEL")
+                .required(true)
+                .help("Model: a .kf file or the name of an example system"),
+        )
+        .arg(Arg::new("pattern").value_name("PATTERN").required(true).help("Name of the read or write"))
+        .arg(Arg::new("arguments").value_name("NAME=VALUE").num_args(0..).help("Arguments of the pattern"))
         .args(place::arguments())
         .arg(place::create_tables())
         .arg(
             text("as", "CLAIM=VALUE")
                 .action(ArgAction::Append)
-                .help("Call as someone with this claim, not as the system"),
+                .help("Claim of the caller; without any, the call runs as the system"),
         )
-        .arg(text("cursor", "CURSOR").help("Where the last page ended"))
-        .arg(Arg::new("all").long("all").action(ArgAction::SetTrue).help("Follow the pages to the end"))
-        .arg(text("server", "URL").conflicts_with_all(["data", "store"]).help("Call a server of models"))
+        .arg(text("cursor", "CURSOR").help("Cursor of the next page"))
+        .arg(Arg::new("all").long("all").action(ArgAction::SetTrue).help("Read all pages"))
+        .arg(
+            text("server", "URL")
+                .conflicts_with_all(["data", "store"])
+                .help("Call a running server instead of a store"),
+        )
         .arg(
             text("token", "TOKEN")
                 .requires("server")
-                .help("With --server: the caller's bearer token [env: KEYFORM_TOKEN]"),
+                .help("Bearer token of the caller, with --server [env: KEYFORM_TOKEN]"),
         )
-        .arg(format.default_value("table").help("How to print the answer"))
+        .arg(format.default_value("table").help("Output format"))
         .after_help(MORE)
 }
 
@@ -110,7 +119,7 @@ async fn runner(place: &Place, checked: Checked, arguments: &ArgMatches) -> Resu
     }
     if let Some(table) = keyform::unnamed_table(&checked, &settings.variables) {
         return Err(Failure::new(format!(
-            "the table name {table} has a variable without a value: give --set NAME=VALUE"
+            "the table name {table} has a variable without a value: pass --set NAME=VALUE"
         )));
     }
     let runner = Runner::new(Arc::new(checked), place.store(), Arc::new(System), settings)?;
@@ -198,7 +207,7 @@ fn typed_claims(checked: &Checked, given: Vec<(String, String)>) -> Result<Attri
         let Some(field) = fields.iter().find(|field| field.name == name) else {
             let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
             let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
-            return Err(Failure::new(format!("a caller of this model has no `{name}`, but {known}")));
+            return Err(Failure::new(format!("unknown claim `{name}`; this model's caller has: {known}")));
         };
         let typed = json::from_text(&value, &field.kind).filter(|value| fits(value, &field.kind));
         let wrong = || Failure::new(format!("`{name}` of the caller is not {}", in_words(&field.kind)));
@@ -223,13 +232,13 @@ fn parameters<'a>(checked: &'a Checked, pattern: &str) -> Result<&'a [Parameter]
 
 pub(super) fn unknown_argument(pattern: &str, name: &str, known: &[&str]) -> Failure {
     let takes = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    Failure::new(format!("`{pattern}` has no argument `{name}`; it takes {takes}"))
+    Failure::new(format!("unknown argument `{name}`; `{pattern}` takes {takes}"))
 }
 
 pub(super) fn unknown_pattern<'a>(pattern: &str, names: impl Iterator<Item = &'a str>) -> Failure {
     let near = names.max_by(|one, other| strsim::jaro(one, pattern).total_cmp(&strsim::jaro(other, pattern)));
     let hint = near.map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
-    Failure::new(format!("the model has no pattern `{pattern}`.{hint}"))
+    Failure::new(format!("unknown pattern `{pattern}`.{hint}"))
 }
 
 /// The type of an argument; of a list of values, a list of them.

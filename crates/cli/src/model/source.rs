@@ -25,7 +25,10 @@ pub(super) fn read(path: &str) -> Result<String, Failure> {
         }
         std::io::ErrorKind::NotFound if !path.contains(['.', '/']) => {
             let names: Vec<&str> = systems::SYSTEMS.iter().map(|system| system.name).collect();
-            Failure::new(format!("there is no file {path}, and no system of that name; there are {}", names.join(", ")))
+            Failure::new(format!(
+                "no file or example system named {path}; the example systems are {}",
+                names.join(", ")
+            ))
         }
         _ => Failure::new(format!("cannot read {path}: {error}")),
     })

@@ -20,21 +20,16 @@ server has the model. It ends with Ctrl-C, or after --lines N. See docs/live.md.
 
 pub(super) fn command() -> Command {
     let text = |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value);
-    let lines = text("lines", "N").value_parser(value_parser!(u64)).help("End after so many lines");
+    let lines = text("lines", "N").value_parser(value_parser!(u64)).help("Exit after this number of lines");
     let claim = text("as", "CLAIM=VALUE").action(ArgAction::Append);
     Command::new("watch")
-        .about("Follows a read live: what is there, then every change")
-        .arg(
-            Arg::new("file")
-                .value_name("MODEL")
-                .required(true)
-                .help("The model, by the name that the server has for it"),
-        )
-        .arg(Arg::new("pattern").value_name("READ").required(true).help("The read"))
-        .arg(Arg::new("arguments").value_name("NAME=VALUE").num_args(0..).help("Its arguments"))
-        .arg(text("server", "URL").default_value("http://127.0.0.1:8000").help("The server"))
-        .arg(text("token", "TOKEN").help("The caller's bearer token [env: KEYFORM_TOKEN]"))
-        .arg(claim.help("For development: watch as someone with this claim"))
+        .about("Follow a read live: the current items, then each change")
+        .arg(Arg::new("file").value_name("MODEL").required(true).help("Name of a model that the server serves"))
+        .arg(Arg::new("pattern").value_name("READ").required(true).help("Name of the read"))
+        .arg(Arg::new("arguments").value_name("NAME=VALUE").num_args(0..).help("Arguments of the pattern"))
+        .arg(text("server", "URL").default_value("http://127.0.0.1:8000").help("URL of the server"))
+        .arg(text("token", "TOKEN").help("Bearer token of the caller [env: KEYFORM_TOKEN]"))
+        .arg(claim.help("Claim of the caller; development mode only"))
         .arg(lines)
         .after_help(MORE)
 }
@@ -50,7 +45,7 @@ async fn follow(arguments: &ArgMatches) -> Result<(), Failure> {
     let api = server.get(&format!("/v1/{model}/openapi.json")).await?;
     let described = Described::find(&api, &model, pattern)?;
     if !described.is_read {
-        return Err(Failure::new(format!("`{pattern}` is no read: only reads can be followed")));
+        return Err(Failure::new(format!("`{pattern}` is not a read; only reads can be followed")));
     }
     let given = pairs(arguments, "arguments")?;
     described.check(pattern, &given)?;

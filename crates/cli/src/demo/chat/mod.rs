@@ -31,11 +31,14 @@ code that /invite makes. /help shows what can be typed.";
 pub(crate) fn command() -> Command {
     let text = |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value);
     Command::new("chat")
-        .about("Chats in a terminal, with others who do the same")
-        .arg(text("url", "URL").default_value("http://127.0.0.1:8000").help("The server"))
-        .arg(text("name", "NAME").help("What others see [default: the name of the user of this machine]"))
-        .arg(text("email", "EMAIL").help("The address of the account [default: NAME@example.com]"))
-        .arg(text("password", "PASSWORD").help("Its password [default: one made of the name, for trying it out]"))
+        .about("Chat in the terminal with other terminals")
+        .arg(text("url", "URL").default_value("http://127.0.0.1:8000").help("URL of the server"))
+        .arg(text("name", "NAME").help("Displayed name [default: the user name on this machine]"))
+        .arg(text("email", "EMAIL").help("E-mail address of the account [default: NAME@example.com]"))
+        .arg(
+            text("password", "PASSWORD")
+                .help("Password of the account [default: derived from the name, for trying it out]"),
+        )
         .after_help(MORE)
 }
 

@@ -28,7 +28,7 @@ impl Remote {
     pub(super) fn new(url: &str) -> Result<(Self, mpsc::UnboundedReceiver<Heard>), Failure> {
         let url = url.trim_end_matches('/');
         if !url.starts_with("http://") && !url.starts_with("https://") {
-            return Err(Failure::new(format!("{url} is no address of a server: it begins with http:// or https://")));
+            return Err(Failure::new(format!("{url} is not a server URL: it must start with http:// or https://")));
         }
         let connector = HttpsConnectorBuilder::new().with_native_roots()?.https_or_http().enable_http1().build();
         let client = Client::builder(TokioExecutor::new()).build(connector);
@@ -101,7 +101,7 @@ fn cause(error: &dyn std::error::Error) -> String {
 }
 
 fn answered(status: u16, body: &[u8]) -> Result<Value, Trouble> {
-    let strange = || Trouble::new(format!("the server answered {status} with something that is not JSON"));
+    let strange = || Trouble::new(format!("the server answered {status} with a body that is not JSON"));
     let value = if body.is_empty() { Value::Null } else { serde_json::from_slice(body).map_err(|_| strange())? };
     if status < 300 {
         return Ok(value);
