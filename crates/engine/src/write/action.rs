@@ -96,6 +96,16 @@ impl<'a> Action<'a> {
         Some(ItemCollectionMetrics { key, size_gigabytes: [0.0, 1.0] })
     }
 
+    /// How much of the 4 MB of a transaction the action takes: what it writes, and otherwise the key that it names. The item
+    /// that a delete or a check finds does not count, because the transaction carries nothing of it.
+    pub fn bytes(&self, new: Option<&Item>) -> usize {
+        match &self.effect {
+            Effect::Put(item) => item.size(),
+            Effect::Update(_) => new.map_or_else(|| size::of_attributes(self.source), Item::size),
+            Effect::Delete | Effect::Check => size::of_attributes(self.source),
+        }
+    }
+
     /// The item after the write, given the one before.
     pub fn decide(&self, old: Option<&Item>) -> Result<Option<Item>, Error> {
         if !self.condition.is_none_or(|condition| condition.holds(old)) {
