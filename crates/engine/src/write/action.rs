@@ -5,7 +5,7 @@ use keyform_core::error::request::nested_too_deep;
 use keyform_core::expression::{Condition, Update, update};
 use keyform_core::limits::ITEM_BYTES_MAX;
 use keyform_core::operation::{ItemCollectionMetrics, ReturnItemCollectionMetrics};
-use keyform_core::value::size;
+use keyform_core::value::{name, size};
 use keyform_core::{Attributes, Error, Item};
 
 use crate::catalog::Table;
@@ -124,8 +124,10 @@ impl<'a> Action<'a> {
     }
 }
 
-/// A new item is neither too large nor nested too deep: a deeper one could not be read again.
+/// A new item is neither too large nor nested too deep (a deeper one could not be read again), and all its names are valid.
+/// Requests check names as they are read; this holds for every other way to an item: files, copies, calls in process.
 fn check_extent(item: &Attributes) -> Result<(), Error> {
+    name::check_all(item)?;
     if size::of_attributes(item) > ITEM_BYTES_MAX {
         return Err(texts::item_too_large());
     }
