@@ -2,6 +2,10 @@
 
 /// The largest item, names and values added up.
 pub const ITEM_BYTES_MAX: usize = 400 * 1024;
+/// The longest name of an attribute.
+pub const ATTRIBUTE_NAME_BYTES_MAX: usize = 65_535;
+/// The longest name of an attribute that a key, an index's list of copied attributes or the time to live names.
+pub const KEY_NAME_BYTES_MAX: usize = 255;
 /// The largest partition key value.
 pub const PARTITION_KEY_BYTES_MAX: usize = 2048;
 /// The largest sort key value.

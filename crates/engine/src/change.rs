@@ -147,10 +147,11 @@ impl WriteCost {
     }
 }
 
-/// The seconds at which an item expires, if the attribute is a number that counts as a time.
+/// The second in which an item expires, if the attribute is a number that counts as a time. The service compares it with the
+/// seconds since 1970, so a fraction is cut off; what is negative or beyond 64 bits is no time.
 pub fn expiry_secs(item: &Item, attribute: &str) -> Option<u64> {
     match item.get(attribute)? {
-        ValueRef::N(number) => number.to_i64().and_then(|secs| u64::try_from(secs).ok()),
+        ValueRef::N(number) => number.whole_i64().and_then(|secs| u64::try_from(secs).ok()),
         _ => None,
     }
 }

@@ -61,6 +61,67 @@ fn expired_items_go_from_table_and_index_and_the_stream_says_who_did_it() {
 }
 
 #[test]
+fn any_number_of_seconds_counts_as_a_time_and_nothing_else_does() {
+    on_both(|world| {
+        table_with_index_and_stream(world);
+        switch(world, true);
+        let number = |text: &str| AttributeValue::N(text.parse().unwrap());
+        let past = NOW_SECS - 100;
+        let expiring = [format!("{past}.5"), format!("{past}.99999999999999999999"), format!("{past}00e-2"), {
+            let (first, rest) = (past / 1_000_000_000, past % 1_000_000_000);
+            format!("{first}.{rest:09}E+9")
+        }];
+        for text in &expiring {
+            world.put(thing(text, number(text)));
+        }
+        let staying = [
+            format!("{}.5", NOW_SECS + 1000),
+            format!("{NOW_SECS}.5"),
+            format!("-{past}.5"),
+            format!("-{past}"),
+            "0.5".to_owned(),
+            "-0.5".to_owned(),
+            "1e-130".to_owned(),
+            "9.9e125".to_owned(),
+            "-9.9e125".to_owned(),
+            "9223372036854775807".to_owned(),
+            "9223372036854775808.5".to_owned(),
+            format!("{}.5", NOW_SECS - FIVE_YEARS_SECS - 2),
+            format!("{past}000"),
+        ];
+        for text in &staying {
+            world.put(thing(text, number(text)));
+        }
+        world.sweep();
+        let mut left: Vec<String> =
+            staying.iter().map(|text| format!("{:?}", AttributeValue::from(text.as_str()))).collect();
+        let mut found = names(&world.scan(None));
+        left.sort();
+        found.sort();
+        assert_eq!(found, left);
+        world.env.advance_ms(1_000);
+        world.sweep();
+        assert_eq!(world.scan(None).len(), staying.len() - 1, "a fraction ends with its second");
+    });
+}
+
+#[test]
+fn a_time_with_a_fraction_can_be_moved() {
+    on_both(|world| {
+        table_with_index_and_stream(world);
+        switch(world, true);
+        let number = |text: String| AttributeValue::N(text.parse().unwrap());
+        world.put(thing("a", number(format!("{}.25", NOW_SECS - 10))));
+        world.put(thing("a", number(format!("{}.75", NOW_SECS + 10))));
+        world.sweep();
+        assert_eq!(world.scan(None).len(), 1);
+        world.env.advance_ms(12_000);
+        world.sweep();
+        assert_eq!(world.scan(None).len(), 0);
+    });
+}
+
+#[test]
 fn an_item_whose_time_was_moved_stays() {
     on_both(|world| {
         table_with_index_and_stream(world);

@@ -308,9 +308,10 @@ pub fn placeholder_too_long(parameter: &'static str, size: usize) -> Error {
     ))
 }
 
-/// A name placeholder stands for nothing.
-pub fn placeholder_name_empty(key: &str) -> Error {
-    Error::validation(format!("ExpressionAttributeNames contains invalid value: Empty attribute name for key {key}"))
+/// A name placeholder stands for a name that is not valid, for that reason.
+pub fn placeholder_name(reason: &Error, key: &str) -> Error {
+    let reason = reason.message();
+    Error::validation(format!("ExpressionAttributeNames contains invalid value: {reason} for key {key}"))
 }
 
 /// Placeholders of the map are used nowhere.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, expression as texts};
-use crate::value::{AttributeValue, Value};
+use crate::value::{AttributeValue, Value, name};
 
 const NAMES: &str = "ExpressionAttributeNames";
 const VALUES: &str = "ExpressionAttributeValues";
@@ -38,15 +38,15 @@ impl Substitutions {
     /// Checks the two maps of a request.
     ///
     /// # Errors
-    /// When a map is there but empty, a key is no placeholder, or a name is empty.
+    /// When a map is there but empty, a key is no placeholder, or a name is empty or too long.
     pub fn new(
         names: Option<BTreeMap<String, String>>,
         values: Option<BTreeMap<String, AttributeValue>>,
     ) -> Result<Self, Error> {
         if let Some(names) = &names {
             check_keys(NAMES, '#', names)?;
-            if let Some((key, _)) = names.iter().find(|(_, name)| name.is_empty()) {
-                return Err(texts::placeholder_name_empty(key));
+            for (key, name) in names {
+                name::check(name).map_err(|reason| texts::placeholder_name(&reason, key))?;
             }
         }
         if let Some(values) = &values {

@@ -14,7 +14,7 @@ use super::ast::{Path, PathElement, Projection, SetValue, Update, UpdateOperand}
 use crate::error::{Error, expression as texts, legacy};
 use crate::limits::NESTING_DEPTH_MAX;
 use crate::value::size::levels;
-use crate::value::{AttributeValue, Attributes, Item, Number, Value};
+use crate::value::{AttributeValue, Attributes, Item, Number, Value, name};
 
 /// The item after the update.
 ///
@@ -235,6 +235,7 @@ fn write(item: &mut Attributes, path: &Path, value: AttributeValue) -> Result<()
     if path.elements.len() - 1 + levels(&value) > NESTING_DEPTH_MAX {
         return Err(texts::update_nesting_too_deep());
     }
+    check_names(path, &value)?;
     match parent(item, path).ok_or_else(texts::update_path_invalid)? {
         Parent::Map(map, name) => {
             map.insert(name.to_owned(), value);
@@ -245,6 +246,17 @@ fn write(item: &mut Attributes, path: &Path, value: AttributeValue) -> Result<()
         },
     }
     Ok(())
+}
+
+/// Only what is written is checked, so that an item with a bad name from elsewhere can still be mended.
+fn check_names(path: &Path, value: &AttributeValue) -> Result<(), Error> {
+    for element in &path.elements {
+        match element {
+            PathElement::Attribute(attribute) => name::check(attribute)?,
+            PathElement::Index(_) => {}
+        }
+    }
+    name::check_value(value)
 }
 
 fn remove(item: &mut Attributes, path: &Path) -> Result<(), Error> {

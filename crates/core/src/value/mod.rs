@@ -5,10 +5,11 @@
 //! * Encoding is canonical: maps are sorted by name, sets and numbers normalised. Two values are equal exactly when their
 //!   bytes are.
 //!
-//! The bytes are described in [`encoding`]; numbers in [`number`]; sizes as the service counts them in [`size`].
+//! The bytes are described in [`encoding`]; numbers in [`number`]; names in [`name`]; sizes as the service counts them in [`size`].
 
 pub mod encoding;
 pub mod item;
+pub mod name;
 pub mod number;
 pub mod size;
 mod tree;

@@ -76,6 +76,19 @@ impl Number {
         i64::try_from(if self.negative { -magnitude } else { magnitude }).ok()
     }
 
+    /// The number without its fraction as an `i64`, rounded down, if it is in range.
+    pub fn whole_i64(&self) -> Option<i64> {
+        if self.exponent >= 0 {
+            return self.to_i64();
+        }
+        let scale = 10u128.checked_pow(u32::from(self.exponent.unsigned_abs()));
+        // A scale beyond 128 bits is larger than any coefficient.
+        let whole = scale.map_or(0, |scale| self.coefficient / scale);
+        let magnitude = i128::try_from(whole).ok()?;
+        // Normalised, a number with a negative exponent always has a fraction.
+        i64::try_from(if self.negative { -magnitude - 1 } else { magnitude }).ok()
+    }
+
     /// The sum.
     ///
     /// # Errors
@@ -409,6 +422,27 @@ mod tests {
 
     fn parse(text: &str) -> Result<Number, NumberError> {
         text.parse()
+    }
+
+    #[test]
+    fn fractions_are_cut_off_downwards() {
+        for (text, whole) in [
+            ("0", Some(0)),
+            ("1700000000.5", Some(1_700_000_000)),
+            ("0.999", Some(0)),
+            ("1e-130", Some(0)),
+            ("-0.5", Some(-1)),
+            ("-1", Some(-1)),
+            ("-1.5", Some(-2)),
+            ("1.7e9", Some(1_700_000_000)),
+            ("9223372036854775807.9", Some(i64::MAX)),
+            ("9223372036854775808.5", None),
+            ("-9223372036854775808", Some(i64::MIN)),
+            ("-9223372036854775808.5", None),
+            ("9e125", None),
+        ] {
+            assert_eq!(parse(text).map(|number| number.whole_i64()), Ok(whole), "{text}");
+        }
     }
 
     #[test]

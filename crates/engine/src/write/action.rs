@@ -5,7 +5,7 @@ use keyform_core::error::request::nested_too_deep;
 use keyform_core::expression::{Condition, Update, update};
 use keyform_core::limits::ITEM_BYTES_MAX;
 use keyform_core::operation::{ItemCollectionMetrics, ReturnItemCollectionMetrics};
-use keyform_core::value::size;
+use keyform_core::value::{name, size};
 use keyform_core::{Attributes, Error, Item};
 
 use crate::catalog::Table;
@@ -96,6 +96,16 @@ impl<'a> Action<'a> {
         Some(ItemCollectionMetrics { key, size_gigabytes: [0.0, 1.0] })
     }
 
+    /// How much of the 4 MB of a transaction the action takes: what it writes, and otherwise the key that it names. The item
+    /// that a delete or a check finds does not count, because the transaction carries nothing of it.
+    pub fn bytes(&self, new: Option<&Item>) -> usize {
+        match &self.effect {
+            Effect::Put(item) => item.size(),
+            Effect::Update(_) => new.map_or_else(|| size::of_attributes(self.source), Item::size),
+            Effect::Delete | Effect::Check => size::of_attributes(self.source),
+        }
+    }
+
     /// The item after the write, given the one before.
     pub fn decide(&self, old: Option<&Item>) -> Result<Option<Item>, Error> {
         if !self.condition.is_none_or(|condition| condition.holds(old)) {
@@ -114,8 +124,10 @@ impl<'a> Action<'a> {
     }
 }
 
-/// A new item is neither too large nor nested too deep: a deeper one could not be read again.
+/// A new item is neither too large nor nested too deep (a deeper one could not be read again), and all its names are valid.
+/// Requests check names as they are read; this holds for every other way to an item: files, copies, calls in process.
 fn check_extent(item: &Attributes) -> Result<(), Error> {
+    name::check_all(item)?;
     if size::of_attributes(item) > ITEM_BYTES_MAX {
         return Err(texts::item_too_large());
     }

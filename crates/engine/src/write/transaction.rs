@@ -60,7 +60,7 @@ impl Engine {
         for (action, reason) in actions.iter().zip(&mut reasons) {
             match self.decide_one(action)? {
                 Ok(one) => {
-                    bytes += one.new.as_ref().or(one.old.as_ref()).map_or(0, Item::size);
+                    bytes += action.bytes(one.new.as_ref());
                     decided.push(one);
                 }
                 Err(error) => *reason = texts::reason(&error),

@@ -2,7 +2,7 @@
 
 use keyform_core::error::constraint::Violations;
 use keyform_core::error::request;
-use keyform_core::limits::TAGS_MAX;
+use keyform_core::limits::{KEY_NAME_BYTES_MAX, TAGS_MAX};
 use keyform_core::operation::{ListTagsOfResource, TagResource, TimeToLive, UntagResource, UpdateTimeToLive};
 use keyform_core::table::Tag;
 use keyform_core::{Error, Operation};
@@ -12,7 +12,6 @@ use super::{Body, table_name};
 use crate::Echo;
 use crate::json::Reader;
 
-const TTL_ATTRIBUTE_LENGTH_MAX: usize = 255;
 const TAG_KEY_LENGTH_MAX: usize = 128;
 const TAG_VALUE_LENGTH_MAX: usize = 256;
 
@@ -192,7 +191,7 @@ fn check_expiry(violations: &mut Violations, raw: &Raw) {
     match attribute.as_deref() {
         None => violations.null(member),
         Some("") => violations.short("", member, 1),
-        Some(name) if name.len() > TTL_ATTRIBUTE_LENGTH_MAX => violations.long(name, member, TTL_ATTRIBUTE_LENGTH_MAX),
+        Some(name) if name.len() > KEY_NAME_BYTES_MAX => violations.long(name, member, KEY_NAME_BYTES_MAX),
         Some(_) => {}
     }
 }

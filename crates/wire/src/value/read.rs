@@ -10,14 +10,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use keyform_core::error::request;
 use keyform_core::limits::NESTING_DEPTH_MAX;
+use keyform_core::value::name;
 use keyform_core::{AttributeValue, Attributes, Error, Number};
 
 use crate::json::{Kind, Reader};
 
 /// A value, or why what stands in the request is none.
 pub(crate) type Checked<T> = Result<T, Error>;
-
-const ATTRIBUTE_NAME_BYTES_MAX: usize = 65535;
 
 /// Reads attributes by name; nothing where `null` stands.
 pub(crate) fn attributes(reader: &mut Reader<'_>) -> Result<Option<Checked<Attributes>>, Error> {
@@ -70,10 +69,8 @@ impl Values {
     }
 
     fn check_name(&mut self, name: &str) {
-        if name.is_empty() {
-            self.note(request::empty_attribute_name());
-        } else if name.len() > ATTRIBUTE_NAME_BYTES_MAX {
-            self.note(request::long_attribute_name(name));
+        if let Err(problem) = name::check(name) {
+            self.note(problem);
         }
     }
 

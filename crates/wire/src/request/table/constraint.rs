@@ -3,6 +3,7 @@
 use keyform_core::Error;
 use keyform_core::error::constraint::Violations;
 use keyform_core::error::request;
+use keyform_core::limits::KEY_NAME_BYTES_MAX;
 
 use super::shape::{
     RawAttribute, RawIndex, RawIndexChange, RawKeyElement, RawProjection, RawStream, RawTable, RawThroughput,
@@ -12,7 +13,6 @@ use crate::request::{choice, table_name};
 const TABLE_KEY_LENGTH_MAX: usize = 2;
 const GLOBAL_KEY_LENGTH_MAX: usize = 8;
 const NON_KEY_ATTRIBUTES_MAX: usize = 20;
-const ATTRIBUTE_NAME_LENGTH_MAX: usize = 255;
 const VIEWS: &[&str] = &["NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY"];
 
 /// Checks the members of a CreateTable.
@@ -95,8 +95,12 @@ fn shown_key(key: &[RawKeyElement]) -> String {
 }
 
 fn check_attribute_name(violations: &mut Violations, member: &str, name: Option<&str>) {
-    if name.is_none() {
-        violations.null(&format!("{member}.attributeName"));
+    let member = format!("{member}.attributeName");
+    match name {
+        None => violations.null(&member),
+        Some("") => violations.short("", &member, 1),
+        Some(name) if name.len() > KEY_NAME_BYTES_MAX => violations.long(name, &member, KEY_NAME_BYTES_MAX),
+        Some(_) => {}
     }
 }
 
@@ -139,9 +143,9 @@ fn check_projection(violations: &mut Violations, member: &str, projection: Optio
         }
         _ => {}
     }
-    let is_name = |name: &String| (1..=ATTRIBUTE_NAME_LENGTH_MAX).contains(&name.chars().count());
+    let is_name = |name: &String| (1..=KEY_NAME_BYTES_MAX).contains(&name.len());
     if let Some(names) = projection.attributes.as_deref().filter(|names| !names.iter().all(is_name)) {
-        violations.member_lengths(&format!("[{}]", names.join(", ")), &member, ATTRIBUTE_NAME_LENGTH_MAX);
+        violations.member_lengths(&format!("[{}]", names.join(", ")), &member, KEY_NAME_BYTES_MAX);
     }
 }
 
