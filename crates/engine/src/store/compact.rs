@@ -17,10 +17,7 @@ use super::levels::{Levels, is_within_prefix, touches_prefix};
 use super::manifest::{Manifest, TableMeta};
 use super::memtable::{Span, prefix_end};
 use super::table::{LevelCursor, RawCursor, RawEntry, Run, Table, TableWriter};
-use super::{Files, Shared};
-
-/// How much larger each level is than the one above.
-const LEVEL_FACTOR: u64 = 10;
+use super::{Files, Shared, weight};
 
 /// The most tables of level 0 that go down at once.
 const LEVEL0_TABLES_MAX: usize = 8;
@@ -70,7 +67,7 @@ impl Shared {
     fn pick(&self, files: &Files) -> Result<Option<Job>, StoreError> {
         let view = self.readers.view();
         let levels = &view.levels;
-        if let Some(depth) = most_crowded(levels, files) {
+        if let Some(depth) = weight::most_crowded(levels, &files.options) {
             return Ok(if depth == 0 { Some(level0_job(levels)) } else { level_job(levels, depth) });
         }
         if let Some(depth) = (0..levels.depth()).find(|depth| is_mostly_deletions(levels, *depth)) {
@@ -89,7 +86,12 @@ impl Shared {
         let added = if moved { Some(job.tables().cloned().collect()) } else { self.merge(files, job)? };
         let Some(added) = added else { return Ok(()) };
         let gone: Vec<u64> = job.tables().map(|table| table.meta.number).collect();
-        self.install(files, |levels| levels.replace(&gone, job.output, added), |_| {}, None)?;
+        // A flush or the end of a prefix may have taken a table away by now; its file goes, so it must not come back.
+        let replace = |levels: &Levels| match moved && !levels.hold_all(&gone) {
+            true => levels.replace(&[], 0, Vec::new()),
+            false => levels.replace(&gone, job.output, added),
+        };
+        self.install(files, replace, |_| {}, None)?;
         self.counters.compactions.fetch_add(1, Ordering::Relaxed);
         files.update_work(|_| {});
         Ok(())
@@ -141,19 +143,6 @@ impl Shared {
         let forget = |manifest: &mut Manifest| manifest.retired.retain(|retired| !gone.contains(&retired.prefix));
         self.install(files, |levels| levels.replace(&[], 0, Vec::new()), forget, None)
     }
-}
-
-/// The level that exceeds its size by the largest factor, if any does.
-fn most_crowded(levels: &Levels, files: &Files) -> Option<usize> {
-    let permille = |depth: &usize| match depth {
-        0 => levels.level(0).len() as u64 * 1000 / files.options.level0_files as u64,
-        deeper => levels.bytes(*deeper).saturating_mul(1000) / target_bytes(files, *deeper),
-    };
-    (0..levels.depth()).max_by_key(permille).filter(|depth| permille(depth) >= 1000)
-}
-
-fn target_bytes(files: &Files, depth: usize) -> u64 {
-    files.options.level1_bytes.saturating_mul(LEVEL_FACTOR.saturating_pow(depth as u32 - 1)).max(1)
 }
 
 fn everything(levels: &Levels) -> Option<Job> {
