@@ -1,8 +1,9 @@
 //! Compaction: tables of one level are merged into the next, so that reads look at few of them and what was overwritten
 //! or deleted goes away.
 //!
-//! Due is, in this order: the level that exceeds its size by the largest factor (of level 0 the oldest tables go down, of a
-//! deeper level the one that overlaps least with the level below); a table of mostly deletions above others; a table with keys of a
+//! Due is, in this order: the level with most dead data, when that takes too much space, or the level that exceeds its size
+//! by the largest factor (of level 0 the oldest tables go down, of a deeper level the one that overlaps least with the level
+//! below): `weight`; a table of mostly deletions above others; a table with keys of a
 //! retired prefix (it is rewritten where it is). A version goes when nobody can read it any more; a deletion goes when nothing older is left below it.
 
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use super::levels::{Levels, is_within_prefix, touches_prefix};
 use super::manifest::{Manifest, TableMeta};
 use super::memtable::{Span, prefix_end};
 use super::table::{LevelCursor, RawCursor, RawEntry, Run, Table, TableWriter};
-use super::{Files, Shared, weight};
+use super::{Files, Shared};
 
 /// The most tables of level 0 that go down at once.
 const LEVEL0_TABLES_MAX: usize = 8;
@@ -32,6 +33,15 @@ struct Job {
 impl Job {
     fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
         self.runs.iter().flatten()
+    }
+
+    /// Notes how much of what went down is gone with the merge. The last run is the level it was merged into.
+    fn note_dead(&self, files: &Files, added: &[Arc<Table>]) {
+        let Some((_, upper)) = self.runs.split_last() else { return };
+        let bytes =
+            |tables: &mut dyn Iterator<Item = &Arc<Table>>| -> u64 { tables.map(|table| table.meta.size).sum() };
+        let removed = bytes(&mut self.tables()).saturating_sub(bytes(&mut added.iter()));
+        files.dead_share.note(bytes(&mut upper.iter().flatten()), removed);
     }
 }
 
@@ -67,8 +77,9 @@ impl Shared {
     fn pick(&self, files: &Files) -> Result<Option<Job>, StoreError> {
         let view = self.readers.view();
         let levels = &view.levels;
-        if let Some(depth) = weight::most_crowded(levels, &files.options) {
-            return Ok(if depth == 0 { Some(level0_job(levels)) } else { level_job(levels, depth) });
+        if let Some(depth) = files.weight(levels).most_crowded() {
+            let entry_bytes = files.weight(levels).entry_bytes_below(depth);
+            return Ok(if depth == 0 { Some(level0_job(levels)) } else { level_job(levels, depth, entry_bytes) });
         }
         if let Some(depth) = (0..levels.depth()).find(|depth| is_mostly_deletions(levels, *depth)) {
             return Ok(if depth == 0 { Some(level0_job(levels)) } else { deletions_job(levels, depth) });
@@ -85,6 +96,9 @@ impl Shared {
         let moved = is_move(job, &self.readers.view().retired, files.tables.vault.current_key_id());
         let added = if moved { Some(job.tables().cloned().collect()) } else { self.merge(files, job)? };
         let Some(added) = added else { return Ok(()) };
+        if !moved {
+            job.note_dead(files, &added);
+        }
         let gone: Vec<u64> = job.tables().map(|table| table.meta.number).collect();
         // A flush or the end of a prefix may have taken a table away by now; its file goes, so it must not come back.
         let replace = |levels: &Levels| match moved && !levels.hold_all(&gone) {
@@ -165,12 +179,13 @@ fn level0_job(levels: &Levels) -> Job {
     Job { runs, output: 1 }
 }
 
-/// The table of a level that brings the least of the next level with it.
-fn level_job(levels: &Levels, depth: usize) -> Option<Job> {
+/// The table of a level that brings the least of the next level with it, for what it holds and what it deletes there.
+fn level_job(levels: &Levels, depth: usize, entry_bytes_below: u64) -> Option<Job> {
     let below = |table: &Arc<Table>| levels.overlapping(depth + 1, &table.meta.smallest, &table.meta.largest);
     let cost = |table: &&Arc<Table>| {
         let bytes: u64 = below(table).iter().map(|other| other.meta.size).sum();
-        bytes * 1000 / table.meta.size.max(1)
+        let deleted = table.meta.tombstones.saturating_mul(entry_bytes_below);
+        bytes * 1000 / table.meta.size.saturating_add(deleted).max(1)
     };
     let table = levels.level(depth).iter().min_by_key(cost)?;
     Some(Job { runs: vec![vec![table.clone()], below(table)], output: depth + 1 })

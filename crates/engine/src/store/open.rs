@@ -26,7 +26,8 @@ use super::pulse::Pulse;
 use super::seal::{DataKeys, Vault};
 use super::snapshot::View;
 use super::table::TableFiles;
-use super::{Counters, Files, Shared, Store, weight};
+use super::weight::DeadShare;
+use super::{Counters, Files, Shared, Store};
 
 /// More segments than this are merged into a table at once, so that a store opened often stays quick to open.
 const SEGMENTS_MAX: usize = 8;
@@ -73,9 +74,9 @@ fn assemble(
     let tables = Arc::new(TableFiles::new(disk, vault, manifest.store_id, options.block_cache_bytes));
     let levels = Levels::open(&manifest.levels, &tables);
     let background = Background::new(cut::frozen_journal_bytes_max(&options));
-    background.set_level0_pressure(weight::level0_pressure(&levels, &options));
     let retired = manifest.retired_prefixes();
-    let view = View { memtables: vec![memtable.clone()], levels: Arc::new(levels), retired };
+    let levels = Arc::new(levels);
+    let view = View { memtables: vec![memtable.clone()], levels: levels.clone(), retired };
     let segment = manifest.next_number;
     let files = Files {
         options,
@@ -85,8 +86,10 @@ fn assemble(
         manifest: Mutex::new(manifest),
         background,
         quiet: Mutex::default(),
+        dead_share: DeadShare::default(),
         lock: Mutex::new(Some(lock)),
     };
+    files.background.set_level0_pressure(files.weight(&levels).level0_pressure());
     files.update_work(|work| work.wanted += 1);
     Shared {
         readers: Arc::new(Readers::new(seqno, Arc::new(view))),

@@ -38,8 +38,9 @@ pub struct StoreOptions {
     pub table_bytes: usize,
     /// How many files of level 0 start a compaction.
     pub level0_files: usize,
-    /// The most that level 0 holds beside half of what lies below it; half of that starts a compaction.
-    pub level0_bytes: u64,
+    /// The most that overwritten and deleted data takes in tables, by estimate, beside a quarter of what is alive. Half of it
+    /// starts a compaction; writers are slowed down from there on.
+    pub dead_bytes: u64,
     /// The size of level 1; each further level is ten times larger. A level that has others below it stays below a third
     /// of their size.
     pub level1_bytes: u64,
@@ -63,7 +64,7 @@ impl Default for StoreOptions {
             compression: true,
             table_bytes: 32 << 20,
             level0_files: 4,
-            level0_bytes: 128 << 20,
+            dead_bytes: 96 << 20,
             level1_bytes: 128 << 20,
             journal_reserve_bytes: 256 << 10,
             neighbours: Vec::new(),

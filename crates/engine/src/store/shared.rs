@@ -21,7 +21,7 @@ use super::pipeline::Pipeline;
 use super::pulse::Pulse;
 use super::snapshot::View;
 use super::table::{TableFiles, TableStyle};
-use super::weight;
+use super::weight::{DeadShare, Weight};
 
 /// What the store's threads share.
 #[derive(Debug)]
@@ -46,6 +46,7 @@ pub(super) struct Files {
     pub(super) next_number: AtomicU64,
     pub(super) background: Background,
     pub(super) quiet: Mutex<Quiet>,
+    pub(super) dead_share: DeadShare,
     pub(super) lock: Mutex<Option<Box<dyn DiskLock>>>,
 }
 
@@ -107,7 +108,7 @@ impl Shared {
         }
         next.save(files.tables.disk.as_ref(), &files.tables.vault)?;
         *manifest = next;
-        files.background.set_level0_pressure(weight::level0_pressure(&new, &files.options));
+        files.background.set_level0_pressure(files.weight(&new).level0_pressure());
         self.readers.update_view(|view| {
             let stays = |memtable: &&Arc<Memtable>| flushed.is_none_or(|flushed| !Arc::ptr_eq(flushed, memtable));
             let memtables = view.memtables.iter().filter(stays).cloned().collect();
@@ -141,6 +142,10 @@ impl Files {
 
     pub(super) fn table_style(&self) -> TableStyle {
         TableStyle { block_bytes: self.options.block_bytes, compression: self.options.compression }
+    }
+
+    pub(super) fn weight<'a>(&'a self, levels: &'a Levels) -> Weight<'a> {
+        Weight { levels, options: &self.options, dead_share: &self.dead_share }
     }
 
     pub(super) fn update_work(&self, change: impl FnOnce(&mut Work)) {
