@@ -1,4 +1,4 @@
-//! Measures the store: synced and unsynced commits, cached reads, short ranges.
+//! Measures the store: synced and unsynced commits, cached reads, short ranges, starts after a kill.
 //!
 //! Reads are given in processor time where the system tells it, so that a busy machine does not disturb them.
 //!
@@ -39,6 +39,9 @@ fn main() -> Outcome<()> {
     commits(&folder, "memory", None)?;
     commits(&folder, "os", Some(Durability::Os))?;
     commits(&folder, "sync", Some(Durability::Sync))?;
+    recovery(&folder, "overwrites of 1,000 keys", 1000, 180)?;
+    recovery(&folder, "new keys", u64::MAX, 180)?;
+    recovery(&folder, "large values", 1000, 10_000)?;
     reads(&folder, items)
 }
 
@@ -173,6 +176,46 @@ fn steady_round(store: &Store, round: u64) -> Outcome<Duration> {
         }
         Ok(longest)
     })
+}
+
+/// How long a start takes after a kill in the moment when the journal has 64 MB: the files are copied while the store runs.
+fn recovery(folder: &PathBuf, name: &str, keys: u64, value_bytes: usize) -> Outcome<()> {
+    const JOURNAL_BYTES: u64 = 64 << 20;
+    let copy = folder.with_extension("copy");
+    clear(folder);
+    clear(&copy);
+    let options = StoreOptions {
+        durability: Durability::Os,
+        journal_bytes: 8 * JOURNAL_BYTES,
+        memtable_bytes: usize::MAX,
+        ..StoreOptions::default()
+    };
+    let store = Store::open(Arc::new(RealDisk::new(folder)?), Some(DataKeys::new(1, [7; 32])), options)?;
+    let mut dice = Dice(3);
+    while store.stats().journal_bytes < JOURNAL_BYTES {
+        let mut batch = Batch::new();
+        let value: Vec<u8> = (0..value_bytes / 8).flat_map(|_| dice.next().to_le_bytes()).collect();
+        batch.put(format!("table-1/{:020}", dice.next() % keys), value);
+        store.commit(batch).wait()?;
+    }
+    std::fs::create_dir_all(&copy)?;
+    for file in std::fs::read_dir(folder)? {
+        let file = file?;
+        std::fs::copy(file.path(), copy.join(file.file_name()))?;
+    }
+    let start = Instant::now();
+    let reopened = open(&copy, Durability::Sync)?;
+    let (elapsed, stats) = (start.elapsed(), reopened.stats());
+    println!(
+        "start after a kill, {name}: {} MB, {} commits, {:.0} ms",
+        stats.replayed_bytes >> 20,
+        stats.latest_seqno,
+        elapsed.as_secs_f64() * 1e3
+    );
+    drop((store, reopened));
+    clear(folder);
+    clear(&copy);
+    Ok(())
 }
 
 fn key(number: u64) -> String {
