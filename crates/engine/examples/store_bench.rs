@@ -32,6 +32,9 @@ fn main() -> Outcome<()> {
     let mut arguments = std::env::args().skip(1);
     let items: u64 = arguments.next().map_or(Ok(1_000_000), |text| text.parse())?;
     let folder = arguments.next().map_or_else(|| std::env::temp_dir().join("store-bench"), PathBuf::from);
+    recovery(&folder, "overwrites of 1,000 keys", 1000, 180)?;
+    recovery(&folder, "new keys", u64::MAX, 180)?;
+    recovery(&folder, "large values", 1000, 10_000)?;
     if let Some(seconds) = arguments.next() {
         return steady(&folder, seconds.parse()?);
     }
@@ -39,9 +42,6 @@ fn main() -> Outcome<()> {
     commits(&folder, "memory", None)?;
     commits(&folder, "os", Some(Durability::Os))?;
     commits(&folder, "sync", Some(Durability::Sync))?;
-    recovery(&folder, "overwrites of 1,000 keys", 1000, 180)?;
-    recovery(&folder, "new keys", u64::MAX, 180)?;
-    recovery(&folder, "large values", 1000, 10_000)?;
     reads(&folder, items)
 }
 
@@ -203,14 +203,16 @@ fn recovery(folder: &PathBuf, name: &str, keys: u64, value_bytes: usize) -> Outc
         let file = file?;
         std::fs::copy(file.path(), copy.join(file.file_name()))?;
     }
-    let start = Instant::now();
+    let (start, worked) = (Instant::now(), thread_time());
     let reopened = open(&copy, Durability::Sync)?;
     let (elapsed, stats) = (start.elapsed(), reopened.stats());
+    let worked = thread_time().zip(worked).map_or(elapsed, |(after, before)| after.saturating_sub(before));
     println!(
-        "start after a kill, {name}: {} MB, {} commits, {:.0} ms",
+        "start after a kill, {name}: {} MB, {} commits, {:.0} ms, {:.0} ms processor time",
         stats.replayed_bytes >> 20,
         stats.latest_seqno,
-        elapsed.as_secs_f64() * 1e3
+        elapsed.as_secs_f64() * 1e3,
+        worked.as_secs_f64() * 1e3
     );
     drop((store, reopened));
     clear(folder);
