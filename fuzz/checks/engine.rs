@@ -56,7 +56,8 @@ fn written() -> &'static (SimDisk, String) {
     static WRITTEN: OnceLock<(SimDisk, String)> = OnceLock::new();
     WRITTEN.get_or_init(|| {
         let disk = SimDisk::new();
-        let store = Store::open(Arc::new(disk.clone()), None, StoreOptions::default()).expect("an empty disk opens");
+        let options = StoreOptions { flush_at_close: false, ..StoreOptions::default() };
+        let store = Store::open(Arc::new(disk.clone()), None, options).expect("an empty disk opens");
         for pair in 0..BATCHES {
             let mut batch = Batch::new();
             batch.put(format!("one{pair}"), "value");

@@ -1,4 +1,4 @@
-//! Measures the store: synced and unsynced commits, cached reads, short ranges.
+//! Measures the store: synced and unsynced commits, cached reads, short ranges, starts after a kill.
 //!
 //! Reads are given in processor time where the system tells it, so that a busy machine does not disturb them.
 //!
@@ -32,6 +32,9 @@ fn main() -> Outcome<()> {
     let mut arguments = std::env::args().skip(1);
     let items: u64 = arguments.next().map_or(Ok(1_000_000), |text| text.parse())?;
     let folder = arguments.next().map_or_else(|| std::env::temp_dir().join("store-bench"), PathBuf::from);
+    recovery(&folder, "overwrites of 1,000 keys", 1000, 180)?;
+    recovery(&folder, "new keys", u64::MAX, 180)?;
+    recovery(&folder, "large values", 1000, 10_000)?;
     if let Some(seconds) = arguments.next() {
         return steady(&folder, seconds.parse()?);
     }
@@ -173,6 +176,48 @@ fn steady_round(store: &Store, round: u64) -> Outcome<Duration> {
         }
         Ok(longest)
     })
+}
+
+/// How long a start takes after a kill in the moment when the journal has 64 MB: the files are copied while the store runs.
+fn recovery(folder: &PathBuf, name: &str, keys: u64, value_bytes: usize) -> Outcome<()> {
+    const JOURNAL_BYTES: u64 = 64 << 20;
+    let copy = folder.with_extension("copy");
+    clear(folder);
+    clear(&copy);
+    let options = StoreOptions {
+        durability: Durability::Os,
+        journal_bytes: 8 * JOURNAL_BYTES,
+        memtable_bytes: usize::MAX,
+        ..StoreOptions::default()
+    };
+    let store = Store::open(Arc::new(RealDisk::new(folder)?), Some(DataKeys::new(1, [7; 32])), options)?;
+    let mut dice = Dice(3);
+    while store.stats().journal_bytes < JOURNAL_BYTES {
+        let mut batch = Batch::new();
+        let value: Vec<u8> = (0..value_bytes / 8).flat_map(|_| dice.next().to_le_bytes()).collect();
+        batch.put(format!("table-1/{:020}", dice.next() % keys), value);
+        store.commit(batch).wait()?;
+    }
+    std::fs::create_dir_all(&copy)?;
+    for file in std::fs::read_dir(folder)? {
+        let file = file?;
+        std::fs::copy(file.path(), copy.join(file.file_name()))?;
+    }
+    let (start, worked) = (Instant::now(), thread_time());
+    let reopened = open(&copy, Durability::Sync)?;
+    let (elapsed, stats) = (start.elapsed(), reopened.stats());
+    let worked = thread_time().zip(worked).map_or(elapsed, |(after, before)| after.saturating_sub(before));
+    println!(
+        "start after a kill, {name}: {} MB, {} commits, {:.0} ms, {:.0} ms processor time",
+        stats.replayed_bytes >> 20,
+        stats.latest_seqno,
+        elapsed.as_secs_f64() * 1e3,
+        worked.as_secs_f64() * 1e3
+    );
+    drop((store, reopened));
+    clear(folder);
+    clear(&copy);
+    Ok(())
 }
 
 fn key(number: u64) -> String {

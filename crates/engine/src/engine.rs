@@ -105,7 +105,7 @@ impl Engine {
             Operation::TagResource(request) => self.tag_resource(&request),
             Operation::UntagResource(request) => self.untag_resource(&request),
             Operation::ListTagsOfResource(request) => self.list_tags_of_resource(&request),
-            Operation::ListStreams(request) => Ok(self.list_streams(&request)),
+            Operation::ListStreams(request) => self.list_streams(&request),
             Operation::DescribeStream(request) => self.describe_stream(&request),
             Operation::GetShardIterator(request) => self.get_shard_iterator(&request),
             Operation::GetRecords(request) => self.get_records(&request),

@@ -24,6 +24,8 @@ fn small() -> StoreOptions {
         level0_files: 2,
         level1_bytes: 4000,
         journal_reserve_bytes: 1000,
+        // So that there is a journal to damage; `store_cut.rs` has the flush at the end.
+        flush_at_close: false,
         ..StoreOptions::default()
     }
 }

@@ -66,6 +66,7 @@ fn figures(stats: &StoreStats) -> Vec<Figure> {
         counter("keyform_store_flushes_total", "Memtables written to files.", stats.flushes),
         counter("keyform_store_compactions_total", "Compactions done.", stats.compactions),
         gauge("keyform_store_memtable_bytes", "Bytes in memtables.", stats.memtable_bytes),
+        gauge("keyform_store_journal_bytes", "Bytes of the journal that a restart would replay.", stats.journal_bytes),
         gauge("keyform_store_table_bytes", "Bytes in table files.", stats.table_bytes),
         gauge("keyform_store_table_files", "Table files.", files),
         gauge("keyform_store_cache_bytes", "Bytes in the block cache.", stats.cache_bytes),

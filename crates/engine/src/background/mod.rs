@@ -5,7 +5,8 @@
 //! 3. full shards of streams are followed by new ones, old records are trimmed (`stream`);
 //! 4. old idempotency tokens are forgotten (`write::token`);
 //! 5. [`garbage`]: keys that nobody needs any more are dropped;
-//! 6. [`recount`]: statistics that are not known are counted.
+//! 6. [`recount`]: statistics that are not known are counted;
+//! 7. the journal of an idle store is cut ([`Store::flush_if_idle`](crate::store::Store::flush_if_idle)).
 //!
 //! A thread makes a pass at each interval and whenever an operation leaves something to do. A pass works in small steps and
 //! ends soon after the database is told to close. What fails is remembered and told by the database's health.
@@ -40,6 +41,8 @@ impl Engine {
             self.forget_tokens()?;
         }
         self.collect_garbage()?;
-        self.recount()
+        self.recount()?;
+        self.store.flush_if_idle(self.env.now_ms());
+        Ok(())
     }
 }

@@ -18,7 +18,7 @@ use keyform_core::Error;
 use super::fields::wrong;
 use super::{Catalog, Position, Shard, ShardMeter, Stream, Table, statistics_record, stream_record, table_record};
 use crate::engine::store_failed;
-use crate::layout;
+use crate::layout::{self, TableId};
 use crate::store::{Batch, Snapshot};
 
 const TABLES: u8 = b'c';
@@ -48,12 +48,12 @@ pub fn stage_next_id(batch: &mut Batch, next_id: u32) {
 
 /// Puts a stream's record into the batch.
 pub fn stage_stream(batch: &mut Batch, stream: &Stream) {
-    batch.put(stream_key(stream), stream_record::encode(stream));
+    batch.put(stream_key(stream.table_id, stream.number), stream_record::encode(stream));
 }
 
 /// Takes a stream's record away.
 pub fn stage_stream_removal(batch: &mut Batch, stream: &Stream) {
-    batch.delete(stream_key(stream));
+    batch.delete(stream_key(stream.table_id, stream.number));
 }
 
 /// Notes up to where a shard is trimmed.
@@ -114,13 +114,16 @@ pub enum Statistics {
 /// When the store fails or a record cannot be read.
 pub fn load(snapshot: &Snapshot, arn_prefix: String) -> Result<Loaded, Error> {
     let mut catalog = Catalog::new(arn_prefix);
-    for (_, bytes) in records(snapshot, STREAMS)? {
-        catalog.insert_stream(measured(snapshot, stream_record::decode(bytes)?)?);
-    }
     for (_, bytes) in records(snapshot, TABLES)? {
-        let (table, stream) = table_record::decode(bytes)?;
-        let stream = stream.and_then(|number| catalog.stream(table.id, number)).cloned();
-        catalog.insert(Table { stream, ..table });
+        let (table, number) = table_record::decode(bytes)?;
+        let stream = number.map(|number| self::stream(snapshot, table.id, number)).transpose()?.flatten();
+        catalog.insert(Table { stream: stream.map(Arc::new), ..table });
+    }
+    for stream in streams(snapshot) {
+        let stream = stream?;
+        if catalog.stream(stream.table_id, stream.number).is_none() {
+            catalog.note_past_stream(&stream);
+        }
     }
     if let Some(bytes) = get(snapshot, &layout::system_key(NEXT_ID, b""))? {
         catalog.reserve_ids(bytes.as_ref().try_into().map(u32::from_be_bytes).map_err(|_| wrong("next table"))?);
@@ -133,6 +136,18 @@ pub fn load(snapshot: &Snapshot, arn_prefix: String) -> Result<Loaded, Error> {
         None => Statistics::Unknown,
     };
     Ok(Loaded { catalog, statistics })
+}
+
+/// All streams there are, also of tables that are gone, with meters that know nothing.
+pub fn streams(snapshot: &Snapshot) -> impl Iterator<Item = Result<Stream, Error>> + use<> {
+    let entries = prefixed(snapshot, &layout::system_key(STREAMS, b""));
+    entries.map(|entry| stream_record::decode(entry.map_err(|error| store_failed(&error))?.1))
+}
+
+/// The stream of that number, with meters that know what is in its shards.
+pub fn stream(snapshot: &Snapshot, table: TableId, number: u32) -> Result<Option<Stream>, Error> {
+    let bytes = get(snapshot, &stream_key(table, number))?;
+    bytes.map(|bytes| measured(snapshot, stream_record::decode(bytes)?)).transpose()
 }
 
 /// The stream with meters that know what is in its shards.
@@ -152,9 +167,9 @@ fn meter(snapshot: &Snapshot, stream: &Stream, shard: &Shard) -> Result<ShardMet
     Ok(ShardMeter::continuing(first.is_some().into(), trimmed))
 }
 
-fn stream_key(stream: &Stream) -> Vec<u8> {
-    let mut key = layout::system_key(STREAMS, &stream.table_id.0.to_be_bytes());
-    key.extend_from_slice(&stream.number.to_be_bytes());
+fn stream_key(table: TableId, number: u32) -> Vec<u8> {
+    let mut key = layout::system_key(STREAMS, &table.0.to_be_bytes());
+    key.extend_from_slice(&number.to_be_bytes());
     key
 }
 

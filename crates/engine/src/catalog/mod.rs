@@ -14,6 +14,7 @@ use crate::layout::TableId;
 
 mod fields;
 mod index;
+mod labels;
 pub(crate) mod load;
 mod statistics;
 mod statistics_record;
@@ -22,16 +23,19 @@ mod stream_record;
 mod table;
 mod table_record;
 
+use labels::Labels;
+
 pub use index::{Index, IndexKind, Projected};
 pub use statistics::Statistics;
 pub use stream::{Position, Shard, ShardEnd, ShardMeter, Stream};
 pub use table::{Expiry, KeyAttribute, KeyLayout, Table, TableSettings};
 
-/// All tables by name, and their streams.
+/// All tables by name, and the newest stream of each. Older streams are in the store alone.
 #[derive(Debug, Default)]
 pub struct Catalog {
     tables: BTreeMap<String, Arc<Table>>,
     streams: BTreeMap<(TableId, u32), Arc<Stream>>,
+    past_labels: Labels,
     next_id: u32,
     arn_prefix: String,
 }
@@ -66,9 +70,10 @@ impl Catalog {
         self.tables.range::<str, _>((lower, Bound::Unbounded)).map(|(_, table)| table)
     }
 
-    /// Puts a table in, in the place of the one with its name, and its stream.
+    /// Puts a table in, in the place of the one with its name, and its stream in the place of an older one.
     pub fn insert(&mut self, table: Table) -> Arc<Table> {
         self.reserve_ids(table.id.0 + 1);
+        self.let_go_of_streams(table.id, table.stream.as_ref().map(|stream| stream.number));
         if let Some(stream) = &table.stream {
             self.streams.insert((stream.table_id, stream.number), Arc::clone(stream));
         }
@@ -77,32 +82,60 @@ impl Catalog {
         table
     }
 
-    /// Takes a table out; its streams stay.
-    pub fn remove(&mut self, name: &str) -> Option<Arc<Table>> {
-        self.tables.remove(name)
+    /// Takes a table out; its streams stay in the store.
+    pub fn remove(&mut self, name: &str) {
+        if let Some(table) = self.tables.remove(name) {
+            self.let_go_of_streams(table.id, None);
+        }
     }
 
-    /// All streams there are, also of tables that are gone.
+    /// Leaves the streams of a table to the store, except the one with the number `kept`.
+    fn let_go_of_streams(&mut self, table: TableId, kept: Option<u32>) {
+        let own = self.streams.range((table, 0)..=(table, u32::MAX));
+        let past: Vec<Arc<Stream>> =
+            own.map(|(_, stream)| stream).filter(|stream| Some(stream.number) != kept).cloned().collect();
+        for stream in past {
+            self.streams.remove(&(table, stream.number));
+            self.note_past_stream(&stream);
+        }
+    }
+
+    /// Notes a stream that is in the store alone.
+    pub fn note_past_stream(&mut self, stream: &Stream) {
+        self.past_labels.note(&stream.table, stream.created_ms);
+    }
+
+    /// The newest stream of each table that has one.
     pub fn streams(&self) -> impl Iterator<Item = &Arc<Stream>> {
         self.streams.values()
     }
 
-    /// The stream of that number.
+    /// The stream of that number, if it is the newest of its table.
     pub fn stream(&self, table: TableId, number: u32) -> Option<&Arc<Stream>> {
         self.streams.get(&(table, number))
     }
 
-    /// When the newest stream of tables with that name began; zero if there is none.
+    /// A time not before that in which any stream of tables with that name began; zero if there is none.
     pub fn newest_stream_ms(&self, table: &str) -> u64 {
-        let streams = self.streams().filter(|stream| stream.table == table);
-        streams.map(|stream| stream.created_ms).max().unwrap_or(0)
+        let current = self.tables.get(table).and_then(|table| table.stream.as_ref());
+        current.map_or(0, |stream| stream.created_ms).max(self.past_labels.newest_ms(table))
     }
 
-    /// Puts a stream in, in the place of its earlier state.
+    /// Puts a stream in, in the place of its earlier state; one that is not the newest of a table is only noted.
     pub fn insert_stream(&mut self, stream: Stream) {
+        if !self.is_newest(&stream) {
+            self.streams.remove(&(stream.table_id, stream.number));
+            return self.note_past_stream(&stream);
+        }
         let stream = Arc::new(stream);
         self.streams.insert((stream.table_id, stream.number), Arc::clone(&stream));
         self.set_table_stream(&stream, Some(Arc::clone(&stream)));
+    }
+
+    fn is_newest(&self, stream: &Stream) -> bool {
+        let table = self.tables.get(&stream.table).filter(|table| table.id == stream.table_id);
+        let newest = table.and_then(|table| table.stream.as_ref());
+        newest.is_some_and(|newest| newest.number == stream.number)
     }
 
     /// Forgets a stream.
@@ -112,9 +145,9 @@ impl Catalog {
     }
 
     fn set_table_stream(&mut self, stream: &Stream, newer: Option<Arc<Stream>>) {
-        let Some(table) = self.tables.get_mut(&stream.table) else { return };
-        let is_newest = table.stream.as_ref().is_some_and(|newest| newest.number == stream.number);
-        if table.id == stream.table_id && is_newest {
+        if self.is_newest(stream)
+            && let Some(table) = self.tables.get_mut(&stream.table)
+        {
             *table = Arc::new(Table { stream: newer, ..Table::clone(table) });
         }
     }

@@ -15,8 +15,8 @@ use super::memtable::Memtable;
 const FROZEN_MAX: usize = 3;
 /// Writers are slowed down from this many times the tables of level 0 that start a compaction, more and more, until
 /// they wait at the second number.
-const LEVEL0_FACTOR_SLOW: usize = 3;
-const LEVEL0_FACTOR_STOP: usize = 10;
+pub(super) const LEVEL0_FACTOR_SLOW: usize = 3;
+pub(super) const LEVEL0_FACTOR_STOP: usize = 10;
 /// The rate at which slowed writers begin, and the least, in bytes a second.
 const SLOW_RATE: u64 = 32 << 20;
 const SLOWEST_RATE: u64 = 1 << 20;
@@ -30,6 +30,8 @@ pub(super) struct Frozen {
     pub(super) last_seqno: SeqNo,
     /// The first journal segment that is still needed when this memtable has become a table.
     pub(super) first_segment: u64,
+    /// The bytes of the journal that are not needed any more then.
+    pub(super) journal_bytes: u64,
 }
 
 /// The work that waits, and who waits for it.
@@ -40,7 +42,10 @@ pub(super) struct Background {
     /// Set while writers should wait, so that they need not take the lock to know.
     crowded: AtomicBool,
     closing: AtomicBool,
-    level0_files: AtomicUsize,
+    /// How crowded level 0 is, in tables.
+    level0_pressure: AtomicUsize,
+    /// The journal of frozen memtables at which writers wait.
+    frozen_journal_bytes_max: u64,
     /// The bytes a second that writers may commit; 0 while there is no need to slow them down.
     rate: AtomicU64,
     /// When the next commit may go on while writers are slowed down.
@@ -60,7 +65,17 @@ pub(super) struct Work {
     pub(super) failed: bool,
 }
 
+impl Work {
+    fn frozen_journal_bytes(&self) -> u64 {
+        self.frozen.iter().map(|frozen| frozen.journal_bytes).sum()
+    }
+}
+
 impl Background {
+    pub(super) fn new(frozen_journal_bytes_max: u64) -> Self {
+        Background { frozen_journal_bytes_max, ..Background::default() }
+    }
+
     pub(super) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::Acquire)
     }
@@ -76,15 +91,21 @@ impl Background {
     pub(super) fn update(&self, level0_trigger: usize, change: impl FnOnce(&mut Work)) {
         let mut work = self.state.lock();
         change(&mut work);
-        let level0 = self.level0_files.load(Ordering::Relaxed);
-        let crowded = work.frozen.len() >= FROZEN_MAX || level0 >= level0_trigger * LEVEL0_FACTOR_STOP;
+        let level0 = self.level0_pressure.load(Ordering::Relaxed);
+        let crowded = work.frozen.len() >= FROZEN_MAX
+            || work.frozen_journal_bytes() >= self.frozen_journal_bytes_max
+            || level0 >= level0_trigger * LEVEL0_FACTOR_STOP;
         self.rate.store(if work.failed { 0 } else { rate(level0, level0_trigger) }, Ordering::Relaxed);
         self.crowded.store(crowded && !work.failed, Ordering::Release);
         self.changed.notify_all();
     }
 
-    pub(super) fn set_level0_files(&self, files: usize) {
-        self.level0_files.store(files, Ordering::Relaxed);
+    pub(super) fn set_level0_pressure(&self, tables: usize) {
+        self.level0_pressure.store(tables, Ordering::Relaxed);
+    }
+
+    pub(super) fn frozen_journal_bytes(&self) -> u64 {
+        self.state.lock().frozen_journal_bytes()
     }
 
     /// Waits until `ready` gives something; `None` when the store is closing or a thread has failed.

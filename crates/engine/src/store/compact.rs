@@ -1,8 +1,9 @@
 //! Compaction: tables of one level are merged into the next, so that reads look at few of them and what was overwritten
 //! or deleted goes away.
 //!
-//! Due is, in this order: the level that exceeds its size by the largest factor (of level 0 the oldest tables go down, of a
-//! deeper level the one that overlaps least with the level below); a table of mostly deletions above others; a table with keys of a
+//! Due is, in this order: the level with most dead data, when that takes too much space, or the level that exceeds its size
+//! by the largest factor (of level 0 the oldest tables go down, of a deeper level the one that overlaps least with the level
+//! below): `weight`; a table of mostly deletions above others; a table with keys of a
 //! retired prefix (it is rewritten where it is). A version goes when nobody can read it any more; a deletion goes when nothing older is left below it.
 
 use std::sync::Arc;
@@ -19,9 +20,6 @@ use super::memtable::{Span, prefix_end};
 use super::table::{LevelCursor, RawCursor, RawEntry, Run, Table, TableWriter};
 use super::{Files, Shared};
 
-/// How much larger each level is than the one above.
-const LEVEL_FACTOR: u64 = 10;
-
 /// The most tables of level 0 that go down at once.
 const LEVEL0_TABLES_MAX: usize = 8;
 
@@ -35,6 +33,15 @@ struct Job {
 impl Job {
     fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
         self.runs.iter().flatten()
+    }
+
+    /// Notes how much of what went down is gone with the merge. The last run is the level it was merged into.
+    fn note_dead(&self, files: &Files, added: &[Arc<Table>]) {
+        let Some((_, upper)) = self.runs.split_last() else { return };
+        let bytes =
+            |tables: &mut dyn Iterator<Item = &Arc<Table>>| -> u64 { tables.map(|table| table.meta.size).sum() };
+        let removed = bytes(&mut self.tables()).saturating_sub(bytes(&mut added.iter()));
+        files.dead_share.note(bytes(&mut upper.iter().flatten()), removed);
     }
 }
 
@@ -70,8 +77,9 @@ impl Shared {
     fn pick(&self, files: &Files) -> Result<Option<Job>, StoreError> {
         let view = self.readers.view();
         let levels = &view.levels;
-        if let Some(depth) = most_crowded(levels, files) {
-            return Ok(if depth == 0 { Some(level0_job(levels)) } else { level_job(levels, depth) });
+        if let Some(depth) = files.weight(levels).most_crowded() {
+            let entry_bytes = files.weight(levels).entry_bytes_below(depth);
+            return Ok(if depth == 0 { Some(level0_job(levels)) } else { level_job(levels, depth, entry_bytes) });
         }
         if let Some(depth) = (0..levels.depth()).find(|depth| is_mostly_deletions(levels, *depth)) {
             return Ok(if depth == 0 { Some(level0_job(levels)) } else { deletions_job(levels, depth) });
@@ -88,8 +96,16 @@ impl Shared {
         let moved = is_move(job, &self.readers.view().retired, files.tables.vault.current_key_id());
         let added = if moved { Some(job.tables().cloned().collect()) } else { self.merge(files, job)? };
         let Some(added) = added else { return Ok(()) };
+        if !moved {
+            job.note_dead(files, &added);
+        }
         let gone: Vec<u64> = job.tables().map(|table| table.meta.number).collect();
-        self.install(files, |levels| levels.replace(&gone, job.output, added), |_| {}, None)?;
+        // A flush or the end of a prefix may have taken a table away by now; its file goes, so it must not come back.
+        let replace = |levels: &Levels| match moved && !levels.hold_all(&gone) {
+            true => levels.replace(&[], 0, Vec::new()),
+            false => levels.replace(&gone, job.output, added),
+        };
+        self.install(files, replace, |_| {}, None)?;
         self.counters.compactions.fetch_add(1, Ordering::Relaxed);
         files.update_work(|_| {});
         Ok(())
@@ -143,19 +159,6 @@ impl Shared {
     }
 }
 
-/// The level that exceeds its size by the largest factor, if any does.
-fn most_crowded(levels: &Levels, files: &Files) -> Option<usize> {
-    let permille = |depth: &usize| match depth {
-        0 => levels.level(0).len() as u64 * 1000 / files.options.level0_files as u64,
-        deeper => levels.bytes(*deeper).saturating_mul(1000) / target_bytes(files, *deeper),
-    };
-    (0..levels.depth()).max_by_key(permille).filter(|depth| permille(depth) >= 1000)
-}
-
-fn target_bytes(files: &Files, depth: usize) -> u64 {
-    files.options.level1_bytes.saturating_mul(LEVEL_FACTOR.saturating_pow(depth as u32 - 1)).max(1)
-}
-
 fn everything(levels: &Levels) -> Option<Job> {
     let mut runs: Vec<Vec<Arc<Table>>> = levels.level(0).iter().map(|table| vec![table.clone()]).collect();
     runs.extend((1..levels.depth()).map(|depth| levels.level(depth).to_vec()));
@@ -176,12 +179,13 @@ fn level0_job(levels: &Levels) -> Job {
     Job { runs, output: 1 }
 }
 
-/// The table of a level that brings the least of the next level with it.
-fn level_job(levels: &Levels, depth: usize) -> Option<Job> {
+/// The table of a level that brings the least of the next level with it, for what it holds and what it deletes there.
+fn level_job(levels: &Levels, depth: usize, entry_bytes_below: u64) -> Option<Job> {
     let below = |table: &Arc<Table>| levels.overlapping(depth + 1, &table.meta.smallest, &table.meta.largest);
     let cost = |table: &&Arc<Table>| {
         let bytes: u64 = below(table).iter().map(|other| other.meta.size).sum();
-        bytes * 1000 / table.meta.size.max(1)
+        let deleted = table.meta.tombstones.saturating_mul(entry_bytes_below);
+        bytes * 1000 / table.meta.size.saturating_add(deleted).max(1)
     };
     let table = levels.level(depth).iter().min_by_key(cost)?;
     Some(Job { runs: vec![vec![table.clone()], below(table)], output: depth + 1 })

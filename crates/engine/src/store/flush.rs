@@ -1,4 +1,4 @@
-//! From a full memtable to a table of level 0.
+//! From a frozen memtable to a table of level 0.
 //!
 //! A memtable is frozen together with the end of its journal segment. When everything in it is durable the flush thread
 //! writes it as a table, names the table in the manifest, and removes the segments that are no longer needed.
@@ -7,14 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::background::Frozen;
-use super::batch::SeqNo;
 use super::error::StoreError;
 use super::header::FileKind;
-use super::manifest::{Manifest, TableMeta};
+use super::manifest::Manifest;
 use super::memtable::Memtable;
 use super::pipeline::PipelineState;
 use super::snapshot::View;
-use super::table::{Table, TableWriter};
+use super::table::Table;
 use super::{Files, Shared};
 
 impl Shared {
@@ -23,7 +22,8 @@ impl Shared {
         let fresh = Arc::new(Memtable::default());
         let memtable = std::mem::replace(&mut state.memtable, fresh.clone());
         state.segment = files.new_number();
-        let frozen = Frozen { memtable, last_seqno: state.seqno, first_segment: state.segment };
+        let journal_bytes = std::mem::take(&mut state.journal_bytes);
+        let frozen = Frozen { memtable, last_seqno: state.seqno, first_segment: state.segment, journal_bytes };
         self.readers.update_view(|view| {
             let memtables = std::iter::once(fresh).chain(view.memtables.iter().cloned()).collect();
             Arc::new(View { memtables, levels: view.levels.clone(), retired: view.retired.clone() })
@@ -48,41 +48,19 @@ impl Shared {
     fn flush(&self, files: &Files, frozen: &Frozen) -> Result<(), StoreError> {
         self.pipeline.hand_over();
         self.gate.watch(frozen.last_seqno)?;
-        let table = self.write_memtable(files, &frozen.memtable)?;
+        let absorbed = self.absorb(files, &frozen.memtable);
+        let gone = absorbed.numbers();
+        let table = self.write_memtable(files, &frozen.memtable, absorbed.versions)?;
         let added = table.map(|meta| Arc::new(Table::new(Arc::new(meta), files.tables.clone())));
         let advance = |manifest: &mut Manifest| {
             manifest.last_seqno = frozen.last_seqno;
             manifest.first_segment = frozen.first_segment;
         };
-        let levels = |levels: &super::levels::Levels| levels.replace(&[], 0, added.into_iter().collect());
+        let levels = |levels: &super::levels::Levels| levels.replace(&gone, 0, added.into_iter().collect());
         self.install(files, levels, advance, Some(&frozen.memtable))?;
+        // An open file takes space after its removal, for as long as no commit starts the next segment.
+        files.journal.lock().let_go_before(frozen.first_segment);
         remove_segments(files, frozen.first_segment)
-    }
-
-    fn write_memtable(&self, files: &Files, memtable: &Memtable) -> Result<Option<TableMeta>, StoreError> {
-        let horizon = self.readers.horizon();
-        let retired = files.manifest.lock().retired_prefixes();
-        let mut writer: Option<TableWriter> = None;
-        let mut newer: Option<SeqNo> = None;
-        let mut last_key = bytes::Bytes::new();
-        memtable.for_each(|key, seqno, value| {
-            if last_key != *key {
-                newer = None;
-                last_key = key.clone();
-            }
-            let needed = newer.replace(seqno).is_none_or(|newer| horizon.needs(seqno, newer));
-            if !needed || retired.iter().any(|prefix| key.starts_with(prefix)) {
-                return Ok(());
-            }
-            let writer = match &mut writer {
-                Some(writer) => writer,
-                None => writer.insert(TableWriter::create(&files.tables, files.new_number(), files.table_style())?),
-            };
-            writer.add(key, seqno, value.map(bytes::Bytes::as_ref))
-        })?;
-        let meta = writer.map(TableWriter::finish).transpose()?;
-        files.sync_dir()?;
-        Ok(meta)
     }
 }
 

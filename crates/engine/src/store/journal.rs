@@ -65,6 +65,11 @@ impl Frame {
         self.buffer.len()
     }
 
+    /// The bytes that it takes in the journal.
+    pub(super) fn sealed_bytes(&self) -> u64 {
+        (self.buffer.len() + TAG_BYTES) as u64
+    }
+
     /// How many batches it holds.
     pub(super) fn commits(&self) -> u32 {
         self.count
@@ -162,6 +167,11 @@ impl JournalWriter {
             Some(segment) => segment.finish(),
             None => Ok(()),
         }
+    }
+
+    /// Closes the segment without an end when the manifest no longer needs it.
+    pub(super) fn let_go_before(&mut self, first_needed: u64) {
+        self.segment.take_if(|segment| segment.number < first_needed);
     }
 
     fn start(&self, number: u64) -> Result<Segment, StoreError> {

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use super::background::Work;
 use super::batch::{Batch, SeqNo};
 use super::commit::{Commit, Gate};
+use super::cut::CutLimits;
 use super::disk::Disk;
 use super::error::StoreError;
 use super::horizon::Readers;
@@ -47,7 +48,7 @@ impl Store {
         let view = View { memtables: vec![memtable.clone()], levels: Arc::default(), retired: Vec::new() };
         let shared = Shared {
             readers: Arc::new(Readers::new(0, Arc::new(view))),
-            pipeline: Pipeline::new(0, memtable, 0),
+            pipeline: Pipeline::new(0, memtable, 0, 0),
             gate: Gate::new(0),
             pulse: Pulse::default(),
             files: None,
@@ -97,9 +98,9 @@ impl Store {
             }
             Some(files) => {
                 files.background.wait_for_room(batch.bytes());
-                let limit = files.options.memtable_bytes;
+                let limits = CutLimits::of(&files.options);
                 let freeze = |state: &mut PipelineState| shared.freeze(files, state);
-                match shared.pipeline.commit(batch, &shared.readers, &shared.gate, limit, freeze) {
+                match shared.pipeline.commit(batch, &shared.readers, &shared.gate, limits, freeze) {
                     Ok(queued) => Commit::waiting(queued, shared.clone()),
                     Err(refused) => Commit::decided(Err(refused)),
                 }
@@ -129,7 +130,7 @@ impl Store {
     pub fn flush(&self) -> Result<(), StoreError> {
         let Some(files) = &self.shared.files else { return Ok(()) };
         let mut state = self.shared.pipeline.lock();
-        if !state.memtable.is_empty() {
+        if state.journal_bytes > 0 {
             self.shared.freeze(files, &mut state);
         }
         drop(state);
@@ -180,13 +181,17 @@ impl Store {
         let counter = |count: fn(&TableFiles) -> &AtomicU64| {
             shared.files.as_ref().map_or(0, |files| count(&files.tables).load(Ordering::Relaxed))
         };
+        let journal_bytes = self.journal_bytes();
+        let latest_seqno = shared.pipeline.lock().seqno;
         StoreStats {
             commits: shared.counters.commits.load(Ordering::Relaxed),
             frames: shared.counters.frames.load(Ordering::Relaxed),
             syncs: shared.counters.syncs.load(Ordering::Relaxed),
-            latest_seqno: shared.pipeline.lock().seqno,
+            latest_seqno,
             durable_seqno: shared.gate.durable(),
             memtable_bytes: view.memtables.iter().map(|memtable| memtable.bytes() as u64).sum(),
+            journal_bytes,
+            replayed_bytes: self.replayed_bytes(),
             table_bytes: view.levels.tables().map(|table| table.meta.size).sum(),
             level_files: (0..view.levels.depth()).map(|depth| view.levels.level(depth).len()).collect(),
             cache_hits: counter(|tables| &tables.hits),
@@ -199,13 +204,15 @@ impl Store {
         }
     }
 
-    /// Makes everything committed durable, stops the threads and lets go of the directory. Dropping does the same.
+    /// Makes everything committed durable, writes it to tables, stops the threads and lets go of the directory. Dropping
+    /// does the same.
     ///
     /// # Errors
     /// When an earlier write failed, or the last one does.
     pub fn close(&self) -> Result<(), StoreError> {
         self.shared.pipeline.close();
         if let Some(files) = &self.shared.files {
+            self.shared.flush_to_close(files);
             files.background.close();
         }
         for thread in self.threads.lock().drain(..) {

@@ -64,6 +64,11 @@ impl Levels {
         self.levels.iter().map(|level| level.iter().map(|table| table.meta.clone()).collect()).collect()
     }
 
+    /// Whether all tables with these numbers are there.
+    pub(super) fn hold_all(&self, numbers: &[u64]) -> bool {
+        numbers.iter().all(|number| self.tables().any(|table| table.meta.number == *number))
+    }
+
     /// The same levels without some tables and with others added to one level.
     pub(super) fn replace(&self, gone: &[u64], depth: usize, added: Vec<Arc<Table>>) -> Self {
         let mut levels = self.levels.clone();

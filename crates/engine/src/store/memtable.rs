@@ -64,10 +64,6 @@ impl Memtable {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.map.read().is_empty()
-    }
-
     pub(super) fn write(&self) -> Writing<'_> {
         Writing { map: self.map.write(), bytes: &self.bytes }
     }

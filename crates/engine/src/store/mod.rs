@@ -6,7 +6,8 @@
 //! 1. [`Store::commit`] numbers the [`Batch`], puts it into the memtable and into the frame for the journal (`pipeline`).
 //! 2. Somebody who waits, or the journal thread (`group`), seals the frame, writes and syncs it (`journal`), and the
 //!    [`Commit`]s in it resolve.
-//! 3. A full memtable becomes a table file (`flush`), and tables are merged level by level (`compact`).
+//! 3. A memtable that is full, or whose journal is long (`cut`), becomes a table file (`flush`), and tables are merged
+//!    level by level (`compact`).
 //!
 //! The life of a read:
 //! 1. [`Store::snapshot`] pins what is durable at this moment: a read never shows what a power cut could take back.
@@ -15,11 +16,13 @@
 //!
 //! The format of the files is described in `docs/format.md`.
 
+mod absorb;
 mod background;
 mod batch;
 mod codec;
 mod commit;
 mod compact;
+mod cut;
 pub mod decode;
 mod disk;
 mod error;
@@ -42,6 +45,7 @@ mod seal;
 mod shared;
 mod snapshot;
 mod table;
+mod weight;
 
 pub use batch::{Batch, SeqNo};
 pub use commit::Commit;

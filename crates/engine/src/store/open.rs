@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use super::background::Background;
 use super::batch::{Batch, SeqNo};
 use super::commit::Gate;
+use super::cut::{self, CutLimits};
 use super::disk::{Disk, DiskLock};
 use super::error::StoreError;
 use super::header::FileKind;
@@ -25,6 +26,7 @@ use super::pulse::Pulse;
 use super::seal::{DataKeys, Vault};
 use super::snapshot::View;
 use super::table::TableFiles;
+use super::weight::DeadShare;
 use super::{Counters, Files, Shared, Store};
 
 /// More segments than this are merged into a table at once, so that a store opened often stays quick to open.
@@ -44,10 +46,19 @@ pub(super) fn open(disk: Arc<dyn Disk>, keys: Option<DataKeys>, options: StoreOp
     let segments = needed_segments(&manifest, &listed);
     let (seqno, rekeyed) = replay_journal(disk.as_ref(), &vault, &manifest, &segments, &memtable)?;
     check_end(&manifest, seqno)?;
-    let shared = Arc::new(assemble(disk, vault, options, manifest, memtable, seqno, lock));
+    let replayed = replayed_bytes(disk.as_ref(), &segments)?;
+    let shared =
+        Arc::new(assemble(disk, vault, options, manifest, Replayed { memtable, seqno, bytes: replayed }, lock));
     let store = start(shared)?;
     store.flush_after_open(rekeyed || segments.len() > SEGMENTS_MAX);
     Ok(store)
+}
+
+/// What the journal held.
+struct Replayed {
+    memtable: Arc<Memtable>,
+    seqno: SeqNo,
+    bytes: u64,
 }
 
 fn assemble(
@@ -55,17 +66,17 @@ fn assemble(
     vault: Vault,
     options: StoreOptions,
     manifest: Manifest,
-    memtable: Arc<Memtable>,
-    seqno: SeqNo,
+    replayed: Replayed,
     lock: Box<dyn DiskLock>,
 ) -> Shared {
+    let Replayed { memtable, seqno, bytes } = replayed;
     let journal = JournalWriter::new(disk.clone(), vault.clone(), manifest.store_id, &options);
     let tables = Arc::new(TableFiles::new(disk, vault, manifest.store_id, options.block_cache_bytes));
     let levels = Levels::open(&manifest.levels, &tables);
-    let background = Background::default();
-    background.set_level0_files(levels.level(0).len());
+    let background = Background::new(cut::frozen_journal_bytes_max(&options));
     let retired = manifest.retired_prefixes();
-    let view = View { memtables: vec![memtable.clone()], levels: Arc::new(levels), retired };
+    let levels = Arc::new(levels);
+    let view = View { memtables: vec![memtable.clone()], levels: levels.clone(), retired };
     let segment = manifest.next_number;
     let files = Files {
         options,
@@ -74,16 +85,19 @@ fn assemble(
         next_number: AtomicU64::new(segment + 1),
         manifest: Mutex::new(manifest),
         background,
+        quiet: Mutex::default(),
+        dead_share: DeadShare::default(),
         lock: Mutex::new(Some(lock)),
     };
+    files.background.set_level0_pressure(files.weight(&levels).level0_pressure());
     files.update_work(|work| work.wanted += 1);
     Shared {
         readers: Arc::new(Readers::new(seqno, Arc::new(view))),
-        pipeline: Pipeline::new(seqno, memtable, segment),
+        pipeline: Pipeline::new(seqno, memtable, segment, bytes),
         gate: Gate::new(seqno),
         pulse: Pulse::default(),
         files: Some(files),
-        counters: Counters::default(),
+        counters: Counters { replayed_bytes: AtomicU64::new(bytes), ..Counters::default() },
     }
 }
 
@@ -91,7 +105,8 @@ impl Store {
     fn flush_after_open(&self, wanted: bool) {
         let Some(files) = &self.shared.files else { return };
         let mut state = self.shared.pipeline.lock();
-        if state.memtable.bytes() >= files.options.memtable_bytes || wanted {
+        let limits = CutLimits::of(&files.options);
+        if limits.are_reached(state.memtable.bytes(), state.journal_bytes) || wanted {
             self.shared.freeze(files, &mut state);
         }
     }
@@ -262,4 +277,11 @@ fn replay_journal(
         rekeyed |= key_id.is_some_and(|key_id| key_id != vault.current_key_id());
     }
     Ok((seqno, rekeyed))
+}
+
+/// The bytes of the segments that were replayed, without a torn end that was cut off.
+fn replayed_bytes(disk: &dyn Disk, segments: &[u64]) -> Result<u64, StoreError> {
+    let is_replayed =
+        |name: &str| matches!(FileKind::of_name(name), Some((FileKind::Journal, number)) if segments.contains(&number));
+    Ok(list(disk)?.iter().filter(|(name, _)| is_replayed(name)).map(|(_, size)| size).sum())
 }

@@ -16,6 +16,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::batch::{Batch, SeqNo};
 use super::commit::Gate;
+use super::cut::CutLimits;
 use super::error::StoreError;
 use super::horizon::Readers;
 use super::journal::Frame;
@@ -51,6 +52,8 @@ pub(super) struct PipelineState {
     pub(super) seqno: SeqNo,
     pub(super) memtable: Arc<Memtable>,
     pub(super) segment: u64,
+    /// The bytes of the journal that hold what is in the memtable, written or about to be.
+    pub(super) journal_bytes: u64,
     frames: VecDeque<Frame>,
     spare: Option<Vec<u8>>,
     /// Whether somebody has taken a frame and is not done with it.
@@ -67,11 +70,12 @@ pub(super) struct PipelineState {
 }
 
 impl Pipeline {
-    pub(super) fn new(seqno: SeqNo, memtable: Arc<Memtable>, segment: u64) -> Self {
+    pub(super) fn new(seqno: SeqNo, memtable: Arc<Memtable>, segment: u64, journal_bytes: u64) -> Self {
         let state = PipelineState {
             seqno,
             memtable,
             segment,
+            journal_bytes,
             frames: VecDeque::new(),
             spare: None,
             writing: false,
@@ -115,13 +119,13 @@ impl Pipeline {
     }
 
     /// Applies a batch to a store on disk: visible to [`latest`](super::Store::latest) when this returns. `full` is
-    /// called, still under the lock, when the memtable has reached `memtable_bytes`.
+    /// called, still under the lock, when the memtable or its journal has reached its limit.
     pub(super) fn commit(
         &self,
         batch: Batch,
         readers: &Readers<Arc<View>>,
         gate: &Gate,
-        memtable_bytes: usize,
+        limits: CutLimits,
         full: impl FnOnce(&mut PipelineState),
     ) -> Result<Queued, StoreError> {
         let mut state = self.state.lock();
@@ -137,7 +141,7 @@ impl Pipeline {
         }
         drop(writing);
         readers.set_latest(seqno);
-        if state.memtable.bytes() >= memtable_bytes {
+        if limits.are_reached(state.memtable.bytes(), state.journal_bytes) {
             full(&mut state);
         }
         let crowded =
@@ -222,6 +226,10 @@ impl Pipeline {
 }
 
 impl PipelineState {
+    pub(super) fn is_closing(&self) -> bool {
+        self.closing
+    }
+
     fn admit(&self, batch: &Batch) -> Result<(), StoreError> {
         if self.closing {
             Err(StoreError::Closed)
@@ -246,10 +254,14 @@ impl PipelineState {
         let full = |frame: &Frame| frame.segment() != segment || frame.bytes() >= FRAME_BYTES_MAX;
         if self.frames.back().is_none_or(full) {
             let buffer = self.spare.take().unwrap_or_default();
-            self.frames.push_back(Frame::new(segment, seqno, buffer));
+            let frame = Frame::new(segment, seqno, buffer);
+            self.journal_bytes += frame.sealed_bytes();
+            self.frames.push_back(frame);
         }
         if let Some(frame) = self.frames.back_mut() {
+            let before = frame.sealed_bytes();
             frame.push(batch);
+            self.journal_bytes += frame.sealed_bytes() - before;
         }
     }
 }

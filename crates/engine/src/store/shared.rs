@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use super::background::{Background, Work};
 use super::commit::Gate;
 use super::compact;
+use super::cut::Quiet;
 use super::disk::DiskLock;
 use super::error::StoreError;
 use super::horizon::Readers;
@@ -20,6 +21,7 @@ use super::pipeline::Pipeline;
 use super::pulse::Pulse;
 use super::snapshot::View;
 use super::table::{TableFiles, TableStyle};
+use super::weight::{DeadShare, Weight};
 
 /// What the store's threads share.
 #[derive(Debug)]
@@ -43,6 +45,8 @@ pub(super) struct Files {
     pub(super) manifest: Mutex<Manifest>,
     pub(super) next_number: AtomicU64,
     pub(super) background: Background,
+    pub(super) quiet: Mutex<Quiet>,
+    pub(super) dead_share: DeadShare,
     pub(super) lock: Mutex<Option<Box<dyn DiskLock>>>,
 }
 
@@ -52,6 +56,7 @@ pub(super) struct Counters {
     pub(super) frames: AtomicU64,
     pub(super) syncs: AtomicU64,
     pub(super) flushes: AtomicU64,
+    pub(super) replayed_bytes: AtomicU64,
     pub(super) compactions: AtomicU64,
 }
 
@@ -103,7 +108,7 @@ impl Shared {
         }
         next.save(files.tables.disk.as_ref(), &files.tables.vault)?;
         *manifest = next;
-        files.background.set_level0_files(new.level(0).len());
+        files.background.set_level0_pressure(files.weight(&new).level0_pressure());
         self.readers.update_view(|view| {
             let stays = |memtable: &&Arc<Memtable>| flushed.is_none_or(|flushed| !Arc::ptr_eq(flushed, memtable));
             let memtables = view.memtables.iter().filter(stays).cloned().collect();
@@ -137,6 +142,10 @@ impl Files {
 
     pub(super) fn table_style(&self) -> TableStyle {
         TableStyle { block_bytes: self.options.block_bytes, compression: self.options.compression }
+    }
+
+    pub(super) fn weight<'a>(&'a self, levels: &'a Levels) -> Weight<'a> {
+        Weight { levels, options: &self.options, dead_share: &self.dead_share }
     }
 
     pub(super) fn update_work(&self, change: impl FnOnce(&mut Work)) {

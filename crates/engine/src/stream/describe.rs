@@ -17,27 +17,33 @@ use crate::table::{stream_arn, stream_label};
 const PAGE_MAX: usize = 100;
 
 impl Engine {
-    pub(crate) fn list_streams(&self, request: &ListStreams) -> Step {
+    pub(crate) fn list_streams(&self, request: &ListStreams) -> Result<Step, Error> {
         let limit = request.limit.unwrap_or(PAGE_MAX);
-        let mut streams = self.listings(request.table.as_deref());
+        let mut streams = self.listings(request.table.as_deref())?;
         streams.sort_by(|a, b| a.arn.cmp(&b.arn));
+        streams.dedup_by(|a, b| a.arn == b.arn);
         let is_after = |stream: &StreamListing| request.start.as_ref().is_none_or(|start| stream.arn > *start);
         streams.retain(is_after);
         let more = streams.len() > limit;
         streams.truncate(limit);
         let last = streams.last().filter(|_| more).map(|stream| stream.arn.clone());
-        self.told(Output::ListStreams(ListStreamsOutput { streams, last }))
+        Ok(self.told(Output::ListStreams(ListStreamsOutput { streams, last })))
     }
 
-    fn listings(&self, table: Option<&str>) -> Vec<StreamListing> {
-        let catalog = self.catalog.read();
-        let wanted = catalog.streams().filter(|stream| table.is_none_or(|table| stream.table == table));
-        let listing = |stream: &Arc<Stream>| StreamListing {
+    fn listings(&self, table: Option<&str>) -> Result<Vec<StreamListing>, Error> {
+        let is_wanted = |stream: &Stream| table.is_none_or(|table| stream.table == table);
+        let listing = |stream: &Stream| StreamListing {
             arn: stream_arn(&self.settings, stream),
             table: stream.table.clone(),
             label: stream_label(stream.created_ms),
         };
-        wanted.map(listing).collect()
+        let catalog = self.catalog.read();
+        let mut listed: Vec<StreamListing> =
+            catalog.streams().filter(|stream| is_wanted(stream)).map(|stream| listing(stream)).collect();
+        drop(catalog);
+        // A stream that ends just now may be found twice, so that none is missed.
+        listed.extend(self.past_streams(is_wanted)?.iter().map(listing));
+        Ok(listed)
     }
 
     pub(crate) fn describe_stream(&self, request: &DescribeStream) -> Result<Step, Error> {
@@ -65,9 +71,14 @@ impl Engine {
 
     /// The stream with that ARN.
     pub(super) fn stream_of_arn(&self, arn: &str) -> Result<Arc<Stream>, Error> {
-        let catalog = self.catalog.read();
-        let found = catalog.streams().find(|stream| stream_arn(&self.settings, stream) == arn).cloned();
-        found.ok_or_else(|| texts::stream_not_found(arn))
+        let is_it = |stream: &Stream| stream_arn(&self.settings, stream) == arn;
+        let current = self.catalog.read().streams().find(|stream| is_it(stream)).cloned();
+        if let Some(stream) = current {
+            return Ok(stream);
+        }
+        let past = self.past_streams(is_it)?.pop();
+        let found = past.map(|stream| self.find_stream(&self.catalog.read(), stream.table_id, stream.number));
+        found.transpose()?.flatten().ok_or_else(|| texts::stream_not_found(arn))
     }
 }
 

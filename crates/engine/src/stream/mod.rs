@@ -6,6 +6,7 @@
 
 mod describe;
 mod iterator;
+mod past;
 mod read;
 mod record;
 mod shards;

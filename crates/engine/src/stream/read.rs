@@ -45,8 +45,7 @@ impl Engine {
     }
 
     fn stream_of_iterator(&self, iterator: &ShardIterator) -> Result<Arc<Stream>, Error> {
-        let catalog = self.catalog.read();
-        catalog.stream(iterator.table, iterator.stream).cloned().ok_or_else(texts::trimmed)
+        self.find_stream(&self.catalog.read(), iterator.table, iterator.stream)?.ok_or_else(texts::trimmed)
     }
 }
 

@@ -19,14 +19,27 @@ const CHUNK: usize = 1000;
 impl Engine {
     pub(crate) fn trim_streams(&self) -> Result<(), Error> {
         let horizon_ms = self.env.now_ms().saturating_sub(STREAM_RETENTION_SECS * 1000);
-        let streams: Vec<Arc<Stream>> = self.catalog.read().streams().cloned().collect();
-        for stream in streams {
-            if stream.shards.iter().any(|shard| is_over(shard, horizon_ms)) {
-                self.forget_shards(&stream, horizon_ms)?;
+        let current: Vec<Arc<Stream>> = self.catalog.read().streams().cloned().collect();
+        for stream in current {
+            self.trim_stream(&stream, horizon_ms)?;
+        }
+        // A stream that began later has nothing that is old enough.
+        for past in self.past_streams(|stream| stream.created_ms <= horizon_ms)? {
+            if self.work.is_stopping() {
+                break;
             }
-            for shard in stream.shards.iter().filter(|shard| !is_over(shard, horizon_ms)) {
-                while !self.work.is_stopping() && self.trim_chunk(&stream, shard, horizon_ms)? {}
-            }
+            let stream = self.find_stream(&self.catalog.read(), past.table_id, past.number)?;
+            stream.map_or(Ok(()), |stream| self.trim_stream(&stream, horizon_ms))?;
+        }
+        Ok(())
+    }
+
+    fn trim_stream(&self, stream: &Stream, horizon_ms: u64) -> Result<(), Error> {
+        if stream.shards.iter().any(|shard| is_over(shard, horizon_ms)) {
+            self.forget_shards(stream, horizon_ms)?;
+        }
+        for shard in stream.shards.iter().filter(|shard| !is_over(shard, horizon_ms)) {
+            while !self.work.is_stopping() && self.trim_chunk(stream, shard, horizon_ms)? {}
         }
         Ok(())
     }
@@ -59,8 +72,8 @@ impl Engine {
     /// Forgets shards that were closed a day ago, with all their records, and the stream if that was all of it.
     fn forget_shards(&self, stream: &Stream, horizon_ms: u64) -> Result<(), Error> {
         let mut catalog = self.catalog.write();
-        let Some(stream) = catalog.stream(stream.table_id, stream.number) else { return Ok(()) };
-        let mut kept = Stream::clone(stream);
+        let stream = self.find_stream(&catalog, stream.table_id, stream.number)?;
+        let Some(mut kept) = stream.map(Arc::unwrap_or_clone) else { return Ok(()) };
         let mut batch = Batch::new();
         for shard in kept.shards.iter().filter(|shard| is_over(shard, horizon_ms)) {
             load::stage_garbage(&mut batch, &kept.shard_prefix(shard.number));

@@ -121,6 +121,7 @@ fn open(folder: &Path, durability: Durability) -> Database {
     let options = StoreOptions {
         durability,
         memtable_bytes: 64 << 10,
+        journal_bytes: 64 << 10,
         block_bytes: 2 << 10,
         table_bytes: 32 << 10,
         level0_files: 2,

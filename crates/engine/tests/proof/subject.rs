@@ -75,6 +75,9 @@ pub fn open_with(disk: &SimDisk, env: &ManualEnv, durability: Durability) -> Res
     let store_options = StoreOptions {
         durability,
         memtable_bytes: 8 << 10,
+        journal_bytes: 24 << 10,
+        idle_ms: 1000,
+        idle_journal_bytes: 256,
         block_bytes: 1 << 10,
         table_bytes: 8 << 10,
         level0_files: 2,

@@ -28,6 +28,7 @@ pub struct World {
     pub env: ManualEnv,
     disk: Option<SimDisk>,
     settings: Settings,
+    store_options: StoreOptions,
 }
 
 /// Runs a test in memory and on disk; what it returns must be the same.
@@ -39,11 +40,15 @@ pub fn on_both<T: PartialEq + Debug>(test: impl Fn(&mut World) -> T) {
 
 impl World {
     pub fn in_memory() -> Self {
-        Self::new(None, Settings::default())
+        Self::new(None, Settings::default(), StoreOptions::default())
     }
 
     pub fn on_disk() -> Self {
-        Self::new(Some(SimDisk::new()), Settings::default())
+        Self::on_disk_with(StoreOptions::default())
+    }
+
+    pub fn on_disk_with(store_options: StoreOptions) -> Self {
+        Self::new(Some(SimDisk::new()), Settings::default(), store_options)
     }
 
     /// The disk it is on.
@@ -52,19 +57,19 @@ impl World {
     }
 
     pub fn with_settings(&self, settings: Settings) -> Self {
-        Self::new(self.disk.as_ref().map(|_| SimDisk::new()), settings)
+        Self::new(self.disk.as_ref().map(|_| SimDisk::new()), settings, self.store_options.clone())
     }
 
-    fn new(disk: Option<SimDisk>, settings: Settings) -> Self {
+    fn new(disk: Option<SimDisk>, settings: Settings, store_options: StoreOptions) -> Self {
         let env = ManualEnv::at_ms(START_MS);
-        Self { database: open(disk.as_ref(), &env, &settings), env, disk, settings }
+        Self { database: open(disk.as_ref(), &env, &settings, &store_options), env, disk, settings, store_options }
     }
 
     /// Closes the database and opens it again; one in memory goes on as it is.
     pub fn reopen(&mut self) {
         if let Some(disk) = &self.disk {
             self.database.close().unwrap();
-            self.database = open(Some(disk), &self.env, &self.settings);
+            self.database = open(Some(disk), &self.env, &self.settings, &self.store_options);
         }
     }
 
@@ -73,7 +78,7 @@ impl World {
         if let Some(disk) = &mut self.disk {
             let left = disk.cut_power(PowerCut::DropAll);
             *disk = left;
-            self.database = open(Some(disk), &self.env, &self.settings);
+            self.database = open(Some(disk), &self.env, &self.settings, &self.store_options);
         }
     }
 
@@ -174,12 +179,16 @@ impl World {
 
 /// The store on a disk.
 pub fn open_store(disk: &SimDisk) -> Store {
-    let keys = Some(DataKeys::new(1, [7; 32]));
-    Store::open(Arc::new(disk.clone()), keys, StoreOptions::default()).unwrap()
+    open_store_with(disk, &StoreOptions::default())
 }
 
-fn open(disk: Option<&SimDisk>, env: &ManualEnv, settings: &Settings) -> Database {
-    let store = disk.map_or_else(Store::in_memory, open_store);
+fn open_store_with(disk: &SimDisk, options: &StoreOptions) -> Store {
+    let keys = Some(DataKeys::new(1, [7; 32]));
+    Store::open(Arc::new(disk.clone()), keys, options.clone()).unwrap()
+}
+
+fn open(disk: Option<&SimDisk>, env: &ManualEnv, settings: &Settings, store_options: &StoreOptions) -> Database {
+    let store = disk.map_or_else(Store::in_memory, |disk| open_store_with(disk, store_options));
     let options =
         Options { env: Arc::new(env.clone()), settings: settings.clone(), sweep_interval: None, ..Options::default() };
     Database::on(store, options).unwrap()

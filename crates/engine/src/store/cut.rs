@@ -1,0 +1,127 @@
+//! When the journal is cut: the memtable is frozen and becomes a table, and the segments that held it are removed.
+//!
+//! ```text
+//! the memtable is full ───────────────┐
+//! its journal is a quarter of the max ┤
+//! no commit for a while ──────────────┼─► freeze ─► table ─► manifest ─► segments removed    (flush)
+//! the store closes ───────────────────┘
+//! ```
+//!
+//! Overwrites fill the journal and not the memtable, so the memtable alone would never cut it: ADR 0028.
+
+use std::sync::atomic::Ordering;
+
+use super::batch::SeqNo;
+use super::options::StoreOptions;
+use super::{Files, Shared, Store};
+
+/// The parts of the longest journal: one belongs to the memtable that takes writes, the others to frozen ones.
+const JOURNAL_PARTS: u64 = 4;
+
+/// The sizes at which the memtable is frozen.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CutLimits {
+    memtable_bytes: usize,
+    journal_bytes: u64,
+}
+
+impl CutLimits {
+    pub(super) fn of(options: &StoreOptions) -> Self {
+        CutLimits { memtable_bytes: options.memtable_bytes, journal_bytes: options.journal_bytes / JOURNAL_PARTS }
+    }
+
+    pub(super) fn are_reached(&self, memtable_bytes: usize, journal_bytes: u64) -> bool {
+        memtable_bytes >= self.memtable_bytes || journal_bytes >= self.journal_bytes
+    }
+}
+
+/// The journal of frozen memtables at which writers wait for the flush.
+pub(super) fn frozen_journal_bytes_max(options: &StoreOptions) -> u64 {
+    options.journal_bytes / JOURNAL_PARTS * (JOURNAL_PARTS - 1)
+}
+
+/// The last commit that was seen, and since when there was no other.
+#[derive(Debug, Default)]
+pub(super) struct Quiet {
+    seqno: SeqNo,
+    since_ms: u64,
+}
+
+impl Quiet {
+    /// Notes the newest commit; returns whether it has been the newest for `idle_ms`.
+    fn has_lasted(&mut self, seqno: SeqNo, now_ms: u64, idle_ms: u64) -> bool {
+        // A clock that was set back starts the wait again.
+        if self.seqno != seqno || now_ms < self.since_ms {
+            *self = Quiet { seqno, since_ms: now_ms };
+        }
+        now_ms - self.since_ms >= idle_ms
+    }
+}
+
+impl Store {
+    /// Starts a flush when there was no commit for [`StoreOptions::idle_ms`] and the journal is worth it. The caller asks
+    /// from time to time and brings the time along; nothing waits for the flush.
+    pub fn flush_if_idle(&self, now_ms: u64) {
+        let Some(files) = &self.shared.files else { return };
+        // A prefix that waits for the end of its segment slows every read, however short the journal is.
+        let retired = !files.manifest.lock().retired.is_empty();
+        let mut state = self.shared.pipeline.lock();
+        let options = &files.options;
+        let lasted = files.quiet.lock().has_lasted(state.seqno, now_ms, options.idle_ms);
+        let worth = state.journal_bytes >= options.idle_journal_bytes || (retired && state.journal_bytes > 0);
+        if lasted && worth && !state.is_closing() {
+            self.shared.freeze(files, &mut state);
+        }
+    }
+
+    /// The bytes of the journal that a restart would replay.
+    pub(super) fn journal_bytes(&self) -> u64 {
+        let active = self.shared.pipeline.lock().journal_bytes;
+        active + self.shared.files.as_ref().map_or(0, |files| files.background.frozen_journal_bytes())
+    }
+
+    pub(super) fn replayed_bytes(&self) -> u64 {
+        self.shared.counters.replayed_bytes.load(Ordering::Relaxed)
+    }
+}
+
+impl Shared {
+    /// Writes everything to tables when no commit can come any more. What cannot be written stays in the journal.
+    pub(super) fn flush_to_close(&self, files: &Files) {
+        if !files.options.flush_at_close || self.gate.check().is_err() {
+            return;
+        }
+        let mut state = self.pipeline.lock();
+        if state.journal_bytes > 0 {
+            self.freeze(files, &mut state);
+        }
+        drop(state);
+        files.background.wait_for(|work| work.frozen.is_empty().then_some(()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overwrites_reach_the_limit_of_the_journal_before_that_of_the_memtable() {
+        let options = StoreOptions { memtable_bytes: 1000, journal_bytes: 400, ..StoreOptions::default() };
+        let limits = CutLimits::of(&options);
+        assert!(!limits.are_reached(999, 99));
+        assert!(limits.are_reached(10, 100));
+        assert!(limits.are_reached(1000, 10));
+        assert_eq!(frozen_journal_bytes_max(&options), 300);
+    }
+
+    #[test]
+    fn a_commit_and_a_clock_set_back_start_the_wait_again() {
+        let mut quiet = Quiet::default();
+        assert!(!quiet.has_lasted(1, 1000, 50));
+        assert!(!quiet.has_lasted(1, 1049, 50));
+        assert!(quiet.has_lasted(1, 1050, 50));
+        assert!(!quiet.has_lasted(2, 1051, 50));
+        assert!(!quiet.has_lasted(2, 500, 50));
+        assert!(quiet.has_lasted(2, 550, 50));
+    }
+}

@@ -1,0 +1,108 @@
+//! Streams that ended and are not the newest of a table: they stay readable for a day, in the store alone, so that tables
+//! which come and go leave nothing in memory.
+
+use std::sync::Arc;
+
+use keyform_core::Error;
+
+use crate::catalog::{Catalog, Stream, load};
+use crate::engine::Engine;
+use crate::layout::TableId;
+
+impl Engine {
+    /// The stream of that number, wherever it is.
+    pub(super) fn find_stream(
+        &self,
+        catalog: &Catalog,
+        table: TableId,
+        number: u32,
+    ) -> Result<Option<Arc<Stream>>, Error> {
+        match catalog.stream(table, number) {
+            Some(stream) => Ok(Some(Arc::clone(stream))),
+            None => Ok(load::stream(&self.store.latest(), table, number)?.map(Arc::new)),
+        }
+    }
+
+    /// The past streams that match, in the order of their tables' numbers, without meters. Writers do not wait while many
+    /// records are read: the catalog is only asked at the end which of the streams are past.
+    pub(super) fn past_streams(&self, matches: impl Fn(&Stream) -> bool) -> Result<Vec<Stream>, Error> {
+        let streams = load::streams(&self.store.latest());
+        let matching = streams.filter(|stream| stream.as_ref().map_or(true, &matches));
+        let mut matching = matching.collect::<Result<Vec<Stream>, Error>>()?;
+        let catalog = self.catalog.read();
+        matching.retain(|stream| catalog.stream(stream.table_id, stream.number).is_none());
+        Ok(matching)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use keyform_core::operation::{CreateTable, ListStreams, PutItem};
+    use keyform_core::table::{KeySchema, ScalarType, StreamView};
+    use keyform_core::{Operation, Output};
+
+    use super::*;
+    use crate::engine::{Settings, Step};
+    use crate::env::ManualEnv;
+    use crate::store::Store;
+
+    const ROUNDS: usize = 300;
+
+    fn run(engine: &Engine, operation: Operation) -> Output {
+        match engine.begin(operation).expect("the operation is right") {
+            Step::Done(output) => output,
+            Step::Waiting(waiting) => {
+                waiting.commit.wait().expect("the store is in memory");
+                waiting.answer.expect("the operation is right")
+            }
+        }
+    }
+
+    fn come_and_go(engine: &Engine, table: &str) {
+        run(
+            engine,
+            Operation::CreateTable(CreateTable {
+                attributes: [("pk".to_owned(), ScalarType::S)].into(),
+                key: KeySchema { partition: vec!["pk".to_owned()], sort: Vec::new() },
+                stream: Some(StreamView::NewImage),
+                ..CreateTable::named(table)
+            }),
+        );
+        let item = [("pk".to_owned(), "a".into())].into_iter().collect();
+        run(engine, Operation::PutItem(PutItem { table: table.to_owned(), item, ..PutItem::default() }));
+        run(engine, Operation::DeleteTable { table: table.to_owned() });
+    }
+
+    fn listed(engine: &Engine) -> usize {
+        match run(engine, Operation::ListStreams(ListStreams { limit: Some(10_000), ..Default::default() })) {
+            Output::ListStreams(output) => output.streams.len(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn keys(engine: &Engine) -> usize {
+        load::prefixed(&engine.store.snapshot(), &[]).count()
+    }
+
+    #[test]
+    fn tables_that_come_and_go_leave_nothing_in_memory_and_nothing_after_a_day() {
+        let env = ManualEnv::at_ms(1_794_700_000_000);
+        let engine = Engine::open(Store::in_memory(), Arc::new(env.clone()), Settings::default()).expect("it is empty");
+        come_and_go(&engine, "first");
+        engine.work_once(true).expect("the store is in memory");
+        env.advance_ms(86_400_001);
+        engine.work_once(true).expect("the store is in memory");
+        let before = keys(&engine);
+        for round in 0..ROUNDS {
+            come_and_go(&engine, if round % 2 == 0 { "one" } else { ["a", "b", "c"][round % 3] });
+        }
+        assert_eq!(engine.catalog.read().streams().count(), 0);
+        assert_eq!(engine.catalog.read().iter().count(), 0);
+        assert_eq!(engine.work.next_uncounted(), None);
+        assert_eq!(listed(&engine), ROUNDS, "every stream has a name of its own and stays readable");
+        env.advance_ms(86_400_000 + 2 * ROUNDS as u64);
+        engine.work_once(true).expect("the store is in memory");
+        assert_eq!(listed(&engine), 0);
+        assert_eq!(keys(&engine), before);
+    }
+}
