@@ -62,7 +62,7 @@ impl Helpmaton {
     /// Accepts as one who is signed in with the invited address. A member keeps a level that is higher.
     ///
     /// # Errors
-    /// Refused with `OtherAddress`, `UserLimitReached`, and as for [`Helpmaton::invitation`].
+    /// Refused with `OtherAddress`, `InviterGone` if who invited them is no owner any more, `UserLimitReached`, and as for [`Helpmaton::invitation`].
     pub async fn accept_invitation(&self, by: &Caller, token: &str) -> Result<Accepted, FlowError> {
         let invite = self.found_invite(token).await?;
         if invite.email != by.email {
@@ -211,6 +211,7 @@ const ACCEPTED: &[&str] = &[
     "AlreadyAccepted",
     "InviteExpired",
     "OtherAddress",
+    "InviterGone",
     "UserLimitReached",
     "UnknownWorkspace",
     "WorkspaceGone",
@@ -222,6 +223,7 @@ pub(super) fn flows(application: Application, helpmaton: &Helpmaton) -> Applicat
         "AlreadyAccepted",
         "InviteExpired",
         "SignInFirst",
+        "InviterGone",
         "UserLimitReached",
         "UnknownWorkspace",
         "WorkspaceGone",

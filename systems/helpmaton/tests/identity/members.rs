@@ -186,6 +186,27 @@ fn a_claimed_address_or_one_that_is_not_proved_accepts_nothing() {
 }
 
 #[test]
+fn an_owner_who_is_one_no_more_lets_nobody_in() {
+    on_every_store(async |scene| {
+        let world = World::on(scene).await;
+        let (ada, workspace) = world.pro("ada").await;
+        let (eve, bob) = (world.person("eve").await, world.person("bob").await);
+        for level in [Level::Read, Level::Owner] {
+            world.system.give_access(&ada, &workspace, &eve.user_id, Level::Owner).await.unwrap();
+            let made = world.system.invite(&eve, &workspace, &bob.email, level, None).await.unwrap();
+            world.system.remove_access(&ada, &workspace, &eve.user_id).await.unwrap();
+            let token = world.mailed(&bob.email);
+            assert_eq!(refusal(world.system.accept_invitation(&bob, &token).await), "InviterGone");
+            let as_ada = world.system.model.as_caller(ada.clone());
+            as_ada.withdraw_invite(&workspace, &made.invite_id.parse().unwrap()).await.unwrap();
+        }
+        assert_eq!(world.system.level_of(&bob.user_id, &workspace).await.unwrap(), None);
+        assert_eq!(owners(&world, &workspace).await, 1);
+        assert_eq!(world.subscription(&ada).await.users_left, 4);
+    });
+}
+
+#[test]
 fn only_code_makes_and_answers_invitations() {
     on_every_store(async |scene| {
         let world = World::on(scene).await;
