@@ -21,6 +21,9 @@ from server import BINARY, Server
 WORKSPACE = "ada00000-0000-4000-8000-000000000002"
 OWNER = "ada@example.com"
 
+#: The environment of a server whose store is on this machine: nothing asks a cloud for its region.
+NO_CLOUD = {"AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"}
+
 #: What no caller may give or see: storage keys and hashes of tokens and keys.
 HIDDEN = {"s3Key", "objectKey", "bodyS3Key", "tokenHash", "tokenSalt", "tokenLookupHash", "keyHash", "keySalt", "keyLookupHash"}
 
@@ -47,11 +50,11 @@ class Api:
     def __init__(self, server):
         self.server = server
 
-    def post(self, pattern, token=None, **arguments):
-        return self.server.call("helpmaton", pattern, arguments, token=token)
+    def post(self, pattern, bearer=None, /, **arguments):
+        return self.server.call("helpmaton", pattern, arguments, token=bearer)
 
-    def get(self, pattern, token, **arguments):
-        return self.server.request("GET", f"/v1/helpmaton/{pattern}?{urlencode(arguments)}", headers={"Authorization": f"Bearer {token}"})
+    def get(self, pattern, bearer, /, **arguments):
+        return self.server.request("GET", f"/v1/helpmaton/{pattern}?{urlencode(arguments)}", headers={"Authorization": f"Bearer {bearer}"})
 
     def mailed(self, kind, address, seconds=10):
         """The token that was mailed to an address last."""
@@ -294,7 +297,7 @@ def test_helpmaton_on_a_remote_store_does_not_start_without_a_directory_for_docu
     store = serve("--in-memory", "--no-systems")
     folder = tmp_path / "refused"
     folder.mkdir()
-    server = Server(folder, remote(folder, store))
+    server = Server(folder, remote(folder, store), environment=NO_CLOUD)
     try:
         assert server.process.wait(30) == 2
     finally:
@@ -309,7 +312,7 @@ def test_documents_on_a_remote_store_outlive_the_server(serve, tmp_path, how):
     subprocess.run([BINARY, "field-keys", "new", keys], check=True, stdout=subprocess.DEVNULL)
     config.write_text(f'files = "{files}"\n')
     given = {"flag": ["--files", str(files)], "variable": [], "file": ["--config", str(config)]}[how]
-    environment = {"KEYFORM_FILES": str(files)} if how == "variable" else None
+    environment = {**NO_CLOUD, "KEYFORM_FILES": str(files)} if how == "variable" else NO_CLOUD
     arguments = remote(tmp_path, store, "--field-keys-file", str(keys), *given)
     api = Api(serve(*arguments, environment=environment))
     token = api.sign_in("grace@example.org")
