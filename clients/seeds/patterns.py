@@ -181,8 +181,8 @@ def workspace_tables(ada, user, workspace, subscription):
 
 
 def agent_tables(ada, workspace, agent):
-    key, conversation = str(uuid.uuid4()), str(uuid.uuid4())
-    ada.write("createAgentKey", workspaceId=workspace, agentId=agent, keyId=key, key=str(uuid.uuid4()), keyHash="0" * 64)
+    conversation = str(uuid.uuid4())
+    key = ada.write("issueAgentKey", workspaceId=workspace, agentId=agent)["keyId"]
     as_code("helpmaton", "startConversation", workspaceId=workspace, agentId=agent, conversationId=conversation, conversationType="test")
     ada.write("createStreamServer", workspaceId=workspace, agentId=agent, allowedOrigins=["https://example.com"])
     ref = f"{workspace}/{agent}"
@@ -198,10 +198,10 @@ def agent_tables(ada, workspace, agent):
 
 
 def resources_of_workspace(ada, workspace):
-    document, channel, server = (str(uuid.uuid4()) for _ in range(3))
+    channel, server = (str(uuid.uuid4()) for _ in range(2))
     ada.write("setWorkspaceApiKey", workspaceId=workspace, provider="google", key="a-key")
-    ada.write("createDocument", workspaceId=workspace, documentId=document, name="Notes", filename="notes.md", folderPath="drafts", s3Key="k/notes.md",
-              contentType="text/markdown", size=10)
+    files = [{"name": "Notes", "text": "0123456789"}]
+    document = ada.write("uploadDocuments", workspaceId=workspace, folder="drafts", files=files)[0]["documentId"]
     ada.write("createChannel", workspaceId=workspace, channelId=channel, type="email", name="Alerts", config={"to": "ops@example.com"})
     ada.write("setEmailConnection", workspaceId=workspace, type="smtp", name="Post", config={"host": "mail.example.com"})
     ada.write("createMcpServer", workspaceId=workspace, serverId=server, name="Files", url="https://mcp.example.com", authType="none", config={})
@@ -251,7 +251,7 @@ def plan_and_people(ada, user, workspace, subscription, agent):
     hours = [(now - timedelta(hours=back)).strftime("%Y-%m-%dT%H:%M:%S.000Z") for back in [2, 1, 0]]
     for hour in hours:
         as_code("helpmaton", "countRequest", subscriptionId=subscription, hourTimestamp=hour)
-    ada.write("invite", workspaceId=workspace, inviteId=invite, email="grace@example.com", tokenHash="a" * 64, permissionLevel=1)
+    as_code("helpmaton", "invite", workspaceId=workspace, inviteId=invite, email="grace@example.com", tokenHash="a" * 64, permissionLevel=1, invitedBy=user)
     ada.write("requestTrialCredit", workspaceId=workspace)
     yield get("trial-credit-requests: get", "trial-credit-requests", {"pk": f"trial-credit-requests/{workspace}", "sk": "request"}, "userId", user)
     yield get("llm-request-buckets: get bucket", "llm-request-buckets", {"pk": f"llm-request-buckets/{subscription}/{hours[0]}"}, "count", 1)

@@ -9,7 +9,7 @@
 //! 6. `model` holds the commands that work on models, `lsp` the language server for editors.
 //!
 //! `place` says where a command finds its tables, `elsewhere` is a store behind an endpoint, `live` follows reads on a server, `systems` are the applications that come along,
-//! `applications` runs them.
+//! `applications` runs them, `files` is where they keep what does not fit into items.
 //!
 //! Exit codes: 0 when all went well, 1 when a model has errors, 2 when the arguments, the settings or the surroundings do not allow it.
 
@@ -21,6 +21,7 @@ mod credentials;
 mod demo;
 mod elsewhere;
 mod failure;
+mod files;
 mod keys;
 mod live;
 mod logging;

@@ -21,7 +21,7 @@ use crate::applications::Applications;
 use crate::config::{Config, StoreKind};
 use crate::elsewhere::Elsewhere;
 use crate::failure::Failure;
-use crate::{logging, output, place, signals, systems};
+use crate::{files, logging, output, place, signals, systems};
 
 /// What the main thread waits for.
 enum Event {
@@ -64,12 +64,13 @@ impl Request {
 /// Serves until a signal comes.
 pub(crate) fn run(config: &Config, request: &Request) -> Result<(), Failure> {
     logging::start(config);
+    let folder = files::folder(config, &request.models)?;
     let (sender, events) = mpsc::channel();
     signals::watch(sender.clone(), || Event::Signal)?;
     let stopped = move |cut_off| sender.send(Event::Stopped(cut_off)).is_ok();
     if config.is_embedded() {
         let database = open(config)?;
-        let Offer { files, applications, token_keys } = offer(config, request, Arc::new(database.clone()))?;
+        let Offer { files, applications, token_keys } = offer(config, request, Arc::new(database.clone()), folder)?;
         let server = Server::bind(settings(config, files.models(), token_keys)?)?;
         let running = keyform::serve(server, &database)?;
         let told = begin(&applications, request)?;
@@ -82,7 +83,7 @@ pub(crate) fn run(config: &Config, request: &Request) -> Result<(), Failure> {
         // It outlives the server: connections to the store belong to it.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let store: Arc<dyn Execute> = Arc::new(Elsewhere::connect(&runtime, config));
-        let Offer { files, applications, token_keys } = offer(config, request, store.clone())?;
+        let Offer { files, applications, token_keys } = offer(config, request, store.clone(), folder)?;
         check_tables(&runtime, &files, request)?;
         let running = keyform::serve_models(settings(config, files.models(), token_keys)?, store)?;
         let told = begin(&applications, request)?;
@@ -124,15 +125,22 @@ struct Offer {
 }
 
 /// The models that are asked for; if none are, the systems.
-fn offer(config: &Config, request: &Request, store: Arc<dyn Execute>) -> Result<Offer, Failure> {
+fn offer(
+    config: &Config,
+    request: &Request,
+    store: Arc<dyn Execute>,
+    files_folder: Option<PathBuf>,
+) -> Result<Offer, Failure> {
     let mut settings = place::run_settings(config, request.variables.clone(), config.cursor_key()?);
     settings.field_keys = config.field_keys()?;
     let tables = if config.is_embedded() { Tables::Made } else { Tables::Expected };
     let token_keys = token_keys(config)?;
     let host = Host::shared(store.clone()).with_tables(tables).with_options(settings.clone().into());
     let host = host.with_token_keys(token_keys.clone());
-    let applications =
-        Applications::on(if config.keeps_data() { host.with_folder(files_folder(config)) } else { host });
+    let applications = Applications::on(match files_folder {
+        Some(folder) => host.with_folder(folder),
+        None => host,
+    });
     let mut files = ModelFiles::open_on(&[], Ground { store, tables, settings })?;
     for name in &request.models {
         match systems::find(name) {
@@ -148,13 +156,6 @@ fn offer(config: &Config, request: &Request, store: Arc<dyn Execute>) -> Result<
     }
     files.runners().for_each(|runner| report_lacks(config, runner));
     Ok(Offer { files, applications, token_keys })
-}
-
-/// Where systems keep what does not fit into items: beside the data directory, whose files are the database's own.
-fn files_folder(config: &Config) -> PathBuf {
-    let mut name = config.data.clone().into_os_string();
-    name.push("-files");
-    PathBuf::from(name)
 }
 
 /// Without a key of the operator, there is one for as long as the process lives: the tokens that systems issue in development are known.

@@ -11,23 +11,25 @@ pub(crate) struct System {
     pub(crate) name: &'static str,
     /// The text of its model.
     pub(crate) text: &'static str,
+    /// Whether it keeps content outside of items, and needs a directory for it.
+    pub(crate) keeps_files: bool,
     /// The application on a host.
     pub(crate) application: fn(&Host) -> Result<Application, CallError>,
 }
 
 macro_rules! system {
-    ($name:literal, $system:ident) => {
-        System { name: $name, text: $system::MODEL, application: $system::application }
+    ($name:literal, $system:ident, keeps_files: $keeps_files:literal) => {
+        System { name: $name, text: $system::MODEL, keeps_files: $keeps_files, application: $system::application }
     };
 }
 
 /// All of them, in the order of their names.
 pub(crate) static SYSTEMS: [System; 5] = [
-    system!("agencies", keyform_agencies),
-    system!("discord", keyform_discord),
-    system!("helpmaton", keyform_helpmaton),
-    system!("t3nets", keyform_t3nets),
-    system!("workspaces", keyform_workspaces),
+    system!("agencies", keyform_agencies, keeps_files: false),
+    system!("discord", keyform_discord, keeps_files: false),
+    system!("helpmaton", keyform_helpmaton, keeps_files: true),
+    system!("t3nets", keyform_t3nets, keeps_files: false),
+    system!("workspaces", keyform_workspaces, keeps_files: false),
 ];
 
 /// Older forms of systems, which `evolve` leads from: they can be run, but are not served.

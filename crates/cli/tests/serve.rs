@@ -264,6 +264,22 @@ fn copies_on_a_store_elsewhere_take_each_others_cursors() {
 }
 
 #[test]
+fn documents_on_a_store_elsewhere_need_a_directory() {
+    let home = Home::new();
+    let store = home.serve(&["--in-memory", "--no-systems"]);
+    let elsewhere = ["helpmaton", "--store", "dynamodb", "--endpoint-url", &store.url, "--create-tables"];
+    let refused = home.refusal(&[&["serve", "--port", "0"], &elsewhere[..]].concat());
+    assert!(refused.contains("--files DIRECTORY") && refused.contains("KEYFORM_FILES"), "{refused}");
+    home.answer(&["field-keys", "new", "field.keys"]);
+    let with_files = ["--field-keys-file", "field.keys", "--files", "documents"];
+    let served = home.serve(&[&elsewhere[..], &with_files].concat());
+    assert_eq!(served.send("GET", "/v1/helpmaton/openapi.json", "", "").unwrap().0, 200);
+    let taken = ["--field-keys-file", "field.keys", "--files", "field.keys"];
+    let refused = home.refusal(&[&["serve", "--port", "0"], &elsewhere[..], &taken].concat());
+    assert!(refused.contains("the directory field.keys of --files cannot be made"), "{refused}");
+}
+
+#[test]
 fn what_a_store_without_transactions_lacks_is_refused_before_it_is_sent() {
     let home = Home::new();
     let store = home.serve(&["--in-memory", "--no-systems"]);

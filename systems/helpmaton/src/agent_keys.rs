@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::Helpmaton;
 use crate::model::{
-    self, AgentId, AgentKeyId, AgentKeyProvider, CreateAgentKeyError, CreateAgentKeyInput, WorkspaceId,
+    AgentId, AgentKeyId, AgentKeyProvider, Caller, CreateAgentKeyError, CreateAgentKeyInput, WorkspaceId,
 };
+use crate::permissions::Level;
 use crate::secrets::{lookup_hash, same};
 
 /// A key that was just made.
@@ -25,27 +26,35 @@ pub struct NewAgentKey {
     pub key: String,
 }
 
-/// Makes a key. The same id again gives the key that was made.
+/// Makes a key for a member who may write. The same id again gives the key that was made.
 ///
 /// # Errors
-/// Refused with `KeyLimitReached`, `UnknownAgent` or `UnknownWorkspace`.
+/// [`FlowError::Forbidden`] if `by` may not write; refused with `KeyLimitReached`, `UnknownAgent` or `UnknownWorkspace`.
 pub async fn create(
     helpmaton: &Helpmaton,
-    by: &model::Helpmaton,
+    by: &Caller,
     workspace_id: &WorkspaceId,
     agent_id: &AgentId,
     key_id: &AgentKeyId,
     name: Option<String>,
     provider: Option<AgentKeyProvider>,
 ) -> Result<NewAgentKey, FlowError> {
+    helpmaton.require_level(&by.user_id, workspace_id, Level::Write).await?;
     let key = helpmaton.surroundings().fresh().uuid();
     let input = CreateAgentKeyInput {
         key_id: Some(key_id.clone()),
         name,
         provider,
-        ..CreateAgentKeyInput::new(workspace_id.clone(), agent_id.clone(), key.clone(), lookup_hash(&key))
+        ..CreateAgentKeyInput::new(
+            workspace_id.clone(),
+            agent_id.clone(),
+            key.clone(),
+            lookup_hash(&key),
+            by.user_id.clone(),
+        )
     };
-    match by.create_agent_key(input).await {
+    match helpmaton.model.create_agent_key(input).await {
+        Err(CreateAgentKeyError::Forbidden) => Err(FlowError::Forbidden),
         Err(CreateAgentKeyError::KeyExists) => {
             let found = helpmaton.model.agent_key(workspace_id, agent_id, key_id).await?;
             let found = found.ok_or(CallError::Gone)?;
@@ -91,10 +100,9 @@ struct CreateArguments {
 }
 
 async fn create_flow(helpmaton: Helpmaton, call: FlowCall<CreateArguments>) -> Result<NewAgentKey, FlowError> {
-    let (_, by) = helpmaton.as_caller(&call.caller)?;
+    let (by, _) = helpmaton.as_caller(&call.caller)?;
     let CreateArguments { workspace_id, agent_id, name, provider } = call.arguments;
     let key_id = helpmaton.id_for(call.token.as_deref(), "agent key");
-    crate::access::writer(&helpmaton, &call.caller, &workspace_id).await?;
     create(&helpmaton, &by, &workspace_id, &agent_id, &key_id, name, provider).await
 }
 

@@ -21,8 +21,8 @@ use serde::Deserialize;
 
 use crate::agents::{self, Done};
 use crate::model::{
-    self, AgentId, CreditReservationStatus, DeleteChannelError, DeleteDocumentError, DeleteEmailConnectionError,
-    DeleteMcpServerError, DeleteWorkspaceApiKeyError, DeleteWorkspaceError, ForgetInviteError, ForgetReservationError,
+    self, AgentId, CreditReservationStatus, DeleteChannelError, DeleteEmailConnectionError, DeleteMcpServerError,
+    DeleteWorkspaceApiKeyError, DeleteWorkspaceError, ForgetDocumentError, ForgetInviteError, ForgetReservationError,
     ForgetUsageInput, RemoveMemberError, RemoveOwnerError, UserId, WithdrawInviteError, Workspace, WorkspaceId,
 };
 use crate::{Helpmaton, credits, documents, provider_keys, usage};
@@ -145,8 +145,8 @@ async fn remove_agents(helpmaton: &Helpmaton, id: &WorkspaceId) -> Result<(), Fl
 
 async fn remove_documents(helpmaton: &Helpmaton, id: &WorkspaceId) -> Result<(), FlowError> {
     for document in helpmaton.model.documents_in_workspace(id).all().await? {
-        match helpmaton.model.delete_document(id, &document.document_id).await {
-            Ok(()) | Err(DeleteDocumentError::UnknownDocument | DeleteDocumentError::Conflict(_)) => {}
+        match helpmaton.model.forget_document(id, &document.document_id).await {
+            Ok(()) | Err(ForgetDocumentError::UnknownDocument | ForgetDocumentError::Conflict(_)) => {}
             Err(error) => return Err(error.into()),
         }
     }

@@ -3,6 +3,10 @@
 //! What is known of a document is an item; its content is an object whose key is made of ids, so renaming and moving touch the item alone. New content is a new object
 //! which the item then refers to: a reader sees the old content or the new one, never something between. Two documents of a folder never share a
 //! file name; one that is taken becomes `name-1.ext`, also when two people upload at once.
+//!
+//! The keys of objects are made here, and neither accepted from callers nor shown to them. The writes of the model that touch content are for code alone; they check the
+//! level of the user for whom they work in their own transaction, so a member who was removed meanwhile changes nothing. [`unused_objects`](crate::unused_objects) deletes
+//! the objects that uploads, changes and deletions leave behind.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +17,13 @@ use keyform::server::{FlowCall, FlowError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Helpmaton;
 use crate::agents::Done;
 use crate::model::{
-    self, CreateDocumentError, CreateDocumentInput, MoveDocumentError, MoveDocumentInput, ReplaceContentInput,
-    WorkspaceDocument, WorkspaceDocumentId, WorkspaceId,
+    self, Caller, CreateDocumentError, CreateDocumentInput, DeleteDocumentError, MoveDocumentError, MoveDocumentInput,
+    ReplaceContentError, ReplaceContentInput, WorkspaceDocument, WorkspaceDocumentId, WorkspaceId,
 };
+use crate::permissions::Level;
+use crate::{Helpmaton, unused_objects};
 
 /// The longest content.
 pub const CONTENT_BYTES_MAX: usize = 10 * 1024 * 1024;
@@ -91,9 +96,15 @@ fn content_type(filename: &str) -> &'static str {
     }
 }
 
-/// Where contents of a workspace are.
+/// The beginning of the keys of a workspace's objects.
 pub(crate) fn workspace_prefix(workspace_id: &WorkspaceId) -> String {
     format!("workspaces/{workspace_id}/")
+}
+
+/// Returns whether a key is that of an object of this workspace. Items that were written while callers could choose keys may have others.
+pub(crate) fn is_of_workspace(workspace_id: &WorkspaceId, key: &str) -> bool {
+    let rest = key.strip_prefix(&workspace_prefix(workspace_id));
+    rest.is_some_and(|rest| rest.split('/').all(|part| !matches!(part, "" | "." | "..")))
 }
 
 /// A document that is uploaded.
@@ -109,23 +120,25 @@ pub struct Upload {
     pub content: Vec<u8>,
 }
 
-/// Uploads a document. `by` is the patterns as the caller may call them.
+/// Uploads a document for a member who may write.
 ///
 /// # Errors
-/// Refused with `ContentTooLong`, `UnknownFileType`, `DocumentLimitReached`, `SpaceLimitReached` and as the model's `createDocument`.
+/// [`FlowError::Forbidden`] if `by` may not write; refused with `ContentTooLong`, `UnknownFileType`, `DocumentLimitReached`, `SpaceLimitReached` and as the model's
+/// `createDocument`.
 pub async fn upload(
     helpmaton: &Helpmaton,
-    by: &model::Helpmaton,
+    by: &Caller,
     workspace_id: &WorkspaceId,
     upload: Upload,
 ) -> Result<WorkspaceDocument, FlowError> {
     let (folder, filename) = (folder_path(&upload.folder)?, filename(&upload.name)?);
     let size = checked_size(&upload.content)?;
-    if let Some(found) = by.document_by_id(workspace_id, &upload.document_id).await? {
+    helpmaton.require_level(&by.user_id, workspace_id, Level::Write).await?;
+    if let Some(found) = helpmaton.model.document_by_id(workspace_id, &upload.document_id).await? {
         return Ok(found);
     }
     let key = helpmaton.new_object_key(workspace_id, &upload.document_id);
-    helpmaton.settings().objects.put(&key, upload.content).await?;
+    unused_objects::store(helpmaton, workspace_id, &key, upload.content).await?;
     let input = CreateDocumentInput {
         document_id: Some(upload.document_id.clone()),
         ..CreateDocumentInput::new(
@@ -136,30 +149,32 @@ pub async fn upload(
             key.clone(),
             content_type(&filename),
             size,
+            by.user_id.clone(),
         )
     };
-    let created = create_under_free_name(by, input).await;
-    if !matches!(&created, Ok(document) if document.s3_key == key) {
-        forget_object(helpmaton, &key).await;
+    let created = create_under_free_name(&helpmaton.model, input).await;
+    if !matches!(&created, Ok(document) if *document.s3_key.expose() == key) {
+        unused_objects::discard(helpmaton, workspace_id, &key).await;
     }
     created
 }
 
 /// Tries one name after the other until one is free.
 async fn create_under_free_name(
-    by: &model::Helpmaton,
+    model: &model::Helpmaton,
     input: CreateDocumentInput,
 ) -> Result<WorkspaceDocument, FlowError> {
     let id = input.document_id.clone().ok_or(CallError::Gone)?;
     for n in 0..NAMES_MAX {
         let attempt = CreateDocumentInput { filename: nth_name(&input.filename, n), ..input.clone() };
-        match by.create_document(attempt).await {
+        match model.create_document(attempt).await {
             Err(CreateDocumentError::FilenameTaken) => {
                 // By a document of this folder, or by this one, if the answer to an earlier request was lost.
-                if let Some(found) = by.document_by_id(&input.workspace_id, &id).await? {
+                if let Some(found) = model.document_by_id(&input.workspace_id, &id).await? {
                     return Ok(found);
                 }
             }
+            Err(CreateDocumentError::Forbidden) => return Err(FlowError::Forbidden),
             created => return Ok(created?),
         }
     }
@@ -171,13 +186,6 @@ fn checked_size(content: &[u8]) -> Result<i64, FlowError> {
         return Err(FlowError::refused("ContentTooLong", format!("a document has at most {CONTENT_BYTES_MAX} bytes")));
     }
     i64::try_from(content.len()).map_err(|error| FlowError::Broken(error.to_string()))
-}
-
-/// An object that nothing refers to. If it cannot be deleted it stays until the workspace goes.
-async fn forget_object(helpmaton: &Helpmaton, key: &str) {
-    if let Err(why) = helpmaton.settings().objects.delete(key).await {
-        tracing::warn!(key, "an object could not be deleted: {why}");
-    }
 }
 
 impl Helpmaton {
@@ -244,31 +252,29 @@ async fn existing(
     found.ok_or_else(|| FlowError::refused("UnknownDocument", "there is no such document"))
 }
 
-/// Gives a document new content.
+/// Gives a document new content, for a member who may write.
 ///
 /// # Errors
-/// Refused with `UnknownDocument`, `ContentTooLong` or `SpaceLimitReached`.
+/// [`FlowError::Forbidden`] if `by` may not write; refused with `UnknownDocument`, `ContentTooLong` or `SpaceLimitReached`.
 pub async fn replace(
     helpmaton: &Helpmaton,
-    by: &model::Helpmaton,
+    by: &Caller,
     workspace_id: &WorkspaceId,
     document_id: &WorkspaceDocumentId,
     content: Vec<u8>,
 ) -> Result<WorkspaceDocument, FlowError> {
     let new_size = checked_size(&content)?;
-    existing(by, workspace_id, document_id).await?;
+    helpmaton.require_level(&by.user_id, workspace_id, Level::Write).await?;
+    existing(&helpmaton.model, workspace_id, document_id).await?;
     let key = helpmaton.new_object_key(workspace_id, document_id);
-    helpmaton.settings().objects.put(&key, content).await?;
-    match replace_by(by, workspace_id, document_id, &key, new_size).await {
+    unused_objects::store(helpmaton, workspace_id, &key, content).await?;
+    match replace_by(helpmaton, by, (workspace_id, document_id), &key, new_size).await {
         Ok((old_key, document)) => {
-            forget_object(helpmaton, &old_key).await;
+            unused_objects::discard(helpmaton, workspace_id, &old_key).await;
             Ok(document)
         }
         Err(error) => {
-            let now = by.document_by_id(workspace_id, document_id).await?;
-            if now.is_none_or(|document| document.s3_key != key) {
-                forget_object(helpmaton, &key).await;
-            }
+            unused_objects::discard(helpmaton, workspace_id, &key).await;
             Err(error)
         }
     }
@@ -276,14 +282,14 @@ pub async fn replace(
 
 /// Refers the document to the new object; the key of the old one, and the document.
 async fn replace_by(
-    by: &model::Helpmaton,
-    workspace_id: &WorkspaceId,
-    document_id: &WorkspaceDocumentId,
+    helpmaton: &Helpmaton,
+    by: &Caller,
+    (workspace_id, document_id): (&WorkspaceId, &WorkspaceDocumentId),
     key: &str,
     new_size: i64,
 ) -> Result<(String, WorkspaceDocument), FlowError> {
     for _ in 0..TRIES_MAX {
-        let document = existing(by, workspace_id, document_id).await?;
+        let document = existing(&helpmaton.model, workspace_id, document_id).await?;
         let input = ReplaceContentInput {
             workspace_id: workspace_id.clone(),
             document_id: document_id.clone(),
@@ -291,52 +297,61 @@ async fn replace_by(
             new_size,
             growth: new_size - document.size,
             expected_version: document.version,
+            by: by.user_id.clone(),
         };
-        match by.replace_content(input).await {
-            Err(model::ReplaceContentError::Conflict(_)) => {}
-            replaced => return Ok((document.s3_key, replaced?)),
+        match helpmaton.model.replace_content(input).await {
+            Err(ReplaceContentError::Conflict(_)) => {}
+            Err(ReplaceContentError::Forbidden) => return Err(FlowError::Forbidden),
+            replaced => return Ok((document.s3_key.into_inner(), replaced?)),
         }
     }
     Err(FlowError::Failed(RunError::Busy))
 }
 
-/// The content of a document.
+/// The content of a document, for a member.
 ///
 /// # Errors
-/// Refused with `UnknownDocument`; or the object store fails.
+/// [`FlowError::Forbidden`] if `by` is no member; refused with `UnknownDocument`; or the object store fails.
 pub async fn content(
     helpmaton: &Helpmaton,
-    by: &model::Helpmaton,
+    by: &Caller,
     workspace_id: &WorkspaceId,
     document_id: &WorkspaceDocumentId,
 ) -> Result<Vec<u8>, FlowError> {
+    let as_member = helpmaton.model.as_caller(by.clone());
     for _ in 0..TRIES_MAX {
-        let document = existing(by, workspace_id, document_id).await?;
+        let document = existing(&as_member, workspace_id, document_id).await?;
+        let key = document.s3_key.expose();
+        if !is_of_workspace(workspace_id, key) {
+            return Err(FlowError::Broken(format!("document {document_id} refers to an object of another workspace")));
+        }
         // Who replaces content deletes the old object after: then the document has another one.
-        if let Some(content) = helpmaton.settings().objects.get(&document.s3_key).await? {
+        if let Some(content) = helpmaton.settings().objects.get(key).await? {
             return Ok(content);
         }
     }
     Err(FlowError::Broken("a document's object is not there".to_owned()))
 }
 
-/// Deletes a document and then its object.
+/// Deletes a document and then its object, for a member who may write.
 ///
 /// # Errors
-/// Refused with `UnknownDocument`.
+/// [`FlowError::Forbidden`] if `by` may not write; refused with `UnknownDocument`.
 pub async fn remove(
     helpmaton: &Helpmaton,
-    by: &model::Helpmaton,
+    by: &Caller,
     workspace_id: &WorkspaceId,
     document_id: &WorkspaceDocumentId,
 ) -> Result<(), FlowError> {
+    helpmaton.require_level(&by.user_id, workspace_id, Level::Write).await?;
     for _ in 0..TRIES_MAX {
-        let document = existing(by, workspace_id, document_id).await?;
-        match by.delete_document(workspace_id, document_id).await {
-            Err(model::DeleteDocumentError::Conflict(_)) => {}
+        let document = existing(&helpmaton.model, workspace_id, document_id).await?;
+        match helpmaton.model.delete_document(workspace_id, document_id, &by.user_id).await {
+            Err(DeleteDocumentError::Conflict(_)) => {}
+            Err(DeleteDocumentError::Forbidden) => return Err(FlowError::Forbidden),
             deleted => {
                 deleted?;
-                forget_object(helpmaton, &document.s3_key).await;
+                unused_objects::discard(helpmaton, workspace_id, document.s3_key.expose()).await;
                 return Ok(());
             }
         }
@@ -446,12 +461,12 @@ impl From<WorkspaceDocument> for DocumentAnswer {
 }
 
 async fn upload_flow(helpmaton: Helpmaton, call: FlowCall<UploadArguments>) -> Result<Vec<DocumentAnswer>, FlowError> {
-    let (_, by) = helpmaton.as_caller(&call.caller)?;
+    let (by, _) = helpmaton.as_caller(&call.caller)?;
     let UploadArguments { workspace_id, folder, files } = call.arguments;
     if files.len() > FILES_MAX {
         return Err(FlowError::Arguments(format!("at most {FILES_MAX} files at a time")));
     }
-    crate::access::writer(&helpmaton, &call.caller, &workspace_id).await?;
+    helpmaton.require_level(&by.user_id, &workspace_id, Level::Write).await?;
     let mut made = Vec::new();
     for (n, file) in files.into_iter().enumerate() {
         let document_id = helpmaton.id_for(call.token.as_deref(), &format!("document {n}"));
@@ -462,24 +477,24 @@ async fn upload_flow(helpmaton: Helpmaton, call: FlowCall<UploadArguments>) -> R
 }
 
 async fn change_flow(helpmaton: Helpmaton, call: FlowCall<ChangeArguments>) -> Result<DocumentAnswer, FlowError> {
-    let (_, by) = helpmaton.as_caller(&call.caller)?;
+    let (by, model) = helpmaton.as_caller(&call.caller)?;
     let ChangeArguments { workspace_id, document_id, name, folder, text } = call.arguments;
-    crate::access::writer(&helpmaton, &call.caller, &workspace_id).await?;
+    helpmaton.require_level(&by.user_id, &workspace_id, Level::Write).await?;
     if let Some(text) = text {
         replace(&helpmaton, &by, &workspace_id, &document_id, text.into_bytes()).await?;
     }
-    Ok(move_to(&by, &workspace_id, &document_id, name.as_deref(), folder.as_deref()).await?.into())
+    Ok(move_to(&model, &workspace_id, &document_id, name.as_deref(), folder.as_deref()).await?.into())
 }
 
 async fn text_flow(helpmaton: Helpmaton, call: FlowCall<DocumentArguments>) -> Result<String, FlowError> {
-    let (_, by) = helpmaton.as_caller(&call.caller)?;
+    let (by, _) = helpmaton.as_caller(&call.caller)?;
     let DocumentArguments { workspace_id, document_id } = call.arguments;
     let content = content(&helpmaton, &by, &workspace_id, &document_id).await?;
     String::from_utf8(content).map_err(|_| FlowError::refused("NotText", "the document is no UTF-8 text"))
 }
 
 async fn remove_flow(helpmaton: Helpmaton, call: FlowCall<DocumentArguments>) -> Result<Done, FlowError> {
-    let (_, by) = helpmaton.as_caller(&call.caller)?;
+    let (by, _) = helpmaton.as_caller(&call.caller)?;
     let DocumentArguments { workspace_id, document_id } = call.arguments;
     remove(&helpmaton, &by, &workspace_id, &document_id).await.map(|()| Done {})
 }
@@ -522,6 +537,23 @@ mod tests {
         }
         for given in ["..", "a/../b", "./a", "a\\b", &"x".repeat(201)] {
             assert!(folder_path(given).is_err(), "{given}");
+        }
+    }
+
+    #[test]
+    fn an_object_is_of_the_workspace_that_its_key_begins_with() {
+        let workspace = WorkspaceId::from(keyform::Uuid::fresh());
+        assert!(is_of_workspace(&workspace, &format!("workspaces/{workspace}/documents/a/b")));
+        let other = WorkspaceId::from(keyform::Uuid::fresh());
+        for key in [
+            format!("workspaces/{other}/documents/a/b"),
+            format!("workspaces/{workspace}/../{other}/documents/a/b"),
+            format!("workspaces/{workspace}//b"),
+            format!("workspaces/{workspace}/"),
+            format!("workspaces/{workspace}"),
+            "webhook-logs/a".to_owned(),
+        ] {
+            assert!(!is_of_workspace(&workspace, &key), "{key}");
         }
     }
 

@@ -35,6 +35,7 @@ pub mod spending;
 pub mod stream_servers;
 pub mod subscriptions;
 mod system;
+pub mod unused_objects;
 pub mod usage;
 pub mod webhooks;
 
@@ -75,6 +76,7 @@ pub fn application_with(host: &Host, settings: Settings) -> Result<Application, 
     let application = agent_keys::flows(application, &helpmaton);
     let application = provider_keys::flows(application, &helpmaton);
     let application = documents::flows(application, &helpmaton);
+    let application = unused_objects::jobs(application, &helpmaton);
     let application = channels::flows(application, &helpmaton);
     let application = email::flows(application, &helpmaton);
     let application = mcp::flows(application, &helpmaton);

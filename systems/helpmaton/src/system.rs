@@ -59,7 +59,11 @@ impl Settings {
     pub fn on(host: &Host) -> Self {
         let settings = Self::default();
         match host.folder() {
-            Some(folder) => Self { objects: Arc::new(Directory::new(folder.join("helpmaton"))), ..settings },
+            Some(folder) => {
+                let directory = Directory::new(folder.join("helpmaton"));
+                directory.close_to_others();
+                Self { objects: Arc::new(directory), ..settings }
+            }
             None => settings,
         }
     }

@@ -31,6 +31,7 @@ pub(crate) struct Config {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) data: PathBuf,
+    pub(crate) files: Option<PathBuf>,
     pub(crate) in_memory: bool,
     pub(crate) durability: Durability,
     pub(crate) encryption: bool,
@@ -147,9 +148,18 @@ impl Config {
         }
     }
 
-    /// Whether the database is one of this process, and outlives it.
-    pub(crate) fn keeps_data(&self) -> bool {
-        self.is_embedded() && !self.in_memory
+    /// The directory for what systems keep outside of items. None in memory, and elsewhere unless one is named: there is no data directory to put it beside.
+    pub(crate) fn files_folder(&self) -> Option<PathBuf> {
+        match &self.files {
+            _ if self.is_embedded() && self.in_memory => None,
+            Some(folder) => Some(folder.clone()),
+            None if self.is_embedded() => {
+                let mut name = self.data.clone().into_os_string();
+                name.push("-files");
+                Some(PathBuf::from(name))
+            }
+            None => None,
+        }
     }
 
     /// Whether the tables are in a data directory, or in memory.
@@ -225,6 +235,7 @@ impl Config {
             host: "127.0.0.1".to_owned(),
             port: 8000,
             data: PathBuf::from("./keyform-data"),
+            files: None,
             in_memory: false,
             durability: Durability::Sync,
             encryption: true,

@@ -57,10 +57,11 @@ const TEXT: &str = "a text";
 
 /// All settings, in the order of the help.
 #[rustfmt::skip]
-pub(crate) const SETTINGS: [Setting; 28] = settings! {
+pub(crate) const SETTINGS: [Setting; 29] = settings! {
     host, "ADDRESS", "The address or host name to listen on [default: 127.0.0.1]", TEXT, text;
     port, "PORT", "The port to listen on; 0 takes a free one [default: 8000]", "a port: a number from 0 to 65535", number;
     data, "DIRECTORY", "The data directory, made when it is not there [default: ./keyform-data]", "a directory", path;
+    files, "DIRECTORY", "What systems keep outside of items, such as documents [default: DATA-files beside the data directory; required with --store dynamodb]", "a directory", some_path;
     in_memory, "", "Keep everything in memory and nothing on disk", SWITCH, switch;
     durability, "MODE", "sync: a write survives a power cut; os: the end of the process [default: sync]", "sync or os", durability;
     encryption, "MODE", "on or off; decided when a data directory is made [default: on]", "on or off", switch;

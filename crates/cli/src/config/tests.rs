@@ -116,6 +116,25 @@ fn key_files_are_in_the_configuration_folder() {
 }
 
 #[test]
+fn files_are_beside_the_data_or_in_the_directory_that_was_named() {
+    let folder = |flags: &[&str], file: &str| {
+        let config = resolve(&Case { flags, environment: &[], file }).unwrap();
+        config.files_folder().map(|folder| folder.display().to_string())
+    };
+    let elsewhere = ["--store", "dynamodb"];
+    assert_eq!(folder(&["--data", "/srv/data"], "").as_deref(), Some("/srv/data-files"));
+    assert_eq!(folder(&["--files", "/srv/files"], "").as_deref(), Some("/srv/files"));
+    assert_eq!(folder(&[], "files = \"/srv/files\"").as_deref(), Some("/srv/files"));
+    assert_eq!(folder(&["--in-memory", "--files", "/srv/files"], ""), None, "memory stays memory");
+    assert_eq!(folder(&elsewhere, ""), None);
+    assert_eq!(folder(&[&elsewhere[..], &["--in-memory"]].concat(), ""), None);
+    assert_eq!(folder(&[&elsewhere[..], &["--files", "f"]].concat(), "").as_deref(), Some("f"));
+    let variable = [("KEYFORM_FILES", "/srv/files")];
+    let config = resolve(&Case { flags: &elsewhere, environment: &variable, file: "" }).unwrap();
+    assert_eq!(config.files_folder().as_deref(), Some(Path::new("/srv/files")));
+}
+
+#[test]
 fn named_file_must_be_there() {
     assert!(refusal(&["--config", "absent.toml"], &[], "").starts_with("cannot read DIR/absent.toml"));
 }

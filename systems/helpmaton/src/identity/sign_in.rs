@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sessions::Session;
 use crate::Helpmaton;
-use crate::model::{AccountProvider, User};
+use crate::model::{AccountProvider, SignUpError, User};
 use crate::notify::Notice;
 use crate::secrets::{Minted, lookup_hash};
 
@@ -59,6 +59,20 @@ impl Helpmaton {
     pub(crate) async fn proven_user(&self, email: &str, name: Option<&str>) -> Result<User, FlowError> {
         let user = self.user_of_email(email, name).await?;
         Ok(self.model.verify_email(&user.id).await?.unwrap_or(user))
+    }
+
+    /// Signs up the owner of an address that was proved just now.
+    ///
+    /// # Errors
+    /// Refused with `SignInFirst` if the address has signed up; or the store fails.
+    pub(crate) async fn proven_newcomer(&self, email: &str, name: Option<&str>) -> Result<User, FlowError> {
+        match self.model.sign_up(self.newcomer(email, name)).await {
+            Ok(user) => Ok(self.model.verify_email(&user.id).await?.unwrap_or(user)),
+            Err(SignUpError::EmailTaken) => {
+                Err(FlowError::refused("SignInFirst", "the address has an account: sign in, then accept"))
+            }
+            Err(other) => Err(other.into()),
+        }
     }
 }
 

@@ -41,7 +41,7 @@ impl Helpmaton {
         Err(FlowError::Failed(RunError::Busy))
     }
 
-    fn newcomer(&self, email: &str, name: Option<&str>) -> SignUpInput {
+    pub(super) fn newcomer(&self, email: &str, name: Option<&str>) -> SignUpInput {
         let id: UserId = self.fresh_id();
         let subscription = own_subscription_id(&id);
         SignUpInput { name: name.map(str::to_owned), ..SignUpInput::new(id, email, subscription) }

@@ -12,7 +12,7 @@ use crate::model::{
     AcceptInviteError, AcceptOwnerInviteError, Caller, GiveSeatError, SubscriptionId, UserId, WorkspaceInvite,
 };
 use crate::permissions::Level;
-use crate::secrets::{lookup_hash, same};
+use crate::secrets::{is_well_formed, lookup_hash, same};
 
 const TRIES_MAX: u32 = 5;
 
@@ -62,7 +62,7 @@ impl Helpmaton {
     /// Accepts as one who is signed in with the invited address. A member keeps a level that is higher.
     ///
     /// # Errors
-    /// Refused with `OtherAddress`, `UserLimitReached`, and as for [`Helpmaton::invitation`].
+    /// Refused with `OtherAddress`, `InviterGone` if who invited them is no owner any more, `UserLimitReached`, and as for [`Helpmaton::invitation`].
     pub async fn accept_invitation(&self, by: &Caller, token: &str) -> Result<Accepted, FlowError> {
         let invite = self.found_invite(token).await?;
         if invite.email != by.email {
@@ -81,13 +81,16 @@ impl Helpmaton {
         self.accepted(&invite, &by.user_id).await
     }
 
-    /// Accepts without being signed in: who has the token reads the mail of that address. They are signed up if need be, and in.
+    /// Signs up a newcomer who accepts, and signs them in: only the server made the token and mailed it, so who has it reads the mail of that address.
+    ///
+    /// A user who is there signs in first. An invitation is good for a week, is passed on more easily than a sign-in mail, and an owner sends it to whom they like: it
+    /// opens no account.
     ///
     /// # Errors
-    /// As for [`Helpmaton::accept_invitation`].
+    /// Refused with `SignInFirst` if the address has signed up, and as for [`Helpmaton::accept_invitation`].
     pub async fn accept_invitation_as_guest(&self, token: &str, name: Option<&str>) -> Result<Session, FlowError> {
         let invite = self.open_invite(token).await?;
-        let user = self.proven_user(&invite.email, name).await?;
+        let user = self.proven_newcomer(&invite.email, name).await?;
         self.accept_invitation(&caller_of(&user), token).await?;
         self.start_session(&user).await
     }
@@ -119,12 +122,11 @@ impl Helpmaton {
     }
 
     async fn try_to_accept(&self, by: &Caller, invite: &WorkspaceInvite) -> Result<(), FlowError> {
-        let model = self.model.as_caller(by.clone());
         if invite.permission_level == Level::Owner.number() {
-            let accepted = model.accept_owner_invite(&invite.workspace_id, &invite.invite_id).await;
+            let accepted = self.model.accept_owner_invite(&invite.workspace_id, &invite.invite_id, &by.user_id).await;
             accepted.map(drop).map_err(AcceptOwnerInviteError::into)
         } else {
-            let accepted = model.accept_invite(&invite.workspace_id, &invite.invite_id).await;
+            let accepted = self.model.accept_invite(&invite.workspace_id, &invite.invite_id, &by.user_id).await;
             accepted.map(drop).map_err(AcceptInviteError::into)
         }
     }
@@ -136,7 +138,7 @@ impl Helpmaton {
         if self.level_of(&by.user_id, &invite.workspace_id).await? < Some(level) {
             self.ensure_access(&inviter, &invite.workspace_id, &by.user_id, level).await?;
         }
-        self.model.as_caller(by.clone()).answer_invite(&invite.workspace_id, &invite.invite_id).await?;
+        self.model.answer_invite(&invite.workspace_id, &invite.invite_id, &by.user_id).await?;
         Ok(())
     }
 
@@ -164,10 +166,13 @@ impl Helpmaton {
     /// The index finds it, the item decides.
     async fn found_invite(&self, token: &str) -> Result<WorkspaceInvite, FlowError> {
         let unknown = || FlowError::refused("UnknownInvite", "there is no such invitation");
+        if !is_well_formed(token, "") {
+            return Err(unknown());
+        }
         let hash = lookup_hash(token);
         let found = self.look_again(|| self.model.invite_by_token_hash(&hash)).await?.ok_or_else(unknown)?;
         let invite = self.model.invite_for_answer(&found.workspace_id, &found.invite_id).await?;
-        invite.filter(|invite| same(&invite.token_hash, &hash)).ok_or_else(unknown)
+        invite.filter(|invite| same(invite.token_hash.expose(), &hash)).ok_or_else(unknown)
     }
 }
 
@@ -206,13 +211,24 @@ const ACCEPTED: &[&str] = &[
     "AlreadyAccepted",
     "InviteExpired",
     "OtherAddress",
+    "InviterGone",
     "UserLimitReached",
     "UnknownWorkspace",
     "WorkspaceGone",
 ];
 
 pub(super) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
-    let guest = "Accepts an invitation with its token alone: signs up if need be, and in.";
+    const GUEST: &[&str] = &[
+        "UnknownInvite",
+        "AlreadyAccepted",
+        "InviteExpired",
+        "SignInFirst",
+        "InviterGone",
+        "UserLimitReached",
+        "UnknownWorkspace",
+        "WorkspaceGone",
+    ];
+    let guest = "Signs up who was invited and has no account yet, accepts, and signs in.";
     application
         .flow(helpmaton.flow("invitation", "What a mailed token invites to.", look).public().outcomes(OPEN))
         .flow(
@@ -220,5 +236,5 @@ pub(super) fn flows(application: Application, helpmaton: &Helpmaton) -> Applicat
                 .flow("acceptInvitation", "Accepts an invitation that was sent to the caller's address.", accept)
                 .outcomes(ACCEPTED),
         )
-        .flow(helpmaton.flow("acceptInvitationAsGuest", guest, accept_as_guest).public().outcomes(ACCEPTED))
+        .flow(helpmaton.flow("acceptInvitationAsGuest", guest, accept_as_guest).public().outcomes(GUEST))
 }

@@ -51,7 +51,13 @@ impl Helpmaton {
         let token = Minted::new("", &*self.surroundings());
         let input = InviteInput {
             invite_id: Some(id),
-            ..InviteInput::new(workspace.clone(), email, lookup_hash(token.reveal()), level.number())
+            ..InviteInput::new(
+                workspace.clone(),
+                email,
+                lookup_hash(token.reveal()),
+                level.number(),
+                by.user_id.clone(),
+            )
         };
         let made = self.try_to_invite(by, input).await?;
         let notice = Notice::Invited { workspace_id: workspace.to_string(), workspace: found.name, token };
@@ -96,11 +102,14 @@ impl Helpmaton {
     }
 
     async fn try_to_invite(&self, by: &Caller, input: InviteInput) -> Result<Invited, FlowError> {
-        let model = self.model.as_caller(by.clone());
-        let made = match model.invite(input.clone()).await {
-            Err(InviteError::AlreadyInvited) if self.clear_expired(by, &input).await? => model.invite(input).await?,
-            made => made?,
+        let made = match self.model.invite(input.clone()).await {
+            Err(InviteError::AlreadyInvited) if self.clear_expired(by, &input).await? => self.model.invite(input).await,
+            made => made,
         };
+        let made = made.map_err(|error| match error {
+            InviteError::Forbidden => FlowError::Forbidden,
+            other => other.into(),
+        })?;
         Ok(Invited {
             invite_id: made.invite_id.to_string(),
             email: made.email,

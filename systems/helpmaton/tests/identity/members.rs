@@ -2,8 +2,14 @@
 
 use std::time::Duration;
 
-use keyform_helpmaton::model::{SubscriptionPlan, WorkspaceId};
+use keyform::CallError;
+use keyform_helpmaton::identity::caller_of;
+use keyform_helpmaton::model::{
+    AcceptInviteError, AcceptOwnerInviteError, AnswerInviteError, Caller, InviteError, InviteInput, SubscriptionPlan,
+    WorkspaceId,
+};
 use keyform_helpmaton::permissions::Level;
+use keyform_helpmaton::secrets::lookup_hash;
 use keyform_scenario::{eventually, on_every_store};
 
 use super::support::{World, address, refusal};
@@ -143,6 +149,93 @@ fn an_invitation_is_accepted_without_signing_in() {
         assert_eq!((own.user_id, own.plan), (user.id, SubscriptionPlan::Free));
         assert_eq!(owners(&world, &workspace).await, 2);
         assert_eq!(refusal(world.system.accept_invitation_as_guest(&token, None).await), "AlreadyAccepted");
+    });
+}
+
+#[test]
+fn an_invitation_opens_no_account_that_is_there() {
+    on_every_store(async |scene| {
+        let world = World::on(scene).await;
+        let (ada, workspace) = world.pro("ada").await;
+        let bob = world.person("bob").await;
+        world.system.invite(&ada, &workspace, &bob.email, Level::Read, None).await.unwrap();
+        let token = world.mailed(&bob.email);
+        assert_eq!(refusal(world.system.accept_invitation_as_guest(&token, None).await), "SignInFirst");
+        assert_eq!(world.system.level_of(&bob.user_id, &workspace).await.unwrap(), None);
+        assert_eq!(world.system.accept_invitation(&bob, &token).await.unwrap().level, 1);
+    });
+}
+
+#[test]
+fn a_claimed_address_or_one_that_is_not_proved_accepts_nothing() {
+    on_every_store(async |scene| {
+        let world = World::on(scene).await;
+        let (ada, workspace) = world.pro("ada").await;
+        let (eve, email) = (world.person("eve").await, address("bob"));
+        world.system.invite(&ada, &workspace, &email, Level::Owner, None).await.unwrap();
+        let token = world.mailed(&email);
+        // Somebody else's tokens may say what they like of the address.
+        let claims = Caller { email: email.clone(), ..eve.clone() };
+        assert_eq!(refusal(world.system.accept_invitation(&claims, &token).await), "OtherAddress");
+        let bob = caller_of(&world.system.user_of_email(&email, None).await.unwrap());
+        assert_eq!(refusal(world.system.accept_invitation(&bob, &token).await), "OtherAddress");
+        assert_eq!(world.subscription(&ada).await.users_left, 4, "no seat is taken");
+        world.system.model.verify_email(&bob.user_id).await.unwrap();
+        assert_eq!(world.system.accept_invitation(&bob, &token).await.unwrap().level, 3);
+    });
+}
+
+#[test]
+fn an_owner_who_is_one_no_more_lets_nobody_in() {
+    on_every_store(async |scene| {
+        let world = World::on(scene).await;
+        let (ada, workspace) = world.pro("ada").await;
+        let (eve, bob) = (world.person("eve").await, world.person("bob").await);
+        for level in [Level::Read, Level::Owner] {
+            world.system.give_access(&ada, &workspace, &eve.user_id, Level::Owner).await.unwrap();
+            let made = world.system.invite(&eve, &workspace, &bob.email, level, None).await.unwrap();
+            world.system.remove_access(&ada, &workspace, &eve.user_id).await.unwrap();
+            let token = world.mailed(&bob.email);
+            assert_eq!(refusal(world.system.accept_invitation(&bob, &token).await), "InviterGone");
+            let as_ada = world.system.model.as_caller(ada.clone());
+            as_ada.withdraw_invite(&workspace, &made.invite_id.parse().unwrap()).await.unwrap();
+        }
+        assert_eq!(world.system.level_of(&bob.user_id, &workspace).await.unwrap(), None);
+        assert_eq!(owners(&world, &workspace).await, 1);
+        assert_eq!(world.subscription(&ada).await.users_left, 4);
+    });
+}
+
+#[test]
+fn only_code_makes_and_answers_invitations() {
+    on_every_store(async |scene| {
+        let world = World::on(scene).await;
+        let (ada, workspace) = world.pro("ada").await;
+        let bob = world.person("bob").await;
+        let as_ada = world.system.model.as_caller(ada.clone());
+        let hash = lookup_hash("a token of Ada's choice");
+        let chosen = InviteInput::new(workspace.clone(), &*bob.email, hash.clone(), 1, ada.user_id.clone());
+        assert_eq!(as_ada.invite(chosen).await, Err(InviteError::Failed(CallError::Forbidden)));
+        let made = world.system.invite(&ada, &workspace, &bob.email, Level::Read, None).await.unwrap();
+        let id = made.invite_id.parse().unwrap();
+        let as_bob = world.system.model.as_caller(bob.clone());
+        let forbidden = CallError::Forbidden;
+        assert_eq!(
+            as_bob.accept_invite(&workspace, &id, &bob.user_id).await,
+            Err(AcceptInviteError::Failed(forbidden.clone()))
+        );
+        assert_eq!(
+            as_bob.accept_owner_invite(&workspace, &id, &bob.user_id).await,
+            Err(AcceptOwnerInviteError::Failed(forbidden.clone()))
+        );
+        assert_eq!(
+            as_bob.answer_invite(&workspace, &id, &bob.user_id).await,
+            Err(AnswerInviteError::Failed(forbidden.clone()))
+        );
+        assert_eq!(as_ada.invite_by_token_hash(&hash).await, Err(forbidden));
+        // Code invites for owners alone, also if they were owners a moment ago.
+        let of_bob = InviteInput::new(workspace.clone(), address("eve"), hash, 1, bob.user_id.clone());
+        assert_eq!(world.system.model.invite(of_bob).await, Err(InviteError::Forbidden));
     });
 }
 

@@ -7,7 +7,8 @@ use keyform_helpmaton::application;
 use keyform_helpmaton::model::{
     Caller, CreateAgentError, CreateAgentInput, CreateAgentKeyError, CreateAgentKeyInput, CreateChannelError,
     CreateChannelInput, CreateDocumentError, CreateDocumentInput, CreateMcpServerError, CreateMcpServerInput,
-    McpServerAuthType, OutputChannelType, SubscriptionPlan, SubscriptionStatus, WorkspaceCurrency, WorkspaceId,
+    McpServerAuthType, OutputChannelType, SubscriptionPlan, SubscriptionStatus, UnusedObjectKey, WorkspaceCurrency,
+    WorkspaceId,
 };
 use keyform_helpmaton::notify::Notice;
 use keyform_helpmaton::open_workspace::NewWorkspace;
@@ -101,15 +102,19 @@ fn each_limit_of_the_free_plan_holds() {
         let keys = until_refused(
             async |_| {
                 let key = keyform::Uuid::fresh().to_string();
-                let input = CreateAgentKeyInput::new(workspace.clone(), first.clone(), key, "0".repeat(64));
-                model.create_agent_key(input).await.map(drop)
+                let by = ada.user_id.clone();
+                let input = CreateAgentKeyInput::new(workspace.clone(), first.clone(), key, "0".repeat(64), by);
+                world.system.model.create_agent_key(input).await.map(drop)
             },
             CreateAgentKeyError::KeyLimitReached,
         );
         let document = async |number: i64, size: i64| {
-            let name = format!("{number}.md");
-            let input = CreateDocumentInput::new(workspace.clone(), &*name, &*name, "", &*name, "text/markdown", size);
-            model.create_document(input).await.map(drop)
+            let (name, by) = (format!("{number}.md"), ada.user_id.clone());
+            let key = UnusedObjectKey::new(format!("workspaces/{workspace}/{name}")).unwrap();
+            world.system.model.stage_object(&key, &workspace).await.unwrap();
+            let (kind, key) = ("text/markdown", key.as_str());
+            let input = CreateDocumentInput::new(workspace.clone(), &*name, &*name, "", key, kind, size, by);
+            world.system.model.create_document(input).await.map(drop)
         };
         let too_large = document(-1, free.document_bytes + 1).await;
         assert_eq!(too_large, Err(CreateDocumentError::SpaceLimitReached));

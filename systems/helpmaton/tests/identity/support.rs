@@ -50,6 +50,7 @@ impl World {
     /// Somebody who has signed up.
     pub async fn person(&self, name: &str) -> Caller {
         let user = self.system.user_of_email(&address(name), Some(name)).await.unwrap();
+        self.system.model.verify_email(&user.id).await.unwrap();
         caller_of(&user)
     }
 

@@ -200,7 +200,7 @@ fn agent_key_get_key() {
         let key_id = id();
         let (workspace, agent) = (&office.workspace, &office.agent);
         let made =
-            agent_keys::create(&office.system, &office.by(), workspace, agent, &key_id, None, None).await.unwrap();
+            agent_keys::create(&office.system, &office.owner, workspace, agent, &key_id, None, None).await.unwrap();
         let found = office.system.model.agent_key(workspace, agent, &key_id).await.unwrap().unwrap();
         assert_eq!(found.key.expose(), &made.key);
         assert_eq!(office.system.model.agent_key(workspace, agent, &id()).await.unwrap(), None);
@@ -215,7 +215,7 @@ fn agent_key_keys_of_an_agent() {
         let (workspace, agent) = (&office.workspace, &office.agent);
         for name in ["one", "two"] {
             let name = Some(name.to_owned());
-            agent_keys::create(&office.system, &office.by(), workspace, agent, &id(), name, None).await.unwrap();
+            agent_keys::create(&office.system, &office.owner, workspace, agent, &id(), name, None).await.unwrap();
         }
         let keys = office.by().keys_for_agent(workspace, agent).await.unwrap();
         let mut names: Vec<_> = keys.items.into_iter().filter_map(|key| key.name).collect();
@@ -293,7 +293,7 @@ fn a_key_of_the_old_form_is_read_as_googles_and_replaced_by_the_new_form() {
 
 async fn document(office: &Office, name: &str, folder: &str) -> model::WorkspaceDocument {
     let file = Upload { document_id: id(), name: name.into(), folder: folder.into(), content: b"text".to_vec() };
-    documents::upload(&office.system, &office.by(), &office.workspace, file).await.unwrap()
+    documents::upload(&office.system, &office.owner, &office.workspace, file).await.unwrap()
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn workspace_document_documents_in_a_workspace() {
         let office = Office::open(scene).await;
         for n in 0..53 {
             let file = Upload { document_id: id(), name: format!("{n}.md"), folder: String::new(), content: vec![] };
-            documents::upload(&office.system, &office.by(), &office.workspace, file).await.unwrap();
+            documents::upload(&office.system, &office.owner, &office.workspace, file).await.unwrap();
         }
         let first = office.by().documents_in_workspace(&office.workspace).await.unwrap();
         assert_eq!(first.items.len(), 50);

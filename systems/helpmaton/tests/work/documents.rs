@@ -13,11 +13,11 @@ fn file(name: &str, folder: &str, text: &str) -> Upload {
 }
 
 async fn upload(office: &Office, upload: Upload) -> Result<WorkspaceDocument, FlowError> {
-    documents::upload(&office.system, &office.by(), &office.workspace, upload).await
+    documents::upload(&office.system, &office.owner, &office.workspace, upload).await
 }
 
 async fn text(office: &Office, document: &WorkspaceDocumentId) -> String {
-    let content = documents::content(&office.system, &office.by(), &office.workspace, document).await.unwrap();
+    let content = documents::content(&office.system, &office.owner, &office.workspace, document).await.unwrap();
     String::from_utf8(content).unwrap()
 }
 
@@ -73,11 +73,11 @@ fn a_document_is_renamed_moved_and_rewritten() {
             ("first".into(), "second".into())
         );
 
-        documents::replace(&office.system, &by, workspace, &one.document_id, b"anew".to_vec()).await.unwrap();
+        documents::replace(&office.system, &office.owner, workspace, &one.document_id, b"anew".to_vec()).await.unwrap();
         assert_eq!(text(&office, &one.document_id).await, "anew");
         assert_eq!(office.objects.keys().len(), 2, "the old content is gone");
-        documents::remove(&office.system, &by, workspace, &one.document_id).await.unwrap();
-        let again = documents::remove(&office.system, &by, workspace, &one.document_id).await;
+        documents::remove(&office.system, &office.owner, workspace, &one.document_id).await.unwrap();
+        let again = documents::remove(&office.system, &office.owner, workspace, &one.document_id).await;
         assert_eq!(outcome(again), "UnknownDocument");
         assert_eq!(office.objects.keys().len(), 1);
         // The name is free again.
@@ -108,14 +108,14 @@ fn lengths_kinds_and_quotas_are_kept() {
         let before = left().await;
         let document = upload(&office, file("a.md", "", "12345")).await.unwrap();
         let bytes = b"1234567890".to_vec();
-        documents::replace(&office.system, &office.by(), &office.workspace, &document.document_id, bytes)
+        documents::replace(&office.system, &office.owner, &office.workspace, &document.document_id, bytes)
             .await
             .unwrap();
         assert_eq!(left().await.document_bytes_left, before.document_bytes_left - 10);
         assert_eq!(left().await.documents_left, before.documents_left - 1);
-        documents::remove(&office.system, &office.by(), &office.workspace, &document.document_id).await.unwrap();
+        documents::remove(&office.system, &office.owner, &office.workspace, &document.document_id).await.unwrap();
         assert_eq!(left().await.document_bytes_left, before.document_bytes_left);
-        let stranger = office.system.model.as_caller(person(&office.system).await);
+        let stranger = person(&office.system).await;
         let refused = documents::upload(&office.system, &stranger, &office.workspace, file("b.md", "", "")).await;
         assert!(matches!(refused, Err(FlowError::Forbidden)));
         assert_eq!(office.objects.keys().len(), 0, "nothing is left of refused uploads");

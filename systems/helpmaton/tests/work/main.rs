@@ -9,6 +9,7 @@ mod credits;
 mod documents;
 mod http;
 mod jobs;
+mod objects;
 mod office;
 mod removal;
 mod things;

@@ -167,6 +167,7 @@ pub async fn person(system: &Helpmaton) -> Caller {
     let user_id: UserId = id();
     let email = format!("{}@example.org", &user_id.as_str()[..13]);
     system.model.sign_up(SignUpInput::new(user_id.clone(), email.clone(), id())).await.unwrap();
+    system.model.verify_email(&user_id).await.unwrap();
     Caller { user_id, email }
 }
 

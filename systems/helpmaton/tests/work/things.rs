@@ -135,7 +135,7 @@ fn a_key_of_an_agent_is_shown_once_and_recognised() {
         let office = Office::open(scene).await;
         let (workspace, agent, key_id) = (&office.workspace, &office.agent, id());
         let make = async || {
-            agent_keys::create(&office.system, &office.by(), workspace, agent, &key_id, Some("CI".into()), None).await
+            agent_keys::create(&office.system, &office.owner, workspace, agent, &key_id, Some("CI".into()), None).await
         };
         let made = make().await.unwrap();
         assert_eq!(make().await.unwrap().key, made.key, "a repeated request shows the same key");

@@ -3,13 +3,14 @@
 //! [`Objects`] is what the system needs of an object store. [`Memory`] and [`Directory`] come with it, for tests and for one machine; a program on
 //! DynamoDB gives one on S3, whose PutObject, GetObject, DeleteObject and ListObjectsV2 are the four methods.
 
+mod directory;
+
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use keyform::execute::BoxFuture;
+
+pub use directory::Directory;
 
 /// An object store. Keys are texts with `/` between their parts.
 pub trait Objects: Send + Sync {
@@ -85,81 +86,6 @@ impl Objects for Memory {
     }
 }
 
-/// Objects as files of a directory.
-#[derive(Clone, Debug)]
-pub struct Directory(PathBuf);
-
-impl Directory {
-    /// In this directory, which is made when it is needed.
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self(path.into())
-    }
-
-    /// Where an object is. Keys are made by this program; one that would lead out of the directory is refused all the same.
-    fn path(&self, key: &str) -> Result<PathBuf, ObjectsFailed> {
-        let parts = key.trim_end_matches('/').split('/');
-        let is_plain =
-            |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', '\0', ':']);
-        if !parts.clone().all(is_plain) {
-            return Err(ObjectsFailed(format!("`{key}` is no key of an object")));
-        }
-        Ok(parts.fold(self.0.clone(), |path, part| path.join(part)))
-    }
-
-    fn work<T: Send + 'static>(
-        &self,
-        key: &str,
-        work: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
-    ) -> BoxFuture<'_, Result<T, ObjectsFailed>> {
-        let path = self.path(key);
-        Box::pin(async move {
-            let path = path?;
-            let worked = tokio::task::spawn_blocking(move || work(&path)).await;
-            let worked = worked.map_err(|error| ObjectsFailed(error.to_string()))?;
-            worked.map_err(|error| ObjectsFailed(error.to_string()))
-        })
-    }
-}
-
-/// Nothing, if a file is not there.
-fn if_there<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
-    match answer {
-        Ok(found) => Ok(Some(found)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Writes a file beside its place and puts it there as a whole, so that nobody reads half of it. When it is done, a power cut takes nothing back.
-fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
-    let parent = path.parent().unwrap_or(path);
-    std::fs::create_dir_all(parent)?;
-    let beside = path.with_extension("writing");
-    let mut file = File::create(&beside)?;
-    file.write_all(content)?;
-    file.sync_all()?;
-    std::fs::rename(&beside, path)?;
-    File::open(parent)?.sync_all()
-}
-
-impl Objects for Directory {
-    fn put(&self, key: &str, content: Vec<u8>) -> BoxFuture<'_, Result<(), ObjectsFailed>> {
-        self.work(key, move |path| write_whole(path, &content))
-    }
-
-    fn get(&self, key: &str) -> BoxFuture<'_, Result<Option<Vec<u8>>, ObjectsFailed>> {
-        self.work(key, |path| if_there(std::fs::read(path)))
-    }
-
-    fn delete(&self, key: &str) -> BoxFuture<'_, Result<(), ObjectsFailed>> {
-        self.work(key, |path| if_there(std::fs::remove_file(path)).map(drop))
-    }
-
-    fn delete_all(&self, prefix: &str) -> BoxFuture<'_, Result<(), ObjectsFailed>> {
-        self.work(prefix, |path| if_there(std::fs::remove_dir_all(path)).map(drop))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,11 +109,7 @@ mod tests {
     async fn memory_and_directory_behave_alike() {
         behaves(&Memory::default()).await;
         let path = std::env::temp_dir().join(format!("keyform-objects-{}", keyform::Uuid::fresh().as_str()));
-        let directory = Directory::new(&path);
-        behaves(&directory).await;
-        for key in ["../x", "a//b", "/etc/passwd", "a/./b", ""] {
-            assert!(directory.get(key).await.is_err(), "{key}");
-        }
+        behaves(&Directory::new(&path)).await;
         std::fs::remove_dir_all(&path).expect("removed");
     }
 }

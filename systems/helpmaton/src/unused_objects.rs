@@ -1,0 +1,101 @@
+//! Objects that no document refers to.
+//!
+//! An object always has a document that refers to it, or an entry here. An entry is written before the object is stored, and in the transaction that ends the reference
+//! of a document; the transaction that makes a document refer to the object removes the entry.
+//!
+//! ```text
+//! stage ──▶ store ──▶ a document refers to it ──▶ replaced or deleted ──▶ entry, due at once
+//!   │                 (no entry)                                            │
+//!   └── entry, due in an hour ──────────────────────────────────────────────┴──▶ claim ──▶ delete the object ──▶ forget the entry
+//! ```
+//!
+//! A program may stop at any arrow: the job [`sweep`] goes on. Who claims an entry is the one who deletes, and a document can no longer refer to the object: so an object
+//! is not deleted under a document that an upload makes at the same moment.
+
+use std::time::Duration;
+
+use keyform::CallError;
+use keyform::application::{Application, Job};
+use keyform::server::FlowError;
+
+use crate::Helpmaton;
+use crate::documents::is_of_workspace;
+use crate::model::{ClaimObjectError, ForgetObjectError, UnusedObject, UnusedObjectKey, WorkspaceId};
+
+/// The time from one run of the job to the next.
+const SWEEP_EVERY: Duration = Duration::from_secs(600);
+
+/// Notes an object, and stores it. If that fails nothing of it is kept.
+pub(crate) async fn store(
+    helpmaton: &Helpmaton,
+    workspace: &WorkspaceId,
+    key: &str,
+    content: Vec<u8>,
+) -> Result<(), FlowError> {
+    helpmaton.model.stage_object(&entry_key(key)?, workspace).await?;
+    let stored = helpmaton.settings().objects.put(key, content).await;
+    if stored.is_err() {
+        discard(helpmaton, workspace, key).await;
+    }
+    Ok(stored?)
+}
+
+/// Deletes an object, unless a document refers to it by now. What fails here is in the log, and the job tries again.
+pub(crate) async fn discard(helpmaton: &Helpmaton, workspace: &WorkspaceId, key: &str) {
+    if let Err(why) = delete(helpmaton, workspace, key).await {
+        tracing::warn!(key, "an unused object was not deleted, and will be later: {why}");
+    }
+}
+
+/// Deletes the objects whose entries are due; how many. One that cannot be deleted is in the log, and is tried again by the next run.
+///
+/// # Errors
+/// [`CallError`]: the entries cannot be read.
+pub async fn sweep(helpmaton: &Helpmaton) -> Result<usize, CallError> {
+    let is_due = |entry: &UnusedObject| entry.due_at <= helpmaton.now();
+    let mut deleted = 0;
+    for entry in helpmaton.model.unused_objects().all().await?.into_iter().filter(is_due) {
+        match delete(helpmaton, &entry.workspace, entry.object_key.as_str()).await {
+            Ok(()) => deleted += 1,
+            Err(why) => tracing::warn!(key = entry.object_key.as_str(), "an unused object was not deleted: {why}"),
+        }
+    }
+    Ok(deleted)
+}
+
+async fn delete(helpmaton: &Helpmaton, workspace: &WorkspaceId, key: &str) -> Result<(), FlowError> {
+    let entry = entry_key(key)?;
+    match helpmaton.model.claim_object(&entry).await {
+        Ok(_) => {}
+        // A document refers to it, or another copy of the program has deleted it.
+        Err(ClaimObjectError::ObjectInUse) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    }
+    // Only items of the time when callers could choose keys lead elsewhere: what is there belongs to others.
+    if is_of_workspace(workspace, key) {
+        helpmaton.settings().objects.delete(key).await?;
+    }
+    match helpmaton.model.forget_object(&entry).await {
+        // Claimed is claimed: only a new entry for the same key is not, and it is due itself.
+        Ok(()) | Err(ForgetObjectError::NotClaimed) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn entry_key(key: &str) -> Result<UnusedObjectKey, FlowError> {
+    UnusedObjectKey::new(key).map_err(|wrong| FlowError::Broken(wrong.to_string()))
+}
+
+/// Its job.
+pub(crate) fn jobs(application: Application, helpmaton: &Helpmaton) -> Application {
+    let system = helpmaton.clone();
+    application.job(Job::every(SWEEP_EVERY, "delete unused objects", move || {
+        let helpmaton = system.clone();
+        async move {
+            Ok::<_, CallError>(match sweep(&helpmaton).await? {
+                0 => String::new(),
+                deleted => format!("{deleted} deleted"),
+            })
+        }
+    }))
+}
