@@ -11,8 +11,9 @@ Without a command, `keyform` serves: it opens ./keyform-data and listens on 127.
 Every setting can be given as a flag, as an environment variable (KEYFORM_PORT for --port), or in keyform.toml in the \
 current directory (port = 8000). Flags win over the environment, which wins over the file.
 
-Without credentials the server listens on loopback only and accepts any signature, or none. `keyform credentials add` \
-makes an access key; from then on every request must be signed with one.
+Without credentials and without a token key the server is in development mode: it listens on loopback only, accepts any \
+signature or none, and answers only requests for localhost and --allowed-host. `keyform credentials add` makes an access \
+key; from then on every operation must be signed with one, and the model API needs --jwt-key-file.
 
 Data is encrypted. The master key is kept outside of the data directory, in the user's configuration folder: keep a copy.";
 
@@ -22,8 +23,8 @@ master key stays in the file, because other data directories and backups may nee
 
 const SERVE: &str = "\
 The patterns of a model are at /v1/{model}/{pattern}: GET for reads, POST for writes; /v1/{model}/openapi.json describes \
-them. Callers send a JSON Web Token that --jwt-key-file verifies; without a key, and on loopback only, the header \
-X-Keyform-Caller is believed. A model is read again when its file changes. With --store dynamodb the model API alone is served, \
+them. Callers send a JSON Web Token that --jwt-key-file verifies; without a key and without credentials (development mode, on \
+loopback only) the server takes the caller from the header X-Keyform-Caller. A model is read again when its file changes. With --store dynamodb the model API alone is served, \
 in as many copies as wanted; tables are made only with --create-tables.";
 
 /// The whole command.
@@ -114,6 +115,7 @@ fn flag(setting: &Setting) -> Arg {
     let arg = if setting.name == "jwt_key_file" { arg.alias("jwt-key") } else { arg };
     match setting.value {
         "" => arg.action(ArgAction::SetTrue),
+        value if setting.is_list() => arg.value_name(value).action(ArgAction::Append),
         value => arg.value_name(value).allow_negative_numbers(true),
     }
 }
