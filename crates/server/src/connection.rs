@@ -15,6 +15,7 @@ use crate::api::live::Upgrade;
 use crate::route;
 use crate::shared::Shared;
 use crate::stall::Stall;
+use crate::strict::Strict;
 
 /// The room for a piece of a request's body.
 const BUFFER_BYTES_MAX: usize = 256 * 1024;
@@ -39,7 +40,7 @@ pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>, mut stopping: 
     http.half_close(true);
     http.timer(TokioTimer::new()).header_read_timeout(timeouts.idle).max_buf_size(BUFFER_BYTES_MAX);
     http.max_header_size(HEAD_BYTES_MAX);
-    let stream = TokioIo::new(Stall::new(stream, timeouts.write));
+    let stream = TokioIo::new(Strict::new(Stall::new(stream, timeouts.write), next.is_set()));
     let mut connection = pin!(http.serve_connection(stream, service).with_upgrades());
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

@@ -3,7 +3,8 @@
 //!
 //! The life of a request through this crate:
 //! 1. [`Server::bind`] opens the port and [`Server::start`] starts the workers, each a thread with a runtime of its own (`worker`).
-//! 2. `accept` gives each connection to a worker; `connection` speaks HTTP on it, with a limit for every wait.
+//! 2. `accept` gives each connection to a worker; `connection` speaks HTTP on it, with a limit for every wait. `strict` and `framing` refuse
+//!    requests whose end is ambiguous.
 //! 3. `gate` refuses foreign hosts and web pages of strangers; [`Security`] says which proofs are asked for. `route` sends `POST /` to the `endpoint`, and answers the paths for probes and figures.
 //! 4. `body` reads and unpacks the body, [`Credentials`] and `sigv4` decide whether the caller may go on.
 //! 5. `endpoint` lets the wire read the operation, gives it to the [`Execute`](keyform_core::Execute), and lets the wire
@@ -18,11 +19,13 @@ mod connection;
 mod credentials;
 mod endpoint;
 mod error;
+mod framing;
 mod gate;
 mod host;
 mod metrics;
 mod metrics_port;
 mod observe;
+mod queue;
 mod reply;
 mod request_id;
 mod route;
@@ -32,6 +35,7 @@ mod settings;
 mod shared;
 mod sigv4;
 mod stall;
+mod strict;
 mod work;
 mod worker;
 

@@ -6,6 +6,7 @@ use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ use crate::reply::{self, Reply};
 use crate::route;
 use crate::security::Security;
 use crate::shared::Shared;
+use crate::strict::Strict;
 
 /// Collectors that are served at a time.
 const CONNECTIONS_MAX: usize = 16;
@@ -83,7 +85,7 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>, hosts: Arc<Hosts>) {
     let mut http = http1::Builder::new();
     http.half_close(true).keep_alive(false);
     http.timer(TokioTimer::new()).header_read_timeout(REQUEST_TIME_MAX).max_header_size(HEAD_BYTES_MAX);
-    let stream = TokioIo::new(stream);
+    let stream = TokioIo::new(Strict::new(stream, Arc::new(AtomicBool::new(false))));
     match tokio::time::timeout(REQUEST_TIME_MAX, http.serve_connection(stream, service)).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::debug!(%error, "a connection for metrics ended early"),

@@ -1,5 +1,6 @@
 //! The handshake of a WebSocket, and what becomes of the connection.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hyper::body::Incoming;
@@ -27,12 +28,13 @@ use crate::shared::Shared;
 #[derive(Clone)]
 pub(crate) struct Upgrade {
     next: Arc<Mutex<Option<BoxFuture<'static, ()>>>>,
+    set: Arc<AtomicBool>,
     stopping: watch::Receiver<bool>,
 }
 
 impl Upgrade {
     pub(crate) fn new(stopping: watch::Receiver<bool>) -> Self {
-        Self { next: Arc::default(), stopping }
+        Self { next: Arc::default(), set: Arc::default(), stopping }
     }
 
     /// What the connection goes on with, if it is no longer HTTP.
@@ -40,8 +42,14 @@ impl Upgrade {
         self.next.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    /// Set as soon as the connection is no longer HTTP.
+    pub(crate) fn is_set(&self) -> Arc<AtomicBool> {
+        self.set.clone()
+    }
+
     fn set(&self, next: BoxFuture<'static, ()>) {
         *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(next);
+        self.set.store(true, Ordering::Relaxed);
     }
 }
 
