@@ -29,8 +29,8 @@ master key stays in the file, because other data directories and backups may nee
 
 const SERVE: &str = "\
 The patterns of a model are at /v1/{model}/{pattern}: GET for reads, POST for writes; /v1/{model}/openapi.json describes \
-them. Callers send a JSON Web Token that --jwt-key-file verifies; without a key, and on loopback only, the header \
-X-Keyform-Caller is believed. A model is read again when its file changes. With --store dynamodb the model API alone is served, \
+them. Callers send a JSON Web Token that --jwt-key-file verifies; without a key and without credentials (development mode, on \
+loopback only) the server takes the caller from the header X-Keyform-Caller. A model is read again when its file changes. With --store dynamodb the model API alone is served, \
 in as many copies as wanted; tables are made only with --create-tables.";
 
 /// The whole command.
@@ -143,6 +143,7 @@ fn flag(setting: &Setting) -> Arg {
     let arg = if setting.name == "jwt_key_file" { arg.alias("jwt-key") } else { arg };
     match setting.value {
         "" => arg.action(ArgAction::SetTrue),
+        value if setting.is_list() => arg.value_name(value).action(ArgAction::Append),
         value => arg.value_name(value).allow_negative_numbers(true),
     }
 }

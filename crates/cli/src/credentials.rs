@@ -36,7 +36,7 @@ pub(crate) fn list(config: &Config) -> Result<(), Failure> {
     let credentials = Credentials::load(&file)?;
     if credentials.is_empty() {
         return output::line(&format!(
-            "There are no credentials in {}: any signature is accepted, on loopback only.",
+            "There are no credentials in {}: without a token key the server accepts any signature, on loopback only.",
             file.display()
         ));
     }

@@ -13,7 +13,9 @@ use keyform::application::Host;
 use keyform::language::bookkeeping::ANSWERS;
 use keyform::language::{Checked, Severity, check::Target};
 use keyform::runtime::run::Runner;
-use keyform::server::{Credentials, Limits, Models, Running, Server, Settings, Tables, Timeouts, TokenKeys};
+use keyform::server::{
+    Credentials, Limits, MetricsAddress, Models, Running, Security, Server, Settings, Tables, Timeouts, TokenKeys,
+};
 use keyform::{Database, Encryption, Execute, Ground, ModelFiles, Options, Reload};
 use tokio::runtime::Runtime;
 
@@ -73,7 +75,7 @@ pub(crate) fn run(config: &Config, request: &Request) -> Result<(), Failure> {
         let Offer { files, applications, token_keys } = offer(config, request, Arc::new(database.clone()), folder)?;
         let server = Server::bind(settings(config, files.models(), token_keys)?)?;
         let running = keyform::serve(server, &database)?;
-        let told = begin(&applications, request)?;
+        let told = begin(&applications, request, running.security())?;
         announce(&ready(config, &running), &running, files)?;
         tell(&told, &running)?;
         wait(&events, running, stopped);
@@ -86,7 +88,7 @@ pub(crate) fn run(config: &Config, request: &Request) -> Result<(), Failure> {
         let Offer { files, applications, token_keys } = offer(config, request, store.clone(), folder)?;
         check_tables(&runtime, &files, request)?;
         let running = keyform::serve_models(settings(config, files.models(), token_keys)?, store)?;
-        let told = begin(&applications, request)?;
+        let told = begin(&applications, request, running.security())?;
         announce(&ready_elsewhere(config, &running), &running, files)?;
         tell(&told, &running)?;
         wait(&events, running, stopped);
@@ -102,16 +104,20 @@ fn tell(lines: &[String], running: &Running) -> Result<(), Failure> {
     lines.iter().try_for_each(|line| output::line(&line.replace(SAMPLE_URL, &url)))
 }
 
-/// Says what is served and where, and keeps an eye on the files.
+/// Prints what is served, where, and what it protects, and watches the files of models.
 fn announce(ready: &str, running: &Running, files: ModelFiles) -> Result<(), Failure> {
-    let names = files.models().names();
-    let url = running.url();
-    output::line(ready)?;
-    match names.as_slice() {
-        [] => {}
-        [name] => output::line(&format!("{url}/v1/{name}"))?,
-        names => output::line(&format!("{url}/v1/{{{}}}", names.join(",")))?,
-    }
+    let (names, url) = (files.models().names(), running.url());
+    let models = match names.as_slice() {
+        _ if !running.security().opens_models() => None,
+        [] => None,
+        [name] => Some(format!("{url}/v1/{name}")),
+        names => Some(format!("{url}/v1/{{{}}}", names.join(","))),
+    };
+    let metrics = running.metrics_url().map(|url| format!("metrics: {url}"));
+    let state = running.security().describe(running.takes_operations()).to_owned();
+    // In one write: a program that waits for the first line finds the others, too.
+    let lines: Vec<String> = [Some(ready.to_owned()), models, metrics, Some(state)].into_iter().flatten().collect();
+    output::line(&lines.join("\n"))?;
     watch(files);
     tracing::info!(url, "ready");
     Ok(())
@@ -175,7 +181,10 @@ fn include_systems(config: &Config, request: &Request, files: &ModelFiles, appli
 }
 
 /// Starts the jobs of systems, and fills them with sample data if that was asked for; lines that tell what can be tried.
-fn begin(applications: &Applications, request: &Request) -> Result<Vec<String>, Failure> {
+fn begin(applications: &Applications, request: &Request, security: Security) -> Result<Vec<String>, Failure> {
+    if request.demo && !security.opens_models() {
+        return Err(Failure::new(format!("--demo shows calls of the model API. {}", security.describe(true))));
+    }
     let named = request.models.iter().filter_map(|name| systems::find(name));
     for system in named {
         applications.start(applications.named(system)?);
@@ -303,6 +312,11 @@ fn settings(config: &Config, models: Models, token_keys: TokenKeys) -> Result<Se
     Ok(Settings {
         host: config.host.clone(),
         port: config.port,
+        allowed_hosts: config.allowed_host.clone(),
+        metrics_address: config.metrics_port.map(|port| MetricsAddress {
+            host: config.metrics_host.clone().unwrap_or_else(|| "127.0.0.1".to_owned()),
+            port,
+        }),
         region: config.region().to_owned(),
         credentials: load_credentials(config)?,
         models,
@@ -343,7 +357,11 @@ fn load_credentials(config: &Config) -> Result<Credentials, Failure> {
 fn ready(config: &Config, running: &Running) -> String {
     let url = running.url();
     let place = if config.in_memory { "in memory".to_owned() } else { format!("data in {}", config.data.display()) };
-    format!("keyform is ready on {url} ({place})\nAWS_ENDPOINT_URL_DYNAMODB={url} aws dynamodb list-tables")
+    let ready = format!("keyform is ready on {url} ({place})");
+    if running.security().opens_operations() {
+        return format!("{ready}\nAWS_ENDPOINT_URL_DYNAMODB={url} aws dynamodb list-tables");
+    }
+    ready
 }
 
 /// The ready line of a server without a database.

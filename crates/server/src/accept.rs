@@ -9,6 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
+use crate::queue;
 use crate::shared::{Admission, Shared};
 
 /// A connection on its way to a worker.
@@ -31,7 +32,7 @@ impl Acceptor {
         Self { listener, workers, shared }
     }
 
-    /// Runs until the server stops; the port is closed then.
+    /// Runs until the server stops; connections that wait then are still served, and the port is closed.
     pub(crate) async fn run(self, mut stopping: watch::Receiver<bool>) {
         let listener = match TcpListener::from_std(self.listener) {
             Ok(listener) => listener,
@@ -41,7 +42,7 @@ impl Acceptor {
         loop {
             let accepted = tokio::select! {
                 accepted = listener.accept() => accepted,
-                _ = stopping.changed() => return,
+                _ = stopping.changed() => break,
             };
             match accepted {
                 Ok((stream, _)) => {
@@ -53,6 +54,10 @@ impl Acceptor {
                     tokio::time::sleep(PAUSE).await;
                 }
             }
+        }
+        for (stream, _) in queue::drain(listener) {
+            turn = (turn + 1) % self.workers.len();
+            hand_over(stream, &self.workers[turn], &self.shared);
         }
     }
 }

@@ -15,9 +15,12 @@ use crate::api::live::Upgrade;
 use crate::route;
 use crate::shared::Shared;
 use crate::stall::Stall;
+use crate::strict::Strict;
 
-/// The room for a request's head, and for a piece of its body.
+/// The room for a piece of a request's body.
 const BUFFER_BYTES_MAX: usize = 256 * 1024;
+/// The largest head of a request; a larger one, or one of more than 100 lines, is answered with 431.
+pub(crate) const HEAD_BYTES_MAX: usize = 32 * 1024;
 
 /// Serves the connection to its end.
 pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>, mut stopping: watch::Receiver<bool>) {
@@ -36,7 +39,8 @@ pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>, mut stopping: 
     // A client may close its side when it has sent its request, and still wait for the answer.
     http.half_close(true);
     http.timer(TokioTimer::new()).header_read_timeout(timeouts.idle).max_buf_size(BUFFER_BYTES_MAX);
-    let stream = TokioIo::new(Stall::new(stream, timeouts.write));
+    http.max_header_size(HEAD_BYTES_MAX);
+    let stream = TokioIo::new(Strict::new(Stall::new(stream, timeouts.write), next.is_set()));
     let mut connection = pin!(http.serve_connection(stream, service).with_upgrades());
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

@@ -16,6 +16,9 @@ use crate::reply::{self, Reply, Wish};
 use crate::shared::Shared;
 use crate::work;
 
+/// The answer to operations that are closed, in the form that SDKs show.
+const CLOSED: &[u8] = br#"{"__type":"com.amazon.coral.service#AccessDeniedException","message":"DynamoDB operations are closed: a token key is configured, but no credentials. Run `keyform credentials add` and restart the server"}"#;
+
 /// Answers an operation.
 pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> Reply {
     let mut seen = Observation::begin();
@@ -31,6 +34,12 @@ pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> 
         Err(error) => refuse(&error, &mut seen),
     };
     finish(shared, status, answer, wish, &seen).await
+}
+
+/// Refuses an operation without looking at it, while nothing protects operations but something protects models.
+pub(crate) async fn closed(shared: &Shared, request: Request<Incoming>) -> Reply {
+    let (seen, wish) = (Observation::begin(), Wish::of(request.headers()));
+    reply::closing(finish(shared, 403, CLOSED.to_vec(), wish, &seen).await)
 }
 
 /// The answer when the body did not arrive as it should.

@@ -17,6 +17,13 @@ pub enum StartError {
         /// The address.
         address: SocketAddr,
     },
+    /// Credentials are configured, models were asked for, and there is no key to verify the tokens of callers.
+    ModelsClosed,
+    /// A name in `allowed_hosts` is no host name.
+    AllowedHost {
+        /// The name.
+        name: String,
+    },
     /// The port is taken.
     PortInUse {
         /// The address.
@@ -52,8 +59,14 @@ impl fmt::Display for StartError {
             ),
             Self::WithoutTokens { address } => write!(
                 f,
-                "{address} can be reached from other machines and there is no key to verify the tokens of callers: give --jwt-key, or listen on 127.0.0.1"
+                "{address} can be reached from other machines and there is no key to verify the tokens of callers: pass --jwt-key-file, or listen on 127.0.0.1"
             ),
+            Self::ModelsClosed => f.write_str(
+                "credentials are configured, but no key to verify the tokens of callers, so the models could not be called: pass --jwt-key-file, or serve no models",
+            ),
+            Self::AllowedHost { name } => {
+                write!(f, "{name:?} is not a host name: --allowed-host takes names and addresses without a port, such as keyform.test")
+            }
             Self::PortInUse { address } => write!(
                 f,
                 "port {} of {} is in use: stop the program that has it, or choose another port with --port (0 takes a free one)",

@@ -3,8 +3,9 @@
 //!
 //! The life of a request through this crate:
 //! 1. [`Server::bind`] opens the port and [`Server::start`] starts the workers, each a thread with a runtime of its own (`worker`).
-//! 2. `accept` gives each connection to a worker; `connection` speaks HTTP on it, with a limit for every wait.
-//! 3. `route` sends `POST /` to the `endpoint`, and answers the paths for probes and figures.
+//! 2. `accept` gives each connection to a worker; `connection` speaks HTTP on it, with a limit for every wait. `strict` and `framing` refuse
+//!    requests whose end is ambiguous.
+//! 3. `gate` refuses foreign hosts and web pages of strangers; [`Security`] says which proofs are asked for. `route` sends `POST /` to the `endpoint`, and answers the paths for probes and figures.
 //! 4. `body` reads and unpacks the body, [`Credentials`] and `sigv4` decide whether the caller may go on.
 //! 5. `endpoint` lets the wire read the operation, gives it to the [`Execute`](keyform_core::Execute), and lets the wire
 //!    write the answer; `work` decides on which thread.
@@ -18,16 +19,23 @@ mod connection;
 mod credentials;
 mod endpoint;
 mod error;
+mod framing;
+mod gate;
+mod host;
 mod metrics;
+mod metrics_port;
 mod observe;
+mod queue;
 mod reply;
 mod request_id;
 mod route;
+mod security;
 mod server;
 mod settings;
 mod shared;
 mod sigv4;
 mod stall;
+mod strict;
 mod work;
 mod worker;
 
@@ -35,5 +43,6 @@ pub use api::{Difference, Flow, FlowCall, FlowError, Models, Served, Tables, Tok
 pub use credentials::{Credentials, CredentialsError, generate as generate_credentials};
 pub use error::StartError;
 pub use metrics::{Figure, FigureKind};
+pub use security::Security;
 pub use server::{Running, Server};
-pub use settings::{Clock, Limits, Probe, Settings, Timeouts};
+pub use settings::{Clock, Limits, MetricsAddress, Probe, Settings, Timeouts};

@@ -8,42 +8,62 @@
 //! | `/v1/{model}/live` | GET | live reads, as a WebSocket |
 //! | `/healthz` | GET | that the process works |
 //! | `/readyz` | GET | whether operations should be sent here |
-//! | `/metrics` | GET | figures for Prometheus |
+//! | `/metrics` | GET | metrics for Prometheus |
 
 use std::convert::Infallible;
 use std::sync::Arc;
 
 use hyper::body::Incoming;
-use hyper::{Method, Request, StatusCode};
+use hyper::http::HeaderValue;
+use hyper::http::request::Parts;
+use hyper::{Method, Request, StatusCode, header};
 
 use crate::api;
 use crate::endpoint;
+use crate::gate;
 use crate::reply::{self, Reply};
+use crate::security::Security;
 use crate::shared::Shared;
 
 /// Answers a request; there is always an answer. While the server stops, it ends the connection.
 pub(crate) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Reply, Infallible> {
-    let reply = match (request.method(), request.uri().path()) {
-        (&Method::POST, "/") if shared.operations => endpoint::answer(&shared, request).await,
-        _ if api::live::is_wanted(&request) => api::live::answer(&shared, request),
-        (_, path) if path == "/v1" || path.starts_with("/v1/") => api::answer(&shared, request).await,
-        _ => other(&shared, &request),
+    let reply = match gate::check(&shared.hosts, shared.security, &request) {
+        Ok(()) => route(&shared, request).await,
+        Err(refusal) => refusal.reply(),
     };
     Ok(if shared.is_stopping() { reply::closing(reply) } else { reply })
 }
 
+async fn route(shared: &Arc<Shared>, request: Request<Incoming>) -> Reply {
+    let security = shared.security;
+    match (request.method(), request.uri().path()) {
+        (&Method::POST, "/") if shared.operations && !security.opens_operations() => {
+            endpoint::closed(shared, request).await
+        }
+        (&Method::POST, "/") if shared.operations => endpoint::answer(shared, request).await,
+        (_, path) if is_of_models(path) && !security.opens_models() => api::closed(),
+        _ if api::live::is_wanted(&request) => api::live::answer(shared, request),
+        (_, path) if is_of_models(path) => api::answer(shared, request).await,
+        _ => other(shared, &request.into_parts().0),
+    }
+}
+
+fn is_of_models(path: &str) -> bool {
+    path == "/v1" || path.starts_with("/v1/")
+}
+
 /// Answers what is no operation.
-fn other(shared: &Shared, request: &Request<Incoming>) -> Reply {
-    let asks = matches!(*request.method(), Method::GET | Method::HEAD);
-    match request.uri().path() {
+fn other(shared: &Shared, head: &Parts) -> Reply {
+    let asks = is_asking(&head.method);
+    match head.uri.path() {
         "/" if !shared.operations => reply::refusal(
             StatusCode::NOT_FOUND,
             "This server takes no DynamoDB operations: its store is elsewhere, and the models are at /v1",
         ),
         "/" if asks => reply::text(StatusCode::OK, format!("healthy: dynamodb.{}.amazonaws.com \n", shared.region)),
-        "/healthz" if asks => reply::text(StatusCode::OK, "ok\n".to_owned()),
+        "/healthz" if asks => liveness(),
         "/readyz" if asks => readiness(shared),
-        "/metrics" if asks => reply::figures(shared.metrics.page(shared)),
+        "/metrics" if asks => metrics(shared, head),
         "/" => reply::method_refusal("This path takes POST with an X-Amz-Target header, or GET", "GET, HEAD, POST"),
         "/healthz" | "/readyz" | "/metrics" => reply::method_refusal("This path takes GET only", "GET, HEAD"),
         _ => reply::refusal(
@@ -53,9 +73,50 @@ fn other(shared: &Shared, request: &Request<Incoming>) -> Reply {
     }
 }
 
-fn readiness(shared: &Shared) -> Reply {
-    match shared.ready() {
-        Ok(()) => reply::text(StatusCode::OK, "ready\n".to_owned()),
-        Err(reason) => reply::text(StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {reason}\n")),
+/// Whether a request only asks.
+pub(crate) fn is_asking(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
+/// Metrics name tables, patterns and numbers of calls: they are for the operator alone, where something identifies the operator.
+fn metrics(shared: &Shared, head: &Parts) -> Reply {
+    let page = || reply::figures(shared.metrics.page(shared));
+    if shared.metrics_elsewhere {
+        return reply::refusal(StatusCode::NOT_FOUND, "Metrics have a port of their own: see --metrics-port");
+    }
+    match (shared.security, &shared.verifier) {
+        (Security::Development, _) => page(),
+        (_, Some(verifier)) if gate::has_credentials(verifier, head) => page(),
+        (_, Some(_)) => credentials_wanted(),
+        (_, None) => reply::refusal(
+            StatusCode::FORBIDDEN,
+            "Metrics are closed: run `keyform credentials add` to read them with an access key, or start the server with --metrics-port",
+        ),
+    }
+}
+
+fn credentials_wanted() -> Reply {
+    let advice = "Metrics need an access key: sign the request, or send it with HTTP Basic; or start the server with --metrics-port";
+    let mut reply = reply::refusal(StatusCode::UNAUTHORIZED, advice);
+    let scheme = HeaderValue::from_static("Basic realm=\"keyform metrics\"");
+    reply.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+    reply
+}
+
+pub(crate) fn liveness() -> Reply {
+    reply::text(StatusCode::OK, "ok\n".to_owned())
+}
+
+/// The reason may hold paths and names of tables: in development it is in the answer, else in the log alone.
+pub(crate) fn readiness(shared: &Shared) -> Reply {
+    match (shared.ready(), shared.security) {
+        (Ok(()), _) => reply::text(StatusCode::OK, "ready\n".to_owned()),
+        (Err(reason), Security::Development) => {
+            reply::text(StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {reason}\n"))
+        }
+        (Err(reason), Security::SignedOperations | Security::TokenCalls | Security::Full) => {
+            tracing::warn!("not ready: {reason}");
+            reply::text(StatusCode::SERVICE_UNAVAILABLE, "not ready\n".to_owned())
+        }
     }
 }

@@ -11,7 +11,10 @@ use tokio::sync::{mpsc, watch};
 
 use crate::accept::Acceptor;
 use crate::error::StartError;
-use crate::settings::{Probe, Settings};
+use crate::host::{HostName, Hosts};
+use crate::metrics_port::MetricsPort;
+use crate::security::Security;
+use crate::settings::{MetricsAddress, Probe, Settings};
 use crate::shared::Shared;
 use crate::worker::{self, Worker};
 
@@ -35,6 +38,8 @@ const BACKLOG: i32 = 1024;
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
+    hosts: Hosts,
+    metrics: Option<MetricsPort>,
     settings: Settings,
 }
 
@@ -42,12 +47,20 @@ impl Server {
     /// Opens the port. Connections wait until the server is started.
     ///
     /// # Errors
-    /// A port that is taken, a host that is unknown, and an address that others can reach while no credentials are
-    /// configured, or no token keys while models are served.
+    /// A port that is taken, a host that is unknown, and a [`Security`] that the address or the models do not allow: an address that others can
+    /// reach in development, or models that were asked for and could not be called.
     pub fn bind(settings: Settings) -> Result<Self, StartError> {
-        let listener = bind(&settings)?;
-        let address = listener.local_addr().map_err(StartError::io("read the address of the port"))?;
-        Ok(Self { listener, address, settings })
+        let allowed = allowed_hosts(&settings)?;
+        let security = Security::of(&settings);
+        let (listener, address) = open(&settings.host, settings.port, |address| security.check(&settings, address))?;
+        let hosts = Hosts::new(&settings.host, &allowed, !security.has_credentials() && address.ip().is_loopback());
+        let metrics = settings.metrics_address.as_ref().map(|address| metrics_port(address, &allowed)).transpose()?;
+        Ok(Self { listener, address, hosts, metrics, settings })
+    }
+
+    /// The address with the port that was taken.
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// Serves the port on threads of its own, until the answer is stopped or dropped. `probe` tells how the store is.
@@ -55,9 +68,9 @@ impl Server {
     /// # Errors
     /// The operating system gives no threads.
     pub fn start(self, execute: Arc<dyn Execute>, probe: Option<Arc<dyn Probe>>) -> Result<Running, StartError> {
-        let Self { listener, address, settings } = self;
+        let Self { listener, address, hosts, metrics, settings } = self;
         let workers = settings.workers.max(1);
-        let shared = Arc::new(Shared::new(settings, execute, probe));
+        let shared = Arc::new(Shared::new(settings, hosts, execute, probe));
         let (stop, stopping) = watch::channel(false);
         let (senders, receivers): (Vec<_>, Vec<_>) = (0..workers).map(|_| mpsc::unbounded_channel()).unzip();
         let mut acceptor = Some(Acceptor::new(listener, senders, shared.clone()));
@@ -65,8 +78,13 @@ impl Server {
             let worker = Worker { connections, stopping: stopping.clone(), shared: shared.clone() };
             worker::spawn(number, worker, acceptor.take())
         });
-        let threads = threads.collect::<io::Result<_>>().map_err(StartError::io("start a thread"))?;
-        Ok(Running { address, stop, threads, shared })
+        let mut threads: Vec<_> = threads.collect::<io::Result<_>>().map_err(StartError::io("start a thread"))?;
+        let metrics_address = metrics.as_ref().map(|metrics| metrics.address);
+        if let Some(metrics) = metrics {
+            let thread = metrics.spawn(shared.clone(), stopping);
+            threads.push(thread.map_err(StartError::io("start a thread"))?);
+        }
+        Ok(Running { address, metrics_address, stop, threads, shared })
     }
 }
 
@@ -79,6 +97,7 @@ impl std::fmt::Debug for Server {
 /// A server at work. Dropping it stops it without waiting.
 pub struct Running {
     address: SocketAddr,
+    metrics_address: Option<SocketAddr>,
     stop: watch::Sender<bool>,
     threads: Vec<JoinHandle<usize>>,
     shared: Arc<Shared>,
@@ -92,13 +111,22 @@ impl Running {
 
     /// The address as clients write it; an address that means "all" is replaced by loopback.
     pub fn url(&self) -> String {
-        let mut address = self.address;
-        match address {
-            SocketAddr::V4(ref mut v4) if v4.ip().is_unspecified() => v4.set_ip(std::net::Ipv4Addr::LOCALHOST),
-            SocketAddr::V6(ref mut v6) if v6.ip().is_unspecified() => v6.set_ip(std::net::Ipv6Addr::LOCALHOST),
-            _ => {}
-        }
-        format!("http://{address}")
+        url_of(self.address)
+    }
+
+    /// The address of the metrics, if they have a port of their own.
+    pub fn metrics_url(&self) -> Option<String> {
+        self.metrics_address.map(|address| format!("{}/metrics", url_of(address)))
+    }
+
+    /// Whether the server takes DynamoDB operations at `POST /`.
+    pub fn takes_operations(&self) -> bool {
+        self.shared.operations
+    }
+
+    /// What the server protects.
+    pub fn security(&self) -> Security {
+        self.shared.security
     }
 
     /// Takes no new connections, lets running requests end (for a bounded time), and says how many were cut off.
@@ -126,21 +154,47 @@ impl std::fmt::Debug for Running {
     }
 }
 
-fn bind(settings: &Settings) -> Result<TcpListener, StartError> {
-    let host = settings.host.as_str();
+fn url_of(mut address: SocketAddr) -> String {
+    match address {
+        SocketAddr::V4(ref mut v4) if v4.ip().is_unspecified() => v4.set_ip(std::net::Ipv4Addr::LOCALHOST),
+        SocketAddr::V6(ref mut v6) if v6.ip().is_unspecified() => v6.set_ip(std::net::Ipv6Addr::LOCALHOST),
+        _ => {}
+    }
+    format!("http://{address}")
+}
+
+fn allowed_hosts(settings: &Settings) -> Result<Vec<HostName>, StartError> {
+    let parsed =
+        |name: &String| HostName::of_setting(name).ok_or_else(|| StartError::AllowedHost { name: name.clone() });
+    settings.allowed_hosts.iter().map(parsed).collect()
+}
+
+/// Opens the port of metrics. The operator decides who reaches it, so it may be on any address.
+fn metrics_port(wanted: &MetricsAddress, allowed: &[HostName]) -> Result<MetricsPort, StartError> {
+    let (listener, address) = open(&wanted.host, wanted.port, |_| Ok(()))?;
+    // Collectors use the address of the machine; on loopback only pages of strangers use another name.
+    let loopback = address.ip().is_loopback();
+    let hosts = Hosts::new(&wanted.host, if loopback { allowed } else { &[] }, loopback);
+    Ok(MetricsPort { listener, address, hosts })
+}
+
+/// Listens on the first address of a host that can be had; `check` may refuse them.
+fn open(
+    host: &str,
+    port: u16,
+    check: impl Fn(SocketAddr) -> Result<(), StartError>,
+) -> Result<(TcpListener, SocketAddr), StartError> {
     let unknown = || StartError::UnknownHost { host: host.to_owned() };
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-    let addresses = (bare, settings.port).to_socket_addrs().map_err(|_| unknown())?;
+    let addresses = (bare, port).to_socket_addrs().map_err(|_| unknown())?;
     let mut failure = unknown();
     for address in addresses {
-        if !settings.models.is_empty() && settings.token_keys.is_empty() && !address.ip().is_loopback() {
-            return Err(StartError::WithoutTokens { address });
-        }
-        if settings.operations && settings.credentials.is_empty() && !address.ip().is_loopback() {
-            return Err(StartError::Unprotected { address });
-        }
+        check(address)?;
         match listen(address) {
-            Ok(listener) => return Ok(listener),
+            Ok(listener) => {
+                let address = listener.local_addr().map_err(StartError::io("read the address of the port"))?;
+                return Ok((listener, address));
+            }
             Err(error) => failure = refusal(address, error),
         }
     }

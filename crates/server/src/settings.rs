@@ -33,9 +33,13 @@ pub struct Settings {
     pub host: String,
     /// The port; zero takes a free one.
     pub port: u16,
+    /// Host names that requests may address the server by, besides those of loopback and `host`.
+    pub allowed_hosts: Vec<String>,
+    /// A port of its own for `/metrics`, which then needs no credentials.
+    pub metrics_address: Option<MetricsAddress>,
     /// The region that signatures must be made for and that the endpoint calls itself by.
     pub region: String,
-    /// The access keys that may use the server; none means that any signature is accepted, on loopback only.
+    /// The access keys that may use the server. [`Security`](crate::Security) says what follows if there are none.
     pub credentials: Credentials,
     /// How many threads serve connections.
     pub workers: usize,
@@ -49,10 +53,19 @@ pub struct Settings {
     pub operations: bool,
     /// The models that are served. Those put in later are served too.
     pub models: Models,
-    /// What the tokens of their callers are verified with; without any, callers on loopback are believed on their word.
+    /// The keys that verify the tokens of their callers. [`Security`](crate::Security) says what follows if there are none.
     pub token_keys: TokenKeys,
     /// How live reads behave.
     pub live: keyform_live::read::Settings,
+}
+
+/// The address that metrics are served on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetricsAddress {
+    /// The address or the name to listen on.
+    pub host: String,
+    /// The port; zero takes a free one.
+    pub port: u16,
 }
 
 /// How much is accepted.
@@ -96,6 +109,8 @@ impl Default for Settings {
         Self {
             host: "127.0.0.1".to_owned(),
             port: 8000,
+            allowed_hosts: Vec::new(),
+            metrics_address: None,
             region: "us-east-1".to_owned(),
             credentials: Credentials::default(),
             workers: default_workers(),

@@ -8,7 +8,9 @@ use keyform_live::read::Live;
 use tokio::sync::Semaphore;
 
 use crate::api::{Authentication, Models};
+use crate::host::Hosts;
 use crate::metrics::Metrics;
+use crate::security::Security;
 use crate::settings::{Limits, Probe, Settings, Timeouts};
 use crate::sigv4::Verifier;
 
@@ -18,6 +20,11 @@ pub(crate) struct Shared {
     pub(crate) region: String,
     /// Whether operations are taken.
     pub(crate) operations: bool,
+    pub(crate) security: Security,
+    /// The hosts that requests may name.
+    pub(crate) hosts: Hosts,
+    /// Whether metrics have a port of their own.
+    pub(crate) metrics_elsewhere: bool,
     pub(crate) limits: Limits,
     pub(crate) timeouts: Timeouts,
     /// Absent when any signature is accepted.
@@ -35,13 +42,17 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(settings: Settings, execute: Arc<dyn Execute>, probe: Option<Arc<dyn Probe>>) -> Self {
+    pub(crate) fn new(
+        settings: Settings,
+        hosts: Hosts,
+        execute: Arc<dyn Execute>,
+        probe: Option<Arc<dyn Probe>>,
+    ) -> Self {
+        let (security, metrics_elsewhere) = (Security::of(&settings), settings.metrics_address.is_some());
+        security.log(&settings);
         let Settings { region, credentials, limits, timeouts, clock, operations, models, token_keys, live, .. } =
             settings;
         let authentication = Authentication::new(token_keys, clock.clone());
-        if models.have_given() {
-            authentication.announce();
-        }
         let verifier = (!credentials.is_empty()).then(|| Verifier::new(credentials, region.clone(), clock));
         let (stopping, connections) = (AtomicBool::new(false), AtomicUsize::new(0));
         let large_bodies = Arc::new(Semaphore::new(limits.large_bodies_max.clamp(1, Semaphore::MAX_PERMITS)));
@@ -50,6 +61,9 @@ impl Shared {
             execute,
             region,
             operations,
+            security,
+            hosts,
+            metrics_elsewhere,
             limits,
             timeouts,
             verifier,

@@ -42,11 +42,14 @@ fn run(runtime: &Runtime, worker: Worker, acceptor: Option<Acceptor>) -> usize {
 impl Worker {
     async fn run(mut self) -> usize {
         let mut tasks = JoinSet::new();
+        // The acceptor hangs up when the server stops and it has handed over what was waiting.
         loop {
             tokio::select! {
-                Some(accepted) = self.connections.recv() => self.serve(accepted, &mut tasks),
+                accepted = self.connections.recv() => match accepted {
+                    Some(accepted) => self.serve(accepted, &mut tasks),
+                    None => break,
+                },
                 Some(_) = tasks.join_next(), if !tasks.is_empty() => {}
-                _ = self.stopping.changed() => break,
             }
         }
         let drain = self.shared.timeouts.drain;

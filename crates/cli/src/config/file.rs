@@ -36,6 +36,9 @@ fn entry(place: &Path, key: &str, value: &Value) -> Result<(&'static Setting, St
         Value::String(text) => text.clone(),
         Value::Integer(number) => number.to_string(),
         Value::Boolean(switch) => switch.to_string(),
+        Value::Array(list) if setting.is_list() && list.iter().all(Value::is_str) => {
+            list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(",")
+        }
         _ => return Err(Failure::new(format!("{source} is not {}", setting.expected))),
     };
     Ok((setting, text, source))

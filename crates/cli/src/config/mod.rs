@@ -30,6 +30,9 @@ pub(crate) use setting::{SETTINGS, Setting};
 pub(crate) struct Config {
     pub(crate) host: String,
     pub(crate) port: u16,
+    pub(crate) allowed_host: Vec<String>,
+    pub(crate) metrics_port: Option<u16>,
+    pub(crate) metrics_host: Option<String>,
     pub(crate) data: PathBuf,
     pub(crate) files: Option<PathBuf>,
     pub(crate) in_memory: bool,
@@ -139,6 +142,11 @@ impl Config {
     }
 
     fn refuse_contradictions(&self) -> Result<(), Failure> {
+        if self.metrics_host.is_some() && self.metrics_port.is_none() {
+            return Err(Failure::new(
+                "--metrics-host is the address of the port for metrics: pass --metrics-port with it",
+            ));
+        }
         let given = [("--endpoint-url", &self.endpoint_url), ("--profile", &self.profile)];
         match given.iter().find(|(_, value)| value.is_some()) {
             Some((flag, _)) if self.is_embedded() => {
@@ -234,6 +242,9 @@ impl Config {
         Self {
             host: "127.0.0.1".to_owned(),
             port: 8000,
+            allowed_host: Vec::new(),
+            metrics_port: None,
+            metrics_host: None,
             data: PathBuf::from("./keyform-data"),
             files: None,
             in_memory: false,
@@ -275,6 +286,10 @@ fn flag(arguments: &ArgMatches, setting: &Setting) -> Option<String> {
     }
     match setting.value {
         "" => Some("true".to_owned()),
+        _ if setting.is_list() => {
+            let given = arguments.get_many::<String>(setting.name)?;
+            Some(given.map(String::as_str).collect::<Vec<_>>().join(","))
+        }
         _ => arguments.get_one::<String>(setting.name).cloned(),
     }
 }

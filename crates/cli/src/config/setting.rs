@@ -29,6 +29,11 @@ impl Setting {
         self.name.replace('_', "-")
     }
 
+    /// Whether the value is a list: several flags, or an array in the file.
+    pub(crate) fn is_list(&self) -> bool {
+        self.name == "allowed_host"
+    }
+
     /// The environment variable.
     pub(crate) fn variable(&self) -> String {
         format!("KEYFORM_{}", self.name.to_ascii_uppercase())
@@ -57,9 +62,12 @@ const TEXT: &str = "a text";
 
 /// All settings, in the order of the help.
 #[rustfmt::skip]
-pub(crate) const SETTINGS: [Setting; 29] = settings! {
+pub(crate) static SETTINGS: &[Setting] = &settings! {
     host, "ADDRESS", "The address or host name to listen on [default: 127.0.0.1]", TEXT, text;
     port, "PORT", "The port to listen on; 0 takes a free one [default: 8000]", "a port: a number from 0 to 65535", number;
+    allowed_host, "NAMES", "Host names that requests may use besides localhost and --host; several times or with commas", "host names such as keyform.test, separated by commas", names;
+    metrics_port, "PORT", "A port of its own for /metrics, without credentials; 0 takes a free one", "a port: a number from 0 to 65535", some_number;
+    metrics_host, "ADDRESS", "The address or host name of --metrics-port [default: 127.0.0.1]", TEXT, some_text;
     data, "DIRECTORY", "The data directory, made when it is not there [default: ./keyform-data]", "a directory", path;
     files, "DIRECTORY", "What systems keep outside of items, such as documents [default: DATA-files beside the data directory; required with --store dynamodb]", "a directory", some_path;
     in_memory, "", "Keep everything in memory and nothing on disk", SWITCH, switch;
@@ -107,6 +115,17 @@ fn some_path(text: &str) -> Option<Option<PathBuf>> {
 
 fn number(text: &str) -> Option<u16> {
     text.parse().ok()
+}
+
+fn some_number(text: &str) -> Option<Option<u16>> {
+    number(text).map(Some)
+}
+
+/// A list may be empty, so that a stronger source can take back a weaker one's.
+fn names(text: &str) -> Option<Vec<String>> {
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let plain = |name: &str| !name.contains(|symbol: char| symbol.is_whitespace() || symbol == '/');
+    names.map(|name| plain(name).then(|| name.to_owned())).collect()
 }
 
 fn count(text: &str) -> Option<usize> {

@@ -143,3 +143,20 @@ fn named_file_must_be_there() {
 fn command_describes_itself_without_contradiction() {
     command().debug_assert();
 }
+
+#[test]
+fn lists_come_from_flags_variables_and_arrays() {
+    let names = |flags: &[&str], environment: &[(&str, &str)], file: &str| {
+        resolve(&Case { flags, environment, file }).unwrap().allowed_host.join(" ")
+    };
+    assert_eq!(
+        names(&["--allowed-host", "a.test", "--allowed-host", "b.test, c.test"], &[], ""),
+        "a.test b.test c.test"
+    );
+    assert_eq!(names(&[], &[("KEYFORM_ALLOWED_HOST", "a.test,b.test")], "allowed_host = \"c.test\""), "a.test b.test");
+    assert_eq!(names(&[], &[], "allowed_host = [\"a.test\", \"b.test\"]"), "a.test b.test");
+    assert!(refusal(&[], &[], "allowed_host = [1]").contains("is not host names"));
+    assert!(refusal(&["--allowed-host", "http://a.test"], &[], "").contains("is not host names"));
+    assert!(refusal(&[], &[], "port = [\"1\"]").contains("is not a port"));
+    assert!(refusal(&["--metrics-host", "0.0.0.0"], &[], "").contains("--metrics-port"));
+}

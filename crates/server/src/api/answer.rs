@@ -47,6 +47,13 @@ pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> 
     if answer.is_err() && head.method != Method::GET { reply::closing(reply) } else { reply }
 }
 
+/// Refuses a request for the model API while there is no key to verify its callers with.
+pub(crate) fn closed() -> Reply {
+    let advice = "the model API is closed: credentials are configured, but no key to verify the tokens of callers. Start the server with --jwt-key-file";
+    let problem = Problem::new(problem::FORBIDDEN, advice);
+    reply::closing(reply::model(problem.status(), problem.body(), true, None, &RequestId::next()))
+}
+
 /// Counts a call of a pattern that there is: names that callers make up are not kept.
 fn count(shared: &Shared, head: &Parts, answer: &Result<Answered, Problem>, took: Duration) {
     let names: Vec<&str> = head.uri.path().split('/').skip(2).collect();

@@ -50,15 +50,6 @@ impl Authentication {
         }
     }
 
-    /// Says in the log that callers are believed, if they are.
-    pub(crate) fn announce(&self) {
-        if matches!(self, Self::Development { .. }) {
-            tracing::warn!(
-                "NO TOKEN KEY: the model API believes whatever the header X-Keyform-Caller says. Use this for development only, or give --jwt-key"
-            );
-        }
-    }
-
     /// Who calls a pattern.
     ///
     /// # Errors
@@ -154,7 +145,7 @@ fn by_token(
 fn by_word(warned: &AtomicBool, headers: &HeaderMap, model: &Model) -> Result<Option<Attributes>, Problem> {
     let Some(value) = headers.get(DEVELOPMENT) else { return Ok(None) };
     if !warned.swap(true, Ordering::Relaxed) {
-        tracing::warn!("a caller was believed on its word (X-Keyform-Caller): there is no token key");
+        tracing::warn!("caller taken from the X-Keyform-Caller header (development mode, not verified)");
     }
     let text = value.to_str().map_err(|_| invalid("the header X-Keyform-Caller is not text"))?;
     let pairs: Vec<(&str, &str)> = text

@@ -28,7 +28,7 @@ mod served;
 mod token;
 mod token_keys;
 
-pub(crate) use answer::answer;
+pub(crate) use answer::{answer, closed};
 pub(crate) use caller::Authentication;
 pub use difference::Difference;
 pub use flow::{Flow, FlowCall, FlowError};

@@ -16,9 +16,14 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use aws_lc_rs::constant_time;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hyper::HeaderMap;
+use hyper::header::AUTHORIZATION;
 use hyper::http::request::Parts;
 use keyform_core::Error;
 use keyform_core::error::access::{self, ScopeFault};
+use zeroize::Zeroizing;
 
 use crate::credentials::Credentials;
 use crate::settings::Clock;
@@ -59,6 +64,17 @@ impl Verifier {
         let expected = signing_key::hex(signing_key::sign(&key, text.as_bytes()).as_ref());
         constant_time::verify_slices_are_equal(expected.as_bytes(), authorization.signature.as_bytes())
             .map_err(|_| access::signature_mismatch())
+    }
+
+    /// Returns whether HTTP Basic carries an access key and its secret.
+    pub(crate) fn admits_basic(&self, headers: &HeaderMap) -> bool {
+        basic(headers).is_some_and(|given| {
+            let (id, secret) = given.split_once(':').unwrap_or((&given, ""));
+            let known = self.credentials.secret(id);
+            known.is_some_and(|known| {
+                constant_time::verify_slices_are_equal(known.as_bytes(), secret.as_bytes()).is_ok()
+            })
+        })
     }
 
     fn check_scope(&self, authorization: &Authorization<'_>) -> Result<(), Error> {
@@ -110,6 +126,13 @@ pub(crate) fn path_part(part: &str) -> String {
 /// A name as it stands in a path.
 pub(crate) fn in_path(name: &str) -> String {
     canonical::encode(name)
+}
+
+/// The user name and password of HTTP Basic.
+fn basic(headers: &HeaderMap) -> Option<Zeroizing<String>> {
+    let (scheme, given) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    let decoded = STANDARD.decode(given.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
+    String::from_utf8(decoded).ok().map(Zeroizing::new)
 }
 
 /// What decides where the request goes and what it does must be signed.

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -93,7 +93,11 @@ pub struct Client {
 
 impl Client {
     pub fn connect(running: &Running) -> Self {
-        let stream = TcpStream::connect(running.address()).unwrap();
+        Self::to(running.address())
+    }
+
+    pub fn to(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
         stream.set_write_timeout(Some(Duration::from_secs(10))).unwrap();
         Self { stream: BufReader::new(stream) }
@@ -128,8 +132,8 @@ impl Client {
         let status = status_line.split(' ').nth(1).unwrap().parse().unwrap();
         let mut headers = Vec::new();
         while let Some(line) = self.line().filter(|line| !line.is_empty()) {
-            let (name, value) = line.split_once(": ").unwrap();
-            headers.push((name.to_ascii_lowercase(), value.to_owned()));
+            let (name, value) = line.split_once(':').unwrap();
+            headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
         let mut answer = Answer { status, headers, body: Vec::new() };
         let length = answer.header("content-length").map_or(0, |length| length.parse().unwrap());

@@ -1,6 +1,6 @@
 //! Live reads over WebSocket: `/v1/{model}/live`.
 //!
-//! 1. `upgrade` makes the handshake (RFC 6455) and turns strangers' pages away; the connection is then no longer HTTP.
+//! 1. `upgrade` makes the handshake (RFC 6455); the connection is then no longer HTTP.
 //! 2. `session` reads what the client sends and sends what it is told, with a ping now and then, until one of both leaves.
 //! 3. `access` knows who the client is: by the headers of the handshake, a subprotocol, or its first message.
 //!

@@ -1,14 +1,14 @@
 //! The handshake of a WebSocket, and what becomes of the connection.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hyper::body::Incoming;
 use hyper::header::{
-    CONNECTION, HOST, ORIGIN, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION,
-    UPGRADE,
+    CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, UPGRADE,
 };
 use hyper::http::HeaderValue;
-use hyper::{HeaderMap, Method, Request, StatusCode};
+use hyper::{HeaderMap, Method, Request, StatusCode, Version};
 use hyper_util::rt::TokioIo;
 use keyform_core::execute::BoxFuture;
 use tokio::sync::watch;
@@ -17,7 +17,6 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
 use super::super::answer::find;
-use super::super::caller::Authentication;
 use super::super::problem::{self, Problem};
 use super::access::{self, Access};
 use super::session::Session;
@@ -29,12 +28,13 @@ use crate::shared::Shared;
 #[derive(Clone)]
 pub(crate) struct Upgrade {
     next: Arc<Mutex<Option<BoxFuture<'static, ()>>>>,
+    set: Arc<AtomicBool>,
     stopping: watch::Receiver<bool>,
 }
 
 impl Upgrade {
     pub(crate) fn new(stopping: watch::Receiver<bool>) -> Self {
-        Self { next: Arc::default(), stopping }
+        Self { next: Arc::default(), set: Arc::default(), stopping }
     }
 
     /// What the connection goes on with, if it is no longer HTTP.
@@ -42,15 +42,21 @@ impl Upgrade {
         self.next.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    /// Set as soon as the connection is no longer HTTP.
+    pub(crate) fn is_set(&self) -> Arc<AtomicBool> {
+        self.set.clone()
+    }
+
     fn set(&self, next: BoxFuture<'static, ()>) {
         *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(next);
+        self.set.store(true, Ordering::Relaxed);
     }
 }
 
 /// Whether a request asks for live reads: `/v1/{model}/live`, as a WebSocket.
 pub(crate) fn is_wanted(request: &Request<Incoming>) -> bool {
-    let mut path = request.uri().path().trim_end_matches('/').split('/').skip(3);
-    path.next() == Some("live") && path.next().is_none() && has_token(request.headers(), &UPGRADE, "websocket")
+    let path: Vec<&str> = request.uri().path().trim_end_matches('/').split('/').collect();
+    matches!(path.as_slice(), ["", "v1", _, "live"]) && has_token(request.headers(), &UPGRADE, "websocket")
 }
 
 /// Answers a request for live reads.
@@ -65,15 +71,15 @@ fn accept(shared: &Arc<Shared>, mut request: Request<Incoming>, id: &RequestId) 
     let name = request.uri().path().split('/').nth(2).unwrap_or_default();
     let served = find(shared, name)?;
     let headers = request.headers();
-    if request.method() != Method::GET || !has_token(headers, &CONNECTION, "upgrade") {
-        return Err(wrong("this is not the handshake of a WebSocket: GET with Connection: Upgrade"));
+    let is_new = request.version() == Version::HTTP_11;
+    if !is_new || request.method() != Method::GET || !has_token(headers, &CONNECTION, "upgrade") {
+        return Err(wrong("this is not the handshake of a WebSocket: send GET of HTTP/1.1 with Connection: Upgrade"));
     }
     if headers.get(SEC_WEBSOCKET_VERSION).is_none_or(|version| version != "13") {
         return Err(
             wrong("the version of the WebSocket protocol must be 13").with_header("sec-websocket-version", "13")
         );
     }
-    check_origin(shared, headers)?;
     let key = headers.get(SEC_WEBSOCKET_KEY).ok_or_else(|| wrong("Sec-WebSocket-Key is missing"))?;
     let accepted = HeaderValue::from_str(&derive_accept_key(key.as_bytes())).expect("base64 is ASCII");
     let (access, named) = (Access::of(headers), access::names_protocol(headers));
@@ -114,27 +120,6 @@ fn config(shared: &Shared) -> WebSocketConfig {
     config.max_message_size = Some(shared.limits.live_message_bytes_max);
     config.max_frame_size = Some(shared.limits.live_message_bytes_max);
     config
-}
-
-/// Where callers are believed on their word, a page of a stranger must not speak for the developer who looks at it.
-fn check_origin(shared: &Shared, headers: &HeaderMap) -> Result<(), Problem> {
-    let Some(origin) =
-        headers.get(ORIGIN).filter(|_| matches!(shared.authentication, Authentication::Development { .. }))
-    else {
-        return Ok(());
-    };
-    let host = |text: &str| {
-        let text = text.split_once("://").map_or(text, |(_, host)| host);
-        let end = text.rfind(':').filter(|colon| text[*colon..].len() > 1 && !text.ends_with(']'));
-        text[..end.unwrap_or(text.len())].to_owned()
-    };
-    let origin = origin.to_str().map(host).unwrap_or_default();
-    let own = headers.get(HOST).and_then(|value| value.to_str().ok()).map(host);
-    let is_local = matches!(origin.as_str(), "localhost" | "127.0.0.1" | "[::1]");
-    if is_local || own.as_deref() == Some(&*origin) {
-        return Ok(());
-    }
-    Err(Problem::new(problem::FORBIDDEN, "without a token key only pages of this machine may connect"))
 }
 
 fn has_token(headers: &HeaderMap, name: &hyper::header::HeaderName, token: &str) -> bool {

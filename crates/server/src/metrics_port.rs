@@ -1,0 +1,108 @@
+//! A port of its own for `/metrics`, so that a collector needs no credentials and the public port shows nothing.
+//!
+//! It has its own thread and its own few connections: a server that is flooded can still be watched.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{SocketAddr, TcpListener as StdListener};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Builder;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::connection::HEAD_BYTES_MAX;
+use crate::gate;
+use crate::host::Hosts;
+use crate::reply::{self, Reply};
+use crate::route;
+use crate::security::Security;
+use crate::shared::Shared;
+use crate::strict::Strict;
+
+/// Collectors that are served at a time.
+const CONNECTIONS_MAX: usize = 16;
+/// The time for one request and its answer.
+const REQUEST_TIME_MAX: Duration = Duration::from_secs(10);
+/// The wait after an error such as too many open files.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// An open port for metrics.
+pub(crate) struct MetricsPort {
+    pub(crate) listener: StdListener,
+    pub(crate) address: SocketAddr,
+    pub(crate) hosts: Hosts,
+}
+
+impl MetricsPort {
+    /// Serves the port on a thread of its own until the server stops.
+    pub(crate) fn spawn(self, shared: Arc<Shared>, stopping: watch::Receiver<bool>) -> io::Result<JoinHandle<usize>> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        thread::Builder::new().name("keyform-metrics".to_owned()).spawn(move || {
+            runtime.block_on(self.run(shared, stopping));
+            // A collector that is cut off asks again.
+            0
+        })
+    }
+
+    async fn run(self, shared: Arc<Shared>, mut stopping: watch::Receiver<bool>) {
+        let listener = match TcpListener::from_std(self.listener) {
+            Ok(listener) => listener,
+            Err(error) => return tracing::error!(%error, "the port of metrics cannot be used"),
+        };
+        let hosts = Arc::new(self.hosts);
+        let mut tasks = JoinSet::new();
+        loop {
+            tokio::select! {
+                accepted = listener.accept(), if tasks.len() < CONNECTIONS_MAX => match accepted {
+                    Ok((stream, _)) => drop(tasks.spawn(serve(stream, shared.clone(), hosts.clone()))),
+                    Err(error) => {
+                        tracing::warn!(%error, "a connection for metrics could not be accepted");
+                        tokio::time::sleep(PAUSE).await;
+                    }
+                },
+                Some(_) = tasks.join_next(), if !tasks.is_empty() => {}
+                _ = stopping.changed() => return,
+            }
+        }
+    }
+}
+
+async fn serve(stream: TcpStream, shared: Arc<Shared>, hosts: Arc<Hosts>) {
+    let service = service_fn(move |request: Request<Incoming>| {
+        let reply = answer(&shared, &hosts, &request);
+        async move { Ok::<_, Infallible>(reply) }
+    });
+    let mut http = http1::Builder::new();
+    http.half_close(true).keep_alive(false);
+    http.timer(TokioTimer::new()).header_read_timeout(REQUEST_TIME_MAX).max_header_size(HEAD_BYTES_MAX);
+    let stream = TokioIo::new(Strict::new(stream, Arc::new(AtomicBool::new(false))));
+    match tokio::time::timeout(REQUEST_TIME_MAX, http.serve_connection(stream, service)).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::debug!(%error, "a connection for metrics ended early"),
+        Err(_) => tracing::debug!("a connection for metrics took too long"),
+    }
+}
+
+fn answer(shared: &Shared, hosts: &Hosts, request: &Request<Incoming>) -> Reply {
+    // Metrics are only read, and a page of another site cannot read them: the host is all that matters.
+    if let Err(refusal) = gate::check(hosts, Security::Full, request) {
+        return refusal.reply();
+    }
+    match request.uri().path() {
+        _ if !route::is_asking(request.method()) => reply::method_refusal("This port takes GET only", "GET, HEAD"),
+        "/metrics" => reply::figures(shared.metrics.page(shared)),
+        "/healthz" => route::liveness(),
+        "/readyz" => route::readiness(shared),
+        _ => reply::refusal(StatusCode::NOT_FOUND, "This port has /metrics, /healthz and /readyz only"),
+    }
+}
