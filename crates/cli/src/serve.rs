@@ -13,7 +13,8 @@ use keyform::application::Host;
 use keyform::model::run::{ANSWERS, Runner};
 use keyform::model::{Checked, Severity, check::Target};
 use keyform::server::{Credentials, Limits, Models, Running, Server, Settings, Tables, Timeouts, TokenKeys};
-use keyform::{Database, Encryption, Execute, Ground, ModelFiles, Options, Reload};
+use keyform::store::StoreError;
+use keyform::{Database, Encryption, Execute, Ground, ModelFiles, OpenError, Options, Reload};
 use tokio::runtime::Runtime;
 
 use crate::applications::Applications;
@@ -278,7 +279,12 @@ pub(crate) fn open(config: &Config) -> Result<Database, Failure> {
     if config.in_memory {
         return Ok(Database::in_memory_with(options(config)?));
     }
-    Ok(Database::open_with(&config.data, options(config)?)?)
+    Database::open_with(&config.data, options(config)?).map_err(|error| match error {
+        OpenError::Store(in_use @ StoreError::InUse { .. }) => {
+            Failure::new(format!("{in_use}. Stop it, or choose another directory with --data"))
+        }
+        other => other.into(),
+    })
 }
 
 /// How the database is opened.

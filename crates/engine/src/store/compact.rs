@@ -12,10 +12,12 @@ use bytes::Bytes;
 
 use super::batch::SeqNo;
 use super::error::StoreError;
+use super::flush::drop_unnamed;
 use super::horizon::Horizon;
 use super::levels::{Levels, is_within_prefix, touches_prefix};
 use super::manifest::{Manifest, TableMeta};
 use super::memtable::{Span, prefix_end};
+use super::obstacle::Task;
 use super::table::{LevelCursor, RawCursor, RawEntry, Run, Table, TableWriter};
 use super::{Files, Shared};
 
@@ -45,10 +47,18 @@ impl Shared {
             |work: &mut super::background::Work| (work.wanted != work.compacted).then_some((work.wanted, work.full));
         while let Some((wanted, full)) = files.background.wait_for(due) {
             match self.compact_while_due(files, full) {
-                Ok(()) => files.update_work(|work| {
-                    work.compacted = wanted;
-                    work.full &= work.wanted != wanted;
-                }),
+                Ok(()) => {
+                    self.pass_obstacle(files, Task::Compaction);
+                    files.update_work(|work| {
+                        work.compacted = wanted;
+                        work.full &= work.wanted != wanted;
+                    });
+                }
+                // A job that ends early changes nothing. A damaged table costs its own reads, not all writes: compaction
+                // waits, until so many tables have come together that writers are refused.
+                Err(error) if error.is_scarcity() || matches!(error, StoreError::Corrupt { .. }) => {
+                    self.meet_obstacle(files, Task::Compaction, &error);
+                }
                 Err(error) => return self.stop(&error),
             }
         }
@@ -89,7 +99,12 @@ impl Shared {
         let added = if moved { Some(job.tables().cloned().collect()) } else { self.merge(files, job)? };
         let Some(added) = added else { return Ok(()) };
         let gone: Vec<u64> = job.tables().map(|table| table.meta.number).collect();
-        self.install(files, |levels| levels.replace(&gone, job.output, added), |_| {}, None)?;
+        let installed = self.install(files, |levels| levels.replace(&gone, job.output, added.clone()), |_| {}, None);
+        installed.inspect_err(|error| {
+            if !moved {
+                drop_unnamed(error, &added)
+            }
+        })?;
         self.counters.compactions.fetch_add(1, Ordering::Relaxed);
         files.update_work(|_| {});
         Ok(())
@@ -316,7 +331,14 @@ impl Output<'_> {
 
     fn finish(mut self) -> Result<Vec<TableMeta>, StoreError> {
         self.end_table()?;
-        Ok(self.metas)
+        Ok(std::mem::take(&mut self.metas))
+    }
+}
+
+impl Drop for Output<'_> {
+    /// Gives back the room that a job took and came to nothing.
+    fn drop(&mut self) {
+        self.metas.iter().for_each(|meta| self.files.tables.remove(meta.number));
     }
 }
 
