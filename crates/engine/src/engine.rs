@@ -217,7 +217,7 @@ impl Engine {
 pub fn store_failed(error: &StoreError) -> Error {
     match error {
         StoreError::Unconfirmed { .. } => remote::outcome_unknown(&error.to_string()),
-        StoreError::Paused { .. } => Error::internal(error.to_string()),
+        StoreError::Paused { .. } => Error::refused_for_now(error.to_string()),
         other => Error::internal(format!("the store failed: {other}")),
     }
 }

@@ -145,7 +145,7 @@ fn a_refusal_says_what_is_scarce_and_is_one_that_sdks_retry() {
     let unsure = world.run(put(1)).unwrap_err();
     assert_eq!((unsure.code(), unsure.detail()), (ErrorCode::InternalServer, &Detail::OutcomeUnknown));
     let refused = world.run(put(2)).unwrap_err();
-    assert_eq!((refused.code(), refused.detail()), (ErrorCode::InternalServer, &Detail::None));
+    assert_eq!((refused.code(), refused.detail()), (ErrorCode::InternalServer, &Detail::RefusedForNow));
     assert!(
         refused.message().contains("os error 28") && refused.message().contains("nothing was written"),
         "{refused}"

@@ -442,3 +442,30 @@ fn a_removed_lock_file_lets_nobody_in() {
     first.close().unwrap();
     assert!(open().is_ok());
 }
+
+/// What cannot be read stops the compaction that needs it, and neither writes nor other reads.
+#[test]
+fn an_unreadable_table_stops_its_compaction_and_no_writes() {
+    for gone in [true, false] {
+        let disk = SimDisk::new();
+        assert_eq!(run(&disk), COMMITS);
+        let store = open(&disk).unwrap();
+        store.settle().unwrap();
+        let tables: Vec<String> = disk.names().into_iter().filter(|name| name.ends_with(".table")).collect();
+        for name in &tables {
+            if gone {
+                Disk::remove(&disk, name).unwrap();
+            } else {
+                disk.flip_bit(name, 90 * 8);
+            }
+        }
+        let error = store.compact().unwrap_err();
+        assert!(tables.iter().any(|name| error.to_string().contains(name)), "{error}");
+        store.health().unwrap();
+        let mut batch = Batch::new();
+        batch.put("new", "value");
+        store.commit(batch).wait().unwrap();
+        assert!(store.snapshot().get(b"new").unwrap().is_some());
+        store.close().unwrap();
+    }
+}

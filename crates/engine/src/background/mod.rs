@@ -30,10 +30,12 @@ pub(crate) fn for_all<T>(
     all: impl IntoIterator<Item = T>,
     mut work: impl FnMut(T) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    all.into_iter().fold(Ok(()), |first, one| {
+    let mut first = Ok(());
+    for one in all {
         let done = work(one);
-        first.and(done)
-    })
+        first = first.and(done);
+    }
+    first
 }
 
 /// How long old records and tokens may stay beyond their time, unless somebody asks for a pass.

@@ -56,7 +56,7 @@ impl Shared {
                 }
                 // A job that ends early changes nothing. A damaged table costs its own reads, not all writes: compaction
                 // waits, until so many tables have come together that writers are refused.
-                Err(error) if error.is_scarcity() || matches!(error, StoreError::Corrupt { .. }) => {
+                Err(error) if error.is_scarcity() || error.is_damage() => {
                     self.meet_obstacle(files, Task::Compaction, &error);
                 }
                 Err(error) => return self.stop(&error),

@@ -121,6 +121,11 @@ impl StoreError {
         }
     }
 
+    /// Whether a file that was written before cannot be read: what is being made of it fails, and nothing else.
+    pub(super) fn is_damage(&self) -> bool {
+        matches!(self, StoreError::Corrupt { .. } | StoreError::Io { action: "open" | "read", .. })
+    }
+
     /// The failure in words, as the cause of another one.
     pub(super) fn cause(&self) -> Arc<str> {
         match self {
