@@ -187,8 +187,8 @@ pub(crate) async fn remote(config: &Config) -> Remote {
 /// A directory that a server has open is reached through the server.
 fn open(config: &Config) -> Result<Database, Failure> {
     Database::open_with(&config.data, serve::options(config)?).map_err(|error| match error {
-        OpenError::Store(StoreError::InUse { place }) => Failure::new(format!(
-            "another process has {place} open. If it is `keyform serve`, go through it: `keyform run … --server http://127.0.0.1:8000` \
+        OpenError::Store(in_use @ StoreError::InUse { .. }) => Failure::new(format!(
+            "{in_use}. If it is `keyform serve`, go through it: `keyform run … --server http://127.0.0.1:8000` \
              calls a model, `--store dynamodb --endpoint-url http://127.0.0.1:8000` reaches the tables"
         )),
         other => other.into(),

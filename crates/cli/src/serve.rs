@@ -16,7 +16,8 @@ use keyform::runtime::run::Runner;
 use keyform::server::{
     Credentials, Limits, MetricsAddress, Models, Running, Security, Server, Settings, Tables, Timeouts, TokenKeys,
 };
-use keyform::{Database, Encryption, Execute, Ground, ModelFiles, Options, Reload};
+use keyform::store::StoreError;
+use keyform::{Database, Encryption, Execute, Ground, ModelFiles, OpenError, Options, Reload};
 use tokio::runtime::Runtime;
 
 use crate::applications::Applications;
@@ -289,7 +290,12 @@ pub(crate) fn open(config: &Config) -> Result<Database, Failure> {
     if config.in_memory {
         return Ok(Database::in_memory_with(options(config)?));
     }
-    Ok(Database::open_with(&config.data, options(config)?)?)
+    Database::open_with(&config.data, options(config)?).map_err(|error| match error {
+        OpenError::Store(in_use @ StoreError::InUse { .. }) => {
+            Failure::new(format!("{in_use}. Stop it, or choose another directory with --data"))
+        }
+        other => other.into(),
+    })
 }
 
 /// How the database is opened.

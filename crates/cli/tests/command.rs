@@ -159,7 +159,7 @@ fn port_and_directory_in_use_are_refused() {
     let message = home.refusal(&["serve", "--port", &port, "--in-memory"]);
     assert!(message.starts_with(&format!("error: port {port} of 127.0.0.1 is in use")), "{message}");
     let message = home.refusal(&["serve", "--port", "0"]);
-    assert!(message.contains("another process has") && message.contains("keyform-data"), "{message}");
+    assert!(message.contains("keyform-data is in use by process ") && message.contains("--data"), "{message}");
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn keys_are_not_rotated_when_the_data_cannot_be_rewritten() {
     let server = home.serve(&["--data", "data"]);
     let before = home.answer(&["keys", "show", "--data", "data"]);
     let message = home.refusal(&["keys", "rotate", "--rewrite", "--data", "data"]);
-    assert!(message.contains("another process has data open"), "{message}");
+    assert!(message.contains("data directory data is in use by process "), "{message}");
     assert_eq!(home.answer(&["keys", "show", "--data", "data"]), before);
     assert_eq!(server.end("-TERM").0, Some(0));
     home.answer(&["keys", "rotate", "--rewrite", "--data", "data"]);

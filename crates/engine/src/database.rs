@@ -238,10 +238,11 @@ impl Database {
         self.inner.engine.store.stats()
     }
 
-    /// Whether the database can still write; after a failed sync it cannot until it is opened anew.
+    /// Whether the database takes writes: after a failed sync it does not until it is opened anew; while disk space or
+    /// descriptors are scarce it does not either, and takes them again by itself.
     ///
     /// # Errors
-    /// The failure that came first.
+    /// The refusal that a write would get.
     pub fn health(&self) -> Result<(), StoreError> {
         self.inner.engine.health()
     }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use keyform_core::error::remote;
 use keyform_core::{Error, Operation, Output};
 use parking_lot::RwLock;
 
 use crate::background::Work;
-use crate::catalog::Catalog;
 use crate::catalog::load::{self, Loaded, Statistics};
+use crate::catalog::{Catalog, Table};
 use crate::env::Env;
 use crate::layout::IndexId;
 use crate::lock::{InFlight, InFlightMarks, KeyLocks};
@@ -142,10 +143,7 @@ impl Engine {
                 drop(self.store.commit(batch));
             }
             Statistics::Unknown => {
-                for table in self.catalog.read().iter() {
-                    self.work.add_uncounted(table.id, IndexId::BASE);
-                    table.indexes.iter().for_each(|index| self.work.add_uncounted(table.id, index.id));
-                }
+                self.catalog.read().iter().for_each(|table| self.recount_later(table));
             }
         }
     }
@@ -156,24 +154,41 @@ impl Engine {
     /// When the last sync fails.
     pub fn close(&self) -> Result<(), StoreError> {
         let catalog = self.catalog.write();
-        if self.work.close() && self.work.next_uncounted().is_none() && self.store.health().is_ok() {
+        let mut noted = Ok(());
+        if self.work.close() && self.work.uncounted().is_empty() && self.store.health().is_ok() {
             let mut batch = Batch::new();
             load::stage_statistics(&mut batch, &catalog);
-            self.store.commit(batch).wait()?;
+            noted = self.store.commit(batch).wait().map(drop);
         }
-        self.store.close()
+        self.store.close().and(noted)
     }
 
-    /// Whether the engine can still do all of its work.
+    /// Whether the engine takes writes.
     ///
     /// # Errors
-    /// The failure that came first.
+    /// Why it does not.
     pub fn health(&self) -> Result<(), StoreError> {
-        self.store.health()?;
-        match self.work.failure() {
-            Some(cause) => Err(StoreError::Poisoned { cause: format!("background work failed: {cause}").into() }),
-            None => Ok(()),
+        self.store.health()
+    }
+
+    /// Refuses a write before anything is read or counted for it, while the store takes none.
+    pub(crate) fn admit(&self) -> Result<(), Error> {
+        self.store.health().map_err(|error| store_failed(&error))
+    }
+
+    /// Commits changes that were counted when they were staged. Where the store refuses them after all, the tables are
+    /// counted anew.
+    pub(crate) fn commit_changes<'t>(&self, batch: Batch, tables: impl IntoIterator<Item = &'t Table>) -> Commit {
+        let commit = self.store.commit(batch);
+        if commit.seqno().is_none() {
+            tables.into_iter().for_each(|table| self.recount_later(table));
         }
+        commit
+    }
+
+    fn recount_later(&self, table: &Table) {
+        self.work.add_uncounted(table.id, IndexId::BASE);
+        table.indexes.iter().for_each(|index| self.work.add_uncounted(table.id, index.id));
     }
 
     /// What readers see.
@@ -197,7 +212,12 @@ impl Engine {
     }
 }
 
-/// A store's failure as the wire tells it: the cause goes to the log, the caller learns what to do.
+/// A store's failure as an InternalServerError, which SDKs retry. One that leaves it open whether the write is applied carries
+/// that as its detail.
 pub fn store_failed(error: &StoreError) -> Error {
-    Error::internal(format!("the store failed: {error}"))
+    match error {
+        StoreError::Unconfirmed { .. } => remote::outcome_unknown(&error.to_string()),
+        StoreError::Paused { .. } => Error::refused_for_now(error.to_string()),
+        other => Error::internal(format!("the store failed: {other}")),
+    }
 }

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use keyform_core::operation::UserIdentity;
 use keyform_core::{Error, Item};
 
+use crate::background::for_all;
 use crate::catalog::{Expiry, Table};
 use crate::change::{Change, expiry_secs};
 use crate::engine::{Engine, store_failed};
@@ -71,12 +72,10 @@ impl Engine {
     /// Deletes all items whose time has come.
     pub(crate) fn expire_items(&self) -> Result<(), Error> {
         let now_secs = self.env.now_ms() / 1000;
-        for table in self.tables_where(|table| table.expiry.is_some()) {
-            if let Some(expiry) = &table.expiry {
-                self.expire_items_of(&table, expiry, now_secs)?;
-            }
-        }
-        Ok(())
+        for_all(self.tables_where(|table| table.expiry.is_some()), |table| match &table.expiry {
+            Some(expiry) => self.expire_items_of(&table, expiry, now_secs),
+            None => Ok(()),
+        })
     }
 
     /// Looks only where something may be: from the earliest end that a writer noted to the second that is over.
@@ -89,13 +88,15 @@ impl Engine {
         drop(self.catalog.write());
         let done =
             self.expire_between(table, expiry, earliest_secs.max(now_secs.saturating_sub(OLDEST_SECS)), now_secs);
-        let next_secs = match done {
-            Ok(true) => self.next_end(table, expiry, now_secs)?,
-            // Something is left: the next sweep looks at all of it again.
-            Ok(false) | Err(_) => Some(earliest_secs),
+        let next = match done {
+            Ok(true) => self.next_end(table, expiry, now_secs),
+            Ok(false) => Ok(Some(earliest_secs)),
+            Err(error) => Err(error),
         };
+        // Where something is left, or could not be read, the next sweep looks at all of it again.
+        let next_secs = next.as_ref().map_or(Some(earliest_secs), |next_secs| *next_secs);
         expiry.earliest_secs.fetch_min(next_secs.unwrap_or(u64::MAX), Ordering::AcqRel);
-        done.map(drop)
+        next.map(drop)
     }
 
     /// Deletes the items that end between two seconds; tells whether it found all of them free.
@@ -142,10 +143,12 @@ impl Engine {
         let guard = self.locks.lock_all(due.iter().map(|due| due.store_key.as_ref()));
         let mut batch = Batch::new();
         let free: Vec<&Due> = due.iter().filter(|due| !self.in_flight.contains(&due.store_key)).collect();
-        for due in &free {
-            self.stage_expired(&mut batch, table, expiry, due)?;
+        // Everything is read before anything is staged: what is staged counts in the statistics.
+        let items = free.iter().map(|due| self.newest(&due.store_key)).collect::<Result<Vec<_>, _>>()?;
+        for (due, item) in free.iter().zip(&items) {
+            self.stage_expired(&mut batch, table, expiry, due, item.as_ref());
         }
-        let commit = self.store.commit(batch);
+        let commit = self.commit_changes(batch, [table.as_ref()]);
         drop(guard);
         drop(catalog);
         commit.wait().map_err(|error| store_failed(&error))?;
@@ -153,16 +156,14 @@ impl Engine {
     }
 
     /// Deletes an item if it still ends at the time of the entry; an entry without its item goes alone.
-    fn stage_expired(&self, batch: &mut Batch, table: &Table, expiry: &Expiry, due: &Due) -> Result<(), Error> {
-        let newest = self.newest(&due.store_key)?;
-        let item = newest.as_ref().filter(|item| {
+    fn stage_expired(&self, batch: &mut Batch, table: &Table, expiry: &Expiry, due: &Due, newest: Option<&Item>) {
+        let item = newest.filter(|item| {
             let secs = expiry_secs(item, &expiry.attribute);
             let key_values = key::values_of_item(&table.key, item);
             secs.is_some_and(|secs| entry_key(table.id, expiry, secs, &key_values) == due.entry_key)
         });
         let Some(item) = item else {
-            batch.delete(due.entry_key.clone());
-            return Ok(());
+            return batch.delete(due.entry_key.clone());
         };
         let change = Change {
             table,
@@ -173,6 +174,5 @@ impl Engine {
             at_ms: self.env.now_ms(),
         };
         change.stage(batch);
-        Ok(())
     }
 }

@@ -10,6 +10,7 @@
 //! Time and chance come from [`env`](mod@env); master and data keys from [`keys`].
 
 mod background;
+mod calendar;
 pub mod catalog;
 pub mod change;
 pub mod database;

@@ -390,3 +390,84 @@ fn new_files_use_the_new_key_and_old_ones_stay_readable() {
     store.compact().unwrap();
     assert_eq!(store.stats().key_ids, [4], "a single table is written anew, too");
 }
+
+/// The store is killed after some commits; the newest segment disappears.
+#[test]
+fn the_newest_segment_of_a_killed_store_is_missed() {
+    let disk = SimDisk::new();
+    let store = open(&disk).unwrap();
+    for number in 0..COMMITS {
+        store.commit(batch(number, &mut Model::new())).wait().unwrap();
+        let killed = disk.duplicate();
+        let newest = killed.names().into_iter().filter(|name| name.ends_with(".journal")).max().unwrap();
+        Disk::remove(&killed, &newest).unwrap();
+        match open(&killed) {
+            Err(StoreError::Missing { file, .. }) => assert_eq!(file, newest),
+            Err(error) => panic!("{error}"),
+            // A flush can end between the commit and the copy: then the segment is not needed any more.
+            Ok(store) => assert_eq!(content(&store.snapshot()).unwrap(), states()[number as usize + 1]),
+        }
+    }
+}
+
+/// A segment that the manifest names had its header once: an empty one is damage, not a crash.
+#[test]
+fn an_emptied_newest_segment_of_a_killed_store_is_damage() {
+    let disk = SimDisk::new();
+    let store = open(&disk).unwrap();
+    store.commit(batch(0, &mut Model::new())).wait().unwrap();
+    let name = disk.names().into_iter().find(|name| name.ends_with(".journal")).unwrap();
+    for kept in [0, 50] {
+        let killed = disk.duplicate();
+        Disk::open(&killed, &name).unwrap().truncate(kept).unwrap();
+        assert!(matches!(open(&killed).unwrap_err(), StoreError::Corrupt { .. }), "{kept} bytes");
+    }
+}
+
+#[test]
+fn a_removed_lock_file_lets_nobody_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Store::open(Arc::new(RealDisk::new(folder.path()).unwrap()), None, small());
+    let first = open().unwrap();
+    let lock = folder.path().join("LOCK");
+    let refused = |error: StoreError| match error {
+        StoreError::InUse { holder, .. } => holder,
+        other => panic!("{other}"),
+    };
+    let holder = refused(open().unwrap_err()).unwrap();
+    assert_eq!(holder.pid, std::process::id());
+    assert!(holder.since_secs.is_some());
+    std::fs::remove_file(&lock).unwrap();
+    refused(open().unwrap_err());
+    assert!(!lock.exists(), "a refused process leaves nothing behind");
+    first.commit(batch(0, &mut Model::new())).wait().unwrap();
+    first.close().unwrap();
+    assert!(open().is_ok());
+}
+
+/// What cannot be read stops the compaction that needs it, and neither writes nor other reads.
+#[test]
+fn an_unreadable_table_stops_its_compaction_and_no_writes() {
+    for gone in [true, false] {
+        let disk = SimDisk::new();
+        assert_eq!(run(&disk), COMMITS);
+        let store = open(&disk).unwrap();
+        store.settle().unwrap();
+        let tables: Vec<String> = disk.names().into_iter().filter(|name| name.ends_with(".table")).collect();
+        for name in &tables {
+            if gone {
+                Disk::remove(&disk, name).unwrap();
+            } else {
+                disk.flip_bit(name, 90 * 8);
+            }
+        }
+        let error = store.compact().unwrap_err();
+        assert!(tables.iter().any(|name| error.to_string().contains(name)), "{error}");
+        store.health().unwrap();
+        let mut batch = Batch::new();
+        batch.put("new", "value");
+        store.commit(batch).wait().unwrap();
+        assert!(store.snapshot().get(b"new").unwrap().is_some());
+        store.close().unwrap();
+    }
+}

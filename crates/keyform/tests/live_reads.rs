@@ -6,15 +6,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use keyform::execute::{BoxFuture, Watch};
 use keyform::language::Checked;
 use keyform::live::feed::FeedError;
 use keyform::live::read::{Ended, Kind, Live, LiveError, LiveEvent, LiveStream, Settings as LiveSettings};
 use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings as RunSettings};
 use keyform::surroundings::System;
-use keyform::{AttributeValue, Attributes, Database, Execute};
+use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
 use keyform_scenario::{Dice, Store, stage};
 
 const MODEL: &str = include_str!("live/tasks.kf");
@@ -359,4 +360,42 @@ async fn what_cannot_be_followed_is_refused_in_words() {
     runner.create_tables().await.unwrap();
     let error = live.read(&runner, "tasks", wanted(), None).await.unwrap_err();
     assert!(matches!(error, LiveError::Feed(FeedError::NoStream { .. })), "{error}");
+}
+
+/// A store whose stream can become unreadable, as with a damaged block.
+struct Unreadable {
+    database: Database,
+    is_damaged: Arc<AtomicBool>,
+}
+
+impl Execute for Unreadable {
+    fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
+        if matches!(operation, Operation::GetRecords(_)) && self.is_damaged.load(Ordering::Acquire) {
+            return Box::pin(async { Err(Error::internal("0000000007.table is damaged")) });
+        }
+        Execute::execute(&self.database, operation)
+    }
+
+    fn watch(&self) -> Option<&dyn Watch> {
+        self.database.watch()
+    }
+}
+
+#[tokio::test]
+async fn a_follower_of_a_stream_that_cannot_be_read_is_refused() {
+    let is_damaged = Arc::new(AtomicBool::new(false));
+    let store = Unreadable { database: Database::in_memory(), is_damaged: is_damaged.clone() };
+    let runner = runner(Arc::new(store), "damaged");
+    runner.create_tables().await.unwrap();
+    let live = Live::default();
+    let wanted = || call(&[("listId", "l0".into())]);
+    let mut first = live.read(&runner, "tasks", wanted(), None).await.unwrap();
+    assert!(matches!(first.next().await, Some(LiveEvent::Page(_))));
+    is_damaged.store(true, Ordering::Release);
+    put(&runner, 0, 1, "open", 1, "cannot be followed").await;
+    let error = live.read(&runner, "tasks", wanted(), None).await.unwrap_err();
+    assert!(matches!(error, LiveError::Feed(FeedError::Store(_))), "{error}");
+    is_damaged.store(false, Ordering::Release);
+    let Some(LiveEvent::Changes(changes)) = first.next().await else { panic!("the change, when it can be read") };
+    assert_eq!(changes.changes[0].kind, Kind::Insert);
 }

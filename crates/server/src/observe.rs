@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use keyform_core::error::Detail;
 use keyform_core::operation::TransactAction;
 use keyform_core::{Error, ErrorCode, Operation};
 use tracing::Level;
@@ -55,7 +56,10 @@ impl Observation {
 
     pub(crate) fn refused(&mut self, error: &Error) {
         self.error = Some(error.code());
-        if error.code() == ErrorCode::InternalServer {
+        // A store that refuses for now has logged why, once: a full disk must not fill the log as well.
+        if *error.detail() == Detail::RefusedForNow {
+            tracing::debug!(operation = self.operation.name(), request_id = self.id.as_str(), "{}", error.message());
+        } else if error.code() == ErrorCode::InternalServer {
             tracing::error!(operation = self.operation.name(), request_id = self.id.as_str(), "{}", error.message());
         }
     }

@@ -45,6 +45,8 @@ pub enum Detail {
     Cancellation(Vec<CancellationReason>),
     /// A store elsewhere did not say whether it applied the request.
     OutcomeUnknown,
+    /// The store refuses for now, because something is scarce. Nothing was applied, and the store has logged the cause.
+    RefusedForNow,
 }
 
 /// Why one action of a transaction failed, or that it did not.
@@ -83,6 +85,11 @@ impl Error {
     /// An InternalServerError: the fault is ours. The text says what to do.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::InternalServer, message)
+    }
+
+    /// An InternalServerError of a store that refuses for now: nothing was applied, and a retry may succeed.
+    pub fn refused_for_now(message: impl Into<String>) -> Self {
+        Self::with_detail(ErrorCode::InternalServer, message, Detail::RefusedForNow)
     }
 
     /// The code.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use keyform_core::table::Status;
 use keyform_core::{Error, Item};
 
+use super::for_all;
 use crate::catalog::{Expiry, Index, IndexKind, Table, load};
 use crate::change::Entry;
 use crate::engine::{Engine, store_failed};
@@ -26,12 +27,10 @@ const CHUNK_BYTES: usize = 1 << 20;
 impl Engine {
     /// Fills the indexes that are being made.
     pub(super) fn fill_indexes(&self) -> Result<(), Error> {
-        for table in self.tables_where(|table| table.indexes.iter().any(is_creating)) {
-            for index in table.indexes.iter().filter(|index| is_creating(index)) {
-                self.fill_index(&table, index.id)?;
-            }
-        }
-        Ok(())
+        for_all(self.tables_where(|table| table.indexes.iter().any(is_creating)), |table| {
+            let creating = table.indexes.iter().filter(|index| is_creating(index));
+            for_all(creating, |index| self.fill_index(&table, index.id))
+        })
     }
 
     fn fill_index(&self, table: &Table, id: IndexId) -> Result<(), Error> {
@@ -58,12 +57,11 @@ impl Engine {
 
     /// Gives the items that were there before expiry was switched on their times.
     pub(super) fn fill_expiries(&self) -> Result<(), Error> {
-        for table in self.tables_where(|table| table.expiry.as_ref().is_some_and(|expiry| !expiry.filled)) {
-            if let Some(expiry) = &table.expiry {
-                self.fill_expiry(&table, expiry)?;
-            }
-        }
-        Ok(())
+        let unfilled = |table: &Table| table.expiry.as_ref().is_some_and(|expiry| !expiry.filled);
+        for_all(self.tables_where(unfilled), |table| match &table.expiry {
+            Some(expiry) => self.fill_expiry(&table, expiry),
+            None => Ok(()),
+        })
     }
 
     fn fill_expiry(&self, table: &Table, expiry: &Expiry) -> Result<(), Error> {
@@ -87,9 +85,9 @@ impl Engine {
 
     /// Takes the indexes out that are being removed.
     pub(super) fn remove_indexes(&self) -> Result<(), Error> {
-        for table in self.tables_where(|table| table.indexes.iter().any(is_deleting)) {
+        for_all(self.tables_where(|table| table.indexes.iter().any(is_deleting)), |table| {
             let mut catalog = self.catalog.write();
-            let Some(table) = catalog.find(&table.name).filter(|found| found.id == table.id) else { continue };
+            let Some(table) = catalog.find(&table.name).filter(|found| found.id == table.id) else { return Ok(()) };
             let mut table = Table::clone(table);
             let mut batch = Batch::new();
             for index in table.indexes.iter().filter(|index| is_deleting(index)) {
@@ -100,9 +98,8 @@ impl Engine {
             table.drop_unused_attributes();
             let commit = self.save_table(&mut catalog, table, batch)?;
             drop(catalog);
-            commit.wait().map_err(|error| store_failed(&error))?;
-        }
-        Ok(())
+            commit.wait().map(drop).map_err(|error| store_failed(&error))
+        })
     }
 
     /// The tables that are so.

@@ -4,6 +4,7 @@
 
 use keyform_core::Error;
 
+use super::for_all;
 use crate::catalog::load;
 use crate::engine::{Engine, store_failed};
 use crate::store::Batch;
@@ -13,9 +14,9 @@ const DELETED_KEYS_MAX: usize = 1000;
 
 impl Engine {
     pub(super) fn collect_garbage(&self) -> Result<(), Error> {
-        for prefix in load::garbage(&self.store.snapshot())? {
+        for_all(load::garbage(&self.store.snapshot())?, |prefix| {
             if self.work.is_stopping() {
-                break;
+                return Ok(());
             }
             let mut batch = Batch::new();
             if !self.delete_few(&mut batch, &prefix)? {
@@ -23,9 +24,8 @@ impl Engine {
                 self.store.retire_prefix(&prefix).map_err(|error| store_failed(&error))?;
             }
             load::stage_garbage_removal(&mut batch, &prefix);
-            self.store.commit(batch).wait().map_err(|error| store_failed(&error))?;
-        }
-        Ok(())
+            self.store.commit(batch).wait().map(drop).map_err(|error| store_failed(&error))
+        })
     }
 
     /// Puts the deletion of all keys with the prefix into the batch, unless they are too many.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use keyform_core::{Error, Item};
 
+use super::for_all;
 use crate::catalog::{Statistics, load};
 use crate::engine::{Engine, store_failed};
 use crate::layout::{self, IndexId, TableId};
@@ -15,13 +16,12 @@ use crate::store::Snapshot;
 
 impl Engine {
     pub(super) fn recount(&self) -> Result<(), Error> {
-        while let Some(which) = self.work.next_uncounted() {
-            if !self.recount_one(which)? {
-                return Ok(());
+        for_all(self.work.uncounted(), |which| {
+            if !self.work.is_stopping() && self.recount_one(which)? {
+                self.work.remove_uncounted(which);
             }
-            self.work.remove_uncounted(which);
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Counts one table or index; tells whether it came to the end.

@@ -10,6 +10,11 @@ use parking_lot::Mutex;
 
 use crate::engine::Engine;
 
+/// The whole of a pass in the log.
+const PASS: &str = "background pass";
+/// The longest pause after passes that failed, unless the interval is longer.
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+
 /// The thread that does the work.
 pub struct Background {
     engine: Arc<Engine>,
@@ -37,30 +42,36 @@ impl Background {
         self.engine.work.stop();
         let joined = self.thread.lock().take().map(JoinHandle::join);
         if joined.is_some_and(|ended| ended.is_err()) {
-            self.engine.work.fail("the background thread ended by itself".to_owned());
+            tracing::error!("the background thread ended by itself");
         }
     }
 }
 
 fn spawn(engine: Arc<Engine>, interval: Duration) -> Option<JoinHandle<()>> {
-    let work = Arc::clone(&engine);
     match thread::Builder::new().name("background".to_owned()).spawn(move || run(&engine, interval)) {
         Ok(thread) => Some(thread),
         Err(error) => {
-            work.work.fail(format!("the background thread could not be started: {error}"));
+            tracing::error!(%error, "the background thread could not be started: nothing expires, indexes are not filled");
             None
         }
     }
 }
 
 fn run(engine: &Engine, interval: Duration) {
+    let mut failures = 0;
     engine.work.wake();
-    while engine.work.wait(interval) {
+    while engine.work.wait(pause(interval, failures)) {
         let _pass = engine.work.begin_pass();
-        match catch_unwind(AssertUnwindSafe(|| engine.work_once(false))) {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => engine.work.fail(error.message().to_owned()),
-            Err(_) => engine.work.fail("background work panicked; its message is in the log".to_owned()),
-        }
+        let done = match catch_unwind(AssertUnwindSafe(|| engine.work_once(false))) {
+            Ok(done) => engine.work.note(PASS, Ok(())).and(done),
+            Err(_) => engine.work.note(PASS, Err(Error::internal("it panicked; the message is in the log"))),
+        };
+        failures = if done.is_ok() { 0 } else { failures + 1 };
     }
+}
+
+/// A pass that fails may read much before it does, so it is tried again less and less often.
+fn pause(interval: Duration, failures: u32) -> Duration {
+    let longest = PAUSE_MAX.max(interval);
+    interval.saturating_mul(1 << failures.min(16)).min(longest)
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use keyform_core::Error;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::layout::{IndexId, TableId};
@@ -15,7 +16,8 @@ pub(crate) struct Work {
     /// Held while a pass goes on.
     pass: Mutex<()>,
     uncounted: Mutex<BTreeSet<(TableId, IndexId)>>,
-    failure: Mutex<Option<String>>,
+    /// The tasks that failed when they were last tried.
+    failing: Mutex<BTreeSet<&'static str>>,
     trimmed_ms: Mutex<u64>,
 }
 
@@ -79,9 +81,9 @@ impl Work {
         self.uncounted.lock().insert((table, index));
     }
 
-    /// The first statistics that are not known; they stay noted.
-    pub fn next_uncounted(&self) -> Option<(TableId, IndexId)> {
-        self.uncounted.lock().first().copied()
+    /// The statistics that are not known; they stay noted.
+    pub fn uncounted(&self) -> Vec<(TableId, IndexId)> {
+        self.uncounted.lock().iter().copied().collect()
     }
 
     /// Notes that these statistics are known, or not needed.
@@ -89,13 +91,16 @@ impl Work {
         self.uncounted.lock().remove(&which);
     }
 
-    /// Remembers the first failure.
-    pub fn fail(&self, what: String) {
-        self.failure.lock().get_or_insert(what);
-    }
-
-    /// The first failure, if there was one.
-    pub fn failure(&self) -> Option<String> {
-        self.failure.lock().clone()
+    /// Logs that a task fails, or succeeds again, where that is news.
+    pub fn note(&self, task: &'static str, outcome: Result<(), Error>) -> Result<(), Error> {
+        let mut failing = self.failing.lock();
+        match &outcome {
+            Err(error) if failing.insert(task) => {
+                tracing::error!(task, error = error.message(), "a background task failed; it is retried");
+            }
+            Ok(()) if failing.remove(task) => tracing::warn!(task, "a background task succeeded again"),
+            _ => {}
+        }
+        outcome
     }
 }

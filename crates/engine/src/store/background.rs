@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 
 use super::batch::SeqNo;
+use super::error::StoreError;
 use super::memtable::Memtable;
+use super::obstacle::Obstacles;
 
 /// Writers wait while this many memtables wait to become tables.
 const FROZEN_MAX: usize = 3;
@@ -61,6 +63,8 @@ pub(super) struct Work {
     pub(super) compacted: u64,
     /// Whether to merge everything, not only what is due.
     pub(super) full: bool,
+    /// What keeps the threads from their work at the moment.
+    pub(super) obstacles: Obstacles,
     /// Whether a thread ended because of a failure, so that nobody waits for it.
     pub(super) failed: bool,
 }
@@ -122,15 +126,36 @@ impl Background {
         }
     }
 
-    /// Holds a writer of `bytes` back while files are not written as fast as commits arrive.
-    pub(super) fn wait_for_room(&self, bytes: usize) {
+    /// Waits for at most that long; less when the store is closing or a thread has failed.
+    pub(super) fn rest(&self, pause: Duration) {
+        let until = Instant::now() + pause;
+        let mut work = self.state.lock();
+        while !self.is_closing() && !work.failed && !self.changed.wait_until(&mut work, until).timed_out() {}
+    }
+
+    /// Holds a writer of `bytes` back while files are not written as fast as commits arrive. Where they cannot be written at
+    /// all, waiting would not help: the writer is refused.
+    pub(super) fn wait_for_room(&self, bytes: usize) -> Result<(), StoreError> {
         if self.crowded.load(Ordering::Acquire) {
-            self.wait_for(|_| (!self.crowded.load(Ordering::Acquire)).then_some(()));
+            let room = |work: &mut Work| match work.obstacles.refusal() {
+                _ if !self.crowded.load(Ordering::Acquire) => Some(Ok(())),
+                refusal => refusal.map(Err),
+            };
+            self.wait_for(room).unwrap_or(Ok(()))?;
         }
         let rate = self.rate.load(Ordering::Relaxed);
         if rate > 0 {
             self.slow_down(bytes, rate);
         }
+        Ok(())
+    }
+
+    /// Why writers are refused, if they are.
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        if !self.crowded.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.state.lock().obstacles.refusal().map_or(Ok(()), Err)
     }
 
     fn slow_down(&self, bytes: usize, rate: u64) {

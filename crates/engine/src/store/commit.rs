@@ -58,7 +58,8 @@ impl Commit {
     /// Blocks the thread until the commit is durable. If nobody is writing the journal the thread does it itself.
     ///
     /// # Errors
-    /// When the journal could not be written: nothing is known about the commit until the store is reopened.
+    /// When the store refused the commit ([`StoreError::Paused`]: it is not applied), or the journal could not be written:
+    /// nothing is known about the commit until the store recovers ([`StoreError::Unconfirmed`]) or is reopened.
     pub fn wait(mut self) -> Result<SeqNo, StoreError> {
         match &mut self.state {
             State::Decided(result) => result.clone(),
@@ -125,7 +126,8 @@ impl Wake for Parker {
 #[derive(Debug)]
 pub(super) struct Gate {
     durable: AtomicU64,
-    failed: AtomicBool,
+    /// Whether commits are refused, so that admitting one need not take the lock.
+    refusing: AtomicBool,
     waiting: Mutex<Waiting>,
 }
 
@@ -133,22 +135,31 @@ pub(super) struct Gate {
 struct Waiting {
     wakers: BTreeMap<Ticket, Waker>,
     failure: Option<StoreError>,
+    /// Why the journal cannot be written at the moment.
+    pause: Option<Arc<str>>,
 }
 
 impl Gate {
     pub(super) fn new(durable: SeqNo) -> Self {
-        Gate { durable: AtomicU64::new(durable), failed: AtomicBool::new(false), waiting: Mutex::default() }
+        Gate { durable: AtomicU64::new(durable), refusing: AtomicBool::new(false), waiting: Mutex::default() }
     }
 
     pub(super) fn durable(&self) -> SeqNo {
         self.durable.load(Ordering::Acquire)
     }
 
-    /// The failure that ended the journal, if there was one.
+    /// Why commits are refused: the failure that ended the journal, or what is scarce at the moment.
     pub(super) fn check(&self) -> Result<(), StoreError> {
-        if !self.failed.load(Ordering::Acquire) {
+        if !self.refusing.load(Ordering::Acquire) {
             return Ok(());
         }
+        let waiting = self.waiting.lock();
+        let paused = waiting.pause.clone().map(|cause| StoreError::Paused { cause });
+        waiting.failure.clone().or(paused).map_or(Ok(()), Err)
+    }
+
+    /// The failure that ended the journal, if there was one.
+    pub(super) fn failure(&self) -> Result<(), StoreError> {
         self.waiting.lock().failure.clone().map_or(Ok(()), Err)
     }
 
@@ -169,17 +180,42 @@ impl Gate {
         }
     }
 
-    /// Refuses everything that is not durable yet, for good. The first failure is the one that is told.
-    pub(super) fn fail(&self, failure: StoreError) {
-        let refused = {
+    /// Refuses everything that is not durable yet, for good. The first failure is the one that is reported; returns whether
+    /// this is the first.
+    pub(super) fn fail(&self, failure: StoreError) -> bool {
+        let (is_first, refused) = {
             let mut waiting = self.waiting.lock();
+            let is_first = waiting.failure.is_none();
             waiting.failure.get_or_insert(failure);
-            self.failed.store(true, Ordering::Release);
-            std::mem::take(&mut waiting.wakers)
+            self.refusing.store(true, Ordering::Release);
+            (is_first, std::mem::take(&mut waiting.wakers))
         };
-        for waker in refused.into_values() {
-            waker.wake();
+        refused.into_values().for_each(Waker::wake);
+        is_first
+    }
+
+    /// Refuses new commits until [`Gate::resume`], and ends the waiting for those that are on their way: whether they become
+    /// durable is not known. Only whoever has the right to write the journal may call it. Returns whether this is news.
+    pub(super) fn pause(&self, cause: Arc<str>) -> bool {
+        let (is_news, unconfirmed) = {
+            let mut waiting = self.waiting.lock();
+            let is_news = waiting.pause.replace(cause).is_none();
+            self.refusing.store(true, Ordering::Release);
+            (is_news, std::mem::take(&mut waiting.wakers))
+        };
+        unconfirmed.into_values().for_each(Waker::wake);
+        is_news
+    }
+
+    /// Admits commits again. Only whoever has the right to write the journal may call it. Returns whether they were refused.
+    pub(super) fn resume(&self) -> bool {
+        if !self.refusing.load(Ordering::Acquire) {
+            return false;
         }
+        let mut waiting = self.waiting.lock();
+        let was_paused = waiting.pause.take().is_some();
+        self.refusing.store(waiting.failure.is_some(), Ordering::Release);
+        was_paused
     }
 
     /// Blocks the thread until its commit is durable or refused.
@@ -214,6 +250,9 @@ impl Gate {
         }
         if let Some(failure) = &waiting.failure {
             return Poll::Ready(Err(failure.clone()));
+        }
+        if let Some(cause) = waiting.pause.clone() {
+            return Poll::Ready(Err(StoreError::Unconfirmed { cause }));
         }
         waiting.wakers.insert(ticket, waker.clone());
         Poll::Pending

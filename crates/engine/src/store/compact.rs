@@ -13,10 +13,12 @@ use bytes::Bytes;
 
 use super::batch::SeqNo;
 use super::error::StoreError;
+use super::flush::drop_unnamed;
 use super::horizon::Horizon;
 use super::levels::{Levels, is_within_prefix, touches_prefix};
 use super::manifest::{Manifest, TableMeta};
 use super::memtable::{Span, prefix_end};
+use super::obstacle::Task;
 use super::table::{LevelCursor, RawCursor, RawEntry, Run, Table, TableWriter};
 use super::{Files, Shared};
 
@@ -52,10 +54,18 @@ impl Shared {
             |work: &mut super::background::Work| (work.wanted != work.compacted).then_some((work.wanted, work.full));
         while let Some((wanted, full)) = files.background.wait_for(due) {
             match self.compact_while_due(files, full) {
-                Ok(()) => files.update_work(|work| {
-                    work.compacted = wanted;
-                    work.full &= work.wanted != wanted;
-                }),
+                Ok(()) => {
+                    self.pass_obstacle(files, Task::Compaction);
+                    files.update_work(|work| {
+                        work.compacted = wanted;
+                        work.full &= work.wanted != wanted;
+                    });
+                }
+                // A job that ends early changes nothing. A damaged table costs its own reads, not all writes: compaction
+                // waits, until so many tables have come together that writers are refused.
+                Err(error) if error.is_scarcity() || error.is_damage() => {
+                    self.meet_obstacle(files, Task::Compaction, &error);
+                }
                 Err(error) => return self.stop(&error),
             }
         }
@@ -103,9 +113,14 @@ impl Shared {
         // A flush or the end of a prefix may have taken a table away by now; its file goes, so it must not come back.
         let replace = |levels: &Levels| match moved && !levels.hold_all(&gone) {
             true => levels.replace(&[], 0, Vec::new()),
-            false => levels.replace(&gone, job.output, added),
+            false => levels.replace(&gone, job.output, added.clone()),
         };
-        self.install(files, replace, |_| {}, None)?;
+        let installed = self.install(files, replace, |_| {}, None);
+        installed.inspect_err(|error| {
+            if !moved {
+                drop_unnamed(error, &added);
+            }
+        })?;
         self.counters.compactions.fetch_add(1, Ordering::Relaxed);
         files.update_work(|_| {});
         Ok(())
@@ -320,7 +335,14 @@ impl Output<'_> {
 
     fn finish(mut self) -> Result<Vec<TableMeta>, StoreError> {
         self.end_table()?;
-        Ok(self.metas)
+        Ok(std::mem::take(&mut self.metas))
+    }
+}
+
+impl Drop for Output<'_> {
+    /// Gives back the room that a job took and came to nothing.
+    fn drop(&mut self) {
+        self.metas.iter().for_each(|meta| self.files.tables.remove(meta.number));
     }
 }
 

@@ -11,6 +11,7 @@ use super::error::StoreError;
 use super::header::FileKind;
 use super::manifest::Manifest;
 use super::memtable::Memtable;
+use super::obstacle::Task;
 use super::pipeline::PipelineState;
 use super::snapshot::View;
 use super::table::Table;
@@ -34,8 +35,14 @@ impl Shared {
     /// The flush thread: memtable after memtable until the store closes or a write fails.
     pub(super) fn flush_loop(&self, files: &Files) {
         while let Some(frozen) = files.background.wait_for(|work| work.frozen.front().cloned()) {
-            if let Err(error) = self.flush(files, &frozen) {
-                return self.stop(&error);
+            match self.flush(files, &frozen) {
+                Ok(()) => self.pass_obstacle(files, Task::Flush),
+                Err(error) if error.is_scarcity() => {
+                    // The memtable is in memory and in the journal: all of it is written again, to another file.
+                    self.meet_obstacle(files, Task::Flush, &error);
+                    continue;
+                }
+                Err(error) => return self.stop(&error),
             }
             self.counters.flushes.fetch_add(1, Ordering::Relaxed);
             files.update_work(|work| {
@@ -51,16 +58,29 @@ impl Shared {
         let absorbed = self.absorb(files, &frozen.memtable);
         let gone = absorbed.numbers();
         let table = self.write_memtable(files, &frozen.memtable, absorbed.versions)?;
-        let added = table.map(|meta| Arc::new(Table::new(Arc::new(meta), files.tables.clone())));
+        let made = table.map(|meta| Arc::new(Table::new(Arc::new(meta), files.tables.clone())));
+        let made: Vec<Arc<Table>> = made.into_iter().collect();
         let advance = |manifest: &mut Manifest| {
             manifest.last_seqno = frozen.last_seqno;
             manifest.first_segment = frozen.first_segment;
         };
-        let levels = |levels: &super::levels::Levels| levels.replace(&gone, 0, added.into_iter().collect());
-        self.install(files, levels, advance, Some(&frozen.memtable))?;
+        let levels = |levels: &super::levels::Levels| levels.replace(&gone, 0, made.clone());
+        let installed = self.install(files, levels, advance, Some(&frozen.memtable));
+        installed.inspect_err(|error| drop_unnamed(error, &made))?;
         // An open file takes space after its removal, for as long as no commit starts the next segment.
         files.journal.lock().let_go_before(frozen.first_segment);
+        // The manifest no longer needs the segments: one that stays takes room until the next flush or opening.
         remove_segments(files, frozen.first_segment)
+            .unwrap_or_else(|error| tracing::warn!(%error, "a journal file that is not needed any more stays for now"));
+        Ok(())
+    }
+}
+
+/// Has the files of tables removed that a manifest which was not written would have named. A sync that failed leaves it open
+/// which manifest a power cut brings back: then they stay.
+pub(super) fn drop_unnamed(error: &StoreError, tables: &[Arc<Table>]) {
+    if error.is_scarcity() {
+        tables.iter().for_each(|table| table.make_obsolete());
     }
 }
 

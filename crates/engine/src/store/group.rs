@@ -9,7 +9,8 @@
 //! ```
 //!
 //! One at a time writes, in the order of the frames, so what is known of the journal's end does not depend on who it is. A
-//! failure, or a panic, ends the journal for all.
+//! failure, or a panic, ends the journal for all. When something is scarce, the frame goes back to its place and the journal
+//! thread tries it again until it succeeds; commits are refused meanwhile (ADR 0029).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -39,6 +40,10 @@ impl Shared {
         while let Some(frame) = self.pipeline.next_frame() {
             self.write_frame(files, frame);
         }
+        if self.gate.failure().is_err() {
+            // Nothing may follow what failed, not even the mark of an orderly end.
+            return files.journal.lock().give_up();
+        }
         if let Err(error) = files.journal.lock().finish() {
             self.poison(&error);
         }
@@ -47,21 +52,39 @@ impl Shared {
     fn write_frame(&self, files: &Files, mut frame: Frame) {
         let turn = Turn { shared: self };
         let mut journal = files.journal.lock();
-        let outcome = journal.write(&mut frame);
+        let outcome = journal.write(&mut frame, &|segment| self.record_segment(files, segment));
         let synced = journal.is_synced();
         drop(journal);
-        if let Err(error) = outcome {
-            return self.stop(&error);
+        match outcome {
+            Ok(()) => self.confirm(turn, frame, synced),
+            Err(error) if error.is_scarcity() && !self.pipeline.is_closing() => self.postpone(turn, frame, &error),
+            Err(error) => self.stop(&error),
         }
+    }
+
+    fn confirm(&self, turn: Turn<'_>, frame: Frame, synced: bool) {
         self.counters.frames.fetch_add(1, Ordering::Relaxed);
         self.counters.syncs.fetch_add(u64::from(synced), Ordering::Relaxed);
         let durable = frame.last();
         self.readers.set_durable(durable);
         self.gate.set_durable(durable);
+        if self.gate.resume() {
+            tracing::warn!("the journal can be written again: the store accepts writes");
+        }
         // The turn ends first, so that whoever is woken finds the journal free.
         turn.end(frame);
         self.gate.wake(durable);
         self.pulse.beat();
+    }
+
+    /// Leaves a frame that found something scarce to a later try. The gate is closed while the turn is still held: the next
+    /// writer may succeed at once and open it.
+    fn postpone(&self, turn: Turn<'_>, frame: Frame, error: &StoreError) {
+        let cause = error.cause();
+        if self.gate.pause(cause.clone()) {
+            tracing::error!(%cause, "the journal cannot be written: the store refuses writes until a retry succeeds");
+        }
+        turn.postpone(frame);
     }
 }
 
@@ -73,6 +96,11 @@ struct Turn<'a> {
 impl Turn<'_> {
     fn end(self, frame: Frame) {
         self.shared.pipeline.written(frame);
+        std::mem::forget(self);
+    }
+
+    fn postpone(self, frame: Frame) {
+        self.shared.pipeline.postpone(frame);
         std::mem::forget(self);
     }
 }

@@ -25,7 +25,9 @@ use super::disk::{Disk, DiskFile, read_whole};
 use super::error::StoreError;
 use super::header::{FileHeader, FileKind, HEADER_BYTES, StoreId};
 use super::options::{Durability, StoreOptions};
+use super::retry;
 use super::seal::{Seal, TAG_BYTES, Vault};
+use super::tail;
 
 /// Set in the header's flags when frames are not synced one by one, so that more than the last may be torn.
 const FLAG_UNSYNCED: u8 = 1;
@@ -33,6 +35,8 @@ const FRAME_HEADER_BYTES: usize = 16;
 const PAYLOAD_HEADER_BYTES: usize = 12;
 /// Zeros are written ahead of frames smaller than this; larger ones gain nothing by it.
 const RESERVED_FRAME_BYTES_MAX: usize = 32 << 10;
+/// What a segment shows when the one before it is not there.
+const MISSING_BEFORE: &str = "commits are missing before it: an earlier journal file was removed or replaced";
 /// A buffer larger than this is given back to the system after use.
 const SPARE_BYTES_MAX: usize = 1 << 20;
 
@@ -43,20 +47,27 @@ pub(super) struct Frame {
     first: SeqNo,
     count: u32,
     buffer: Vec<u8>,
+    /// Whether it is sealed: it takes no more batches, and is written as it is, also when it is written again.
+    closed: bool,
 }
 
 impl Frame {
     pub(super) fn new(segment: u64, first: SeqNo, mut buffer: Vec<u8>) -> Self {
         buffer.clear();
         buffer.resize(FRAME_HEADER_BYTES + PAYLOAD_HEADER_BYTES, 0);
-        Frame { segment, first, count: 0, buffer }
+        Frame { segment, first, count: 0, buffer, closed: false }
     }
 
     pub(super) fn segment(&self) -> u64 {
         self.segment
     }
 
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     pub(super) fn push(&mut self, batch: &Batch) {
+        debug_assert!(!self.closed, "a sealed frame does not grow");
         batch.encode(&mut self.buffer);
         self.count += 1;
     }
@@ -86,12 +97,16 @@ impl Frame {
     }
 
     fn close(&mut self, seal: &Seal, seed: u64, index: u32) -> Result<(), StoreError> {
+        if self.closed {
+            return Ok(());
+        }
         let payload = &mut self.buffer[FRAME_HEADER_BYTES..];
         payload[..8].copy_from_slice(&self.first.to_le_bytes());
         payload[8..12].copy_from_slice(&self.count.to_le_bytes());
         seal.close(u64::from(index), &mut self.buffer, FRAME_HEADER_BYTES)?;
         let length = u32::try_from(self.buffer.len() - FRAME_HEADER_BYTES).map_err(|_| StoreError::BatchTooLarge)?;
         self.buffer[..FRAME_HEADER_BYTES].copy_from_slice(&frame_header(seed, length, index));
+        self.closed = true;
         Ok(())
     }
 }
@@ -132,7 +147,12 @@ struct Segment {
     /// How far the file reaches, with the zeros written ahead.
     reserved: u64,
     reserve_bytes: usize,
+    /// Whether the empty frame of an orderly end is written.
+    ended: bool,
 }
+
+/// Told of a segment that was made, durably, before its first frame is written.
+pub(super) type Started<'a> = &'a dyn Fn(u64) -> Result<(), StoreError>;
 
 impl JournalWriter {
     pub(super) fn new(disk: Arc<dyn Disk>, vault: Vault, store_id: StoreId, options: &StoreOptions) -> Self {
@@ -146,27 +166,49 @@ impl JournalWriter {
         self.synced
     }
 
-    /// Writes a frame and, unless told otherwise at the start, syncs it. After a failure the segment is let go of as it is:
-    /// its end is not known any more, and nothing may follow.
-    pub(super) fn write(&mut self, frame: &mut Frame) -> Result<(), StoreError> {
-        let mut segment = match self.segment.take() {
+    /// Writes a frame and, unless told otherwise at the start, syncs it.
+    ///
+    /// When something is scarce, the segment ends where it ended before, and the same frame can be written again at the
+    /// same place: nothing after the last synced frame counts (ADR 0029). After any other failure the segment is let go of
+    /// as it is: its end is not known any more, and nothing may follow.
+    pub(super) fn write(&mut self, frame: &mut Frame, started: Started<'_>) -> Result<(), StoreError> {
+        let outcome = self.try_write(frame, started);
+        self.unless_scarce(outcome)
+    }
+
+    fn try_write(&mut self, frame: &mut Frame, started: Started<'_>) -> Result<(), StoreError> {
+        let segment = match &mut self.segment {
             Some(segment) if segment.number == frame.segment => segment,
             earlier => {
-                earlier.map_or(Ok(()), Segment::finish)?;
-                self.start(frame.segment)?
+                if let Some(segment) = earlier {
+                    segment.finish()?;
+                }
+                self.segment = None;
+                let segment = self.start(frame.segment)?;
+                started(frame.segment)?;
+                self.segment.insert(segment)
             }
         };
-        segment.write(frame, self.synced)?;
-        self.segment = Some(segment);
-        Ok(())
+        segment.write(frame, self.synced)
     }
 
     /// Makes everything written durable and marks the orderly end.
     pub(super) fn finish(&mut self) -> Result<(), StoreError> {
-        match self.segment.take() {
-            Some(segment) => segment.finish(),
-            None => Ok(()),
+        let outcome = self.segment.as_mut().map_or(Ok(()), Segment::finish);
+        self.segment = None;
+        outcome
+    }
+
+    fn unless_scarce(&mut self, outcome: Result<(), StoreError>) -> Result<(), StoreError> {
+        if outcome.as_ref().is_err_and(|error| !error.is_scarcity()) {
+            self.segment = None;
         }
+        outcome
+    }
+
+    /// Lets go of the segment as it is.
+    pub(super) fn give_up(&mut self) {
+        self.segment = None;
     }
 
     /// Closes the segment without an end when the manifest no longer needs it.
@@ -182,8 +224,9 @@ impl JournalWriter {
         let failed = |error| StoreError::io("start the journal", &name, error);
         let file = self.disk.create(&name).map_err(failed)?;
         file.write_at(&header.encode(), 0).map_err(failed)?;
+        // Nothing names the file yet: when this fails for want of space, it is made anew.
         file.sync().map_err(failed)?;
-        self.disk.sync_dir().map_err(failed)?;
+        self.disk.sync_dir().map_err(|error| StoreError::sync(&self.disk.place(), error))?;
         let seed = frame_seed(&header);
         Ok(Segment {
             number,
@@ -195,6 +238,7 @@ impl JournalWriter {
             offset: HEADER_BYTES as u64,
             reserved: 0,
             reserve_bytes: self.reserve_bytes,
+            ended: false,
         })
     }
 }
@@ -203,62 +247,92 @@ impl Segment {
     fn write(&mut self, frame: &mut Frame, sync: bool) -> Result<(), StoreError> {
         frame.close(&self.seal, self.seed, self.index)?;
         let end = self.offset + frame.buffer.len() as u64;
-        if self.reserve_bytes > 0 && end > self.reserved && frame.buffer.len() < RESERVED_FRAME_BYTES_MAX {
-            // A sync that need not record a new file size takes little more than half the time.
-            frame.buffer.resize(frame.buffer.len() + self.reserve_bytes, 0);
-            self.reserved = end + self.reserve_bytes as u64;
+        self.put(&mut frame.buffer, end)?;
+        if sync {
+            self.sync()?;
         }
-        self.put(&frame.buffer, sync)?;
         self.index += 1;
         self.offset = end;
         Ok(())
     }
 
-    fn put(&self, bytes: &[u8], sync: bool) -> Result<(), StoreError> {
-        let failed = |error| StoreError::io("write the journal", &self.name, error);
-        self.file.write_at(bytes, self.offset).map_err(failed)?;
-        if sync {
-            self.file.sync().map_err(failed)?;
-            // A file without a name takes writes and syncs, and is gone in the end. Asking costs nothing next to a sync.
-            if self.file.is_removed().map_err(failed)? {
-                return Err(failed(io::Error::new(io::ErrorKind::NotFound, "somebody has removed the file")));
+    /// Writes the bytes up to `end`, with zeros behind them where those make syncs faster.
+    fn put(&mut self, bytes: &mut Vec<u8>, end: u64) -> Result<(), StoreError> {
+        if self.reserve_bytes > 0 && end > self.reserved && bytes.len() < RESERVED_FRAME_BYTES_MAX {
+            // A sync that need not record a new file size takes little more than half the time.
+            let length = bytes.len();
+            bytes.resize(length + self.reserve_bytes, 0);
+            self.reserved = end + self.reserve_bytes as u64;
+            let written = self.file.write_at(bytes, self.offset);
+            bytes.truncate(length);
+            match written {
+                // The zeros are a luxury: the frame may find room without them.
+                Err(error) if retry::is_scarcity(&error) => {}
+                written => return written.map_err(|error| self.failed(error)),
             }
+        }
+        self.file.write_at(bytes, self.offset).map_err(|error| self.failed(error))
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        self.file.sync().map_err(|error| StoreError::sync(&self.name, error))?;
+        // A file without a name takes writes and syncs, and is gone in the end. Asking costs nothing next to a sync.
+        if self.file.is_removed().map_err(|error| self.failed(error))? {
+            return Err(
+                self.failed(io::Error::new(io::ErrorKind::NotFound, "the file was removed while it was in use"))
+            );
         }
         Ok(())
     }
 
-    /// Ends the segment with an empty frame and without zeros behind it.
-    fn finish(mut self) -> Result<(), StoreError> {
-        self.reserve_bytes = 0;
-        self.write(&mut Frame::new(self.number, 0, Vec::new()), false)?;
-        let failed = |error| StoreError::io("end the journal", &self.name, error);
-        if self.reserved > self.offset {
-            self.file.truncate(self.offset).map_err(failed)?;
+    /// Ends the segment with an empty frame and without zeros behind it. It can be called again when something was scarce.
+    fn finish(&mut self) -> Result<(), StoreError> {
+        if !self.ended {
+            self.reserve_bytes = 0;
+            self.write(&mut Frame::new(self.number, 0, Vec::new()), false)?;
+            self.ended = true;
         }
-        self.file.sync().map_err(failed)
+        if self.reserved > self.offset {
+            self.file.truncate(self.offset).map_err(|error| StoreError::io("end the journal", &self.name, error))?;
+        }
+        self.file.sync().map_err(|error| StoreError::sync(&self.name, error))
+    }
+
+    fn failed(&self, error: io::Error) -> StoreError {
+        StoreError::io("write the journal", &self.name, error)
     }
 }
 
-/// Reads a segment and gives its batches to `apply` in order; it refuses a batch that does not follow the one before. `last` says that no later segment exists, so that its
-/// end may be torn; a torn end is cut off, durably. Returns the id of the segment's key.
+/// A segment to be read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ReplaySegment {
+    pub(super) number: u64,
+    /// Whether no later segment exists, so that its end may be torn.
+    pub(super) last: bool,
+    /// Whether the manifest names it, so that its header was durable once.
+    pub(super) recorded: bool,
+}
+
+/// Reads a segment and gives its batches to `apply` in order; it refuses a batch that does not follow the one before. A torn
+/// end is cut off, durably. Returns the id of the segment's key.
 pub(super) fn replay(
     disk: &dyn Disk,
     vault: &Vault,
     store_id: StoreId,
-    number: u64,
-    last: bool,
+    ReplaySegment { number, last, recorded }: ReplaySegment,
     apply: &mut dyn FnMut(SeqNo, Batch) -> bool,
 ) -> Result<Option<u32>, StoreError> {
     let name = FileKind::Journal.file_name(number);
     let failed = |error| StoreError::io("read the journal", &name, error);
     let mut bytes = read_whole(disk, &name).map_err(failed)?;
-    if last && bytes.len() <= HEADER_BYTES && FileHeader::decode(&bytes, &name, FileKind::Journal, number).is_err() {
+    let header = FileHeader::decode(&bytes, &name, FileKind::Journal, number);
+    if last && !recorded && bytes.len() <= HEADER_BYTES && header.is_err() {
         // The power went while the segment was being made: nothing was acknowledged in it.
         disk.remove(&name).map_err(failed)?;
         disk.sync_dir().map_err(failed)?;
         return Ok(None);
     }
-    let header = FileHeader::decode(&bytes, &name, FileKind::Journal, number)?;
+    let header = header?;
     if header.store_id != store_id {
         return Err(StoreError::corrupt(&name, "it belongs to another store"));
     }
@@ -272,10 +346,21 @@ pub(super) fn replay(
         }
     }
     if last {
-        tell_of_rest(&name, &bytes[end..]);
+        let frame_bytes = frames.header_at(end).map(|(_, sealed)| sealed.end - end);
+        // Opening a frame in place spoils one that does not open, so its bytes are read again.
+        let rest = read_from(disk, &name, end as u64, bytes.len() - end).map_err(failed)?;
+        tail::report(&name, end, &rest, frame_bytes);
         make_durable(disk, &name, end as u64, bytes.len() as u64)?;
     }
     Ok(Some(header.key_id))
+}
+
+fn read_from(disk: &dyn Disk, name: &str, offset: u64, bytes: usize) -> io::Result<Vec<u8>> {
+    let mut content = vec![0; bytes];
+    if bytes > 0 {
+        disk.open(name)?.read_at(&mut content, offset)?;
+    }
+    Ok(content)
 }
 
 /// Cuts off a torn end, and syncs what a process that was killed may have written without a sync.
@@ -286,17 +371,6 @@ fn make_durable(disk: &dyn Disk, name: &str, end: u64, size: u64) -> Result<(), 
         file.truncate(end).map_err(failed)?;
     }
     file.sync().map_err(failed)
-}
-
-/// One line for the log about what lies behind the last whole frame: nothing after an orderly end, zeros after a kill, part of a
-/// frame when it came in the middle of a write.
-fn tell_of_rest(name: &str, rest: &[u8]) {
-    let torn = rest.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-    if torn > 0 {
-        tracing::info!(file = name, bytes = torn, "a write that was never acknowledged had not ended: it is cut off");
-    } else if !rest.is_empty() {
-        tracing::info!(file = name, bytes = rest.len(), "the store was not closed: unused space is cut off");
-    }
 }
 
 /// The frames of a segment that has been read.
@@ -313,7 +387,7 @@ impl Frames<'_> {
         let mut index = 0;
         while let Some((start, length)) = self.open_frame(self.at, index) {
             let payload = &self.bytes[start..start + length];
-            decode_payload(payload, apply).ok_or_else(|| StoreError::corrupt(name, "commits are missing before it"))?;
+            decode_payload(payload, apply).ok_or_else(|| StoreError::corrupt(name, MISSING_BEFORE))?;
             self.at = start + length + TAG_BYTES;
             index += 1;
         }
@@ -331,8 +405,13 @@ impl Frames<'_> {
         Some((start, length))
     }
 
-    /// The index and the sealed bytes of what has the header of a frame at `at`.
+    /// The index and the sealed bytes of what has the header of a frame at `at`, and is all there.
     fn frame_at(&self, at: usize) -> Option<(u32, std::ops::Range<usize>)> {
+        self.header_at(at).filter(|(_, sealed)| sealed.end <= self.bytes.len())
+    }
+
+    /// The same for a frame that may be cut off.
+    fn header_at(&self, at: usize) -> Option<(u32, std::ops::Range<usize>)> {
         let header: &[u8; FRAME_HEADER_BYTES] = self.bytes.get(at..at + FRAME_HEADER_BYTES)?.try_into().ok()?;
         let length = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
         let index = u32::from_le_bytes([header[4], header[5], header[6], header[7]]);
@@ -342,7 +421,7 @@ impl Frames<'_> {
         }
         let start = at + FRAME_HEADER_BYTES;
         let end = start.checked_add(length as usize)?;
-        (end <= self.bytes.len() && *header == frame_header(self.seed, length, index)).then_some((index, start..end))
+        (*header == frame_header(self.seed, length, index)).then_some((index, start..end))
     }
 
     /// Whether a frame after the bad one at `bad` opens: then the bad one was whole once.

@@ -21,7 +21,7 @@ use super::pulse::{Changed, Pulse};
 use super::seal::DataKeys;
 use super::snapshot::{Snapshot, View};
 use super::table::TableFiles;
-use super::{Counters, Shared};
+use super::{Counters, Files, Shared};
 
 /// An ordered map from byte strings to byte strings, in memory or on disk.
 ///
@@ -97,7 +97,9 @@ impl Store {
                 Commit::decided(applied)
             }
             Some(files) => {
-                files.background.wait_for_room(batch.bytes());
+                if let Err(refused) = files.background.wait_for_room(batch.bytes()) {
+                    return Commit::decided(Err(refused));
+                }
                 let limits = CutLimits::of(&files.options);
                 let freeze = |state: &mut PipelineState| shared.freeze(files, state);
                 match shared.pipeline.commit(batch, &shared.readers, &shared.gate, limits, freeze) {
@@ -111,7 +113,7 @@ impl Store {
     /// Drops all keys that begin with `prefix`, for good: durable when this returns. The prefix must not be used again.
     ///
     /// # Errors
-    /// When the manifest cannot be written; the store is poisoned then.
+    /// When the manifest cannot be written; unless something is scarce, the store is poisoned then.
     pub fn retire_prefix(&self, prefix: &[u8]) -> Result<(), StoreError> {
         let segment = self.shared.pipeline.lock().segment;
         if let Some(files) = &self.shared.files {
@@ -126,7 +128,7 @@ impl Store {
     /// Writes everything in memory to tables. Commits need not wait for this; it is for tests and for maintenance.
     ///
     /// # Errors
-    /// When a file cannot be written; the store is poisoned then.
+    /// When a file cannot be written: for now ([`StoreError::Paused`]; the store tries on), or for good.
     pub fn flush(&self) -> Result<(), StoreError> {
         let Some(files) = &self.shared.files else { return Ok(()) };
         let mut state = self.shared.pipeline.lock();
@@ -134,15 +136,28 @@ impl Store {
             self.shared.freeze(files, &mut state);
         }
         drop(state);
-        files.background.wait_for(|work| work.frozen.is_empty().then_some(()));
-        self.health()
+        self.wait_for(files, |work| work.frozen.is_empty(), |work| work.obstacles.of_flush())
+    }
+
+    /// Waits until the threads have done something, or cannot at the moment.
+    fn wait_for(
+        &self,
+        files: &Files,
+        done: impl Fn(&Work) -> bool,
+        obstacle: impl Fn(&Work) -> Option<StoreError>,
+    ) -> Result<(), StoreError> {
+        let outcome = files.background.wait_for(|work| match obstacle(work) {
+            _ if done(work) => Some(Ok(())),
+            obstacle => obstacle.map(Err),
+        });
+        outcome.unwrap_or(Ok(())).and(self.health())
     }
 
     /// Merges all tables into one level, without what was overwritten or deleted. It takes time in proportion to the
     /// data; reads and writes go on.
     ///
     /// # Errors
-    /// When a file cannot be read or written; the store is poisoned then.
+    /// When a file cannot be read or written: for now ([`StoreError::Paused`]; the store tries on), or for good.
     pub fn compact(&self) -> Result<(), StoreError> {
         self.flush()?;
         let Some(files) = &self.shared.files else { return Ok(()) };
@@ -156,18 +171,24 @@ impl Store {
     /// Waits until nothing is due to be flushed or compacted.
     ///
     /// # Errors
-    /// When a file cannot be read or written; the store is poisoned then.
+    /// When a file cannot be read or written: for now ([`StoreError::Paused`]; the store tries on), or for good.
     pub fn settle(&self) -> Result<(), StoreError> {
-        if let Some(files) = &self.shared.files {
-            let settled = |work: &mut Work| (work.frozen.is_empty() && work.wanted == work.compacted).then_some(());
-            files.background.wait_for(settled);
+        match &self.shared.files {
+            Some(files) => {
+                let settled = |work: &Work| work.frozen.is_empty() && work.wanted == work.compacted;
+                self.wait_for(files, settled, |work| work.obstacles.refusal())
+            }
+            None => self.health(),
         }
-        self.health()
     }
 
-    /// The failure that made the store refuse writes, if there was one.
+    /// Why the store refuses writes, if it does: for good after a failure, or for now while something is scarce.
+    ///
+    /// # Errors
+    /// The refusal that a commit would get.
     pub fn health(&self) -> Result<(), StoreError> {
-        self.shared.gate.check()
+        self.shared.gate.check()?;
+        self.shared.files.as_ref().map_or(Ok(()), |files| files.background.check())
     }
 
     /// What the store has done and holds.

@@ -5,7 +5,7 @@
 //! body     = last sequence number, next file number, first journal segment  (varints)
 //!            retired: count, (segment, prefix)*
 //!            levels: count, (count, table*)*
-//!            sequence number that the journal reaches at least
+//!            sequence number that the journal reaches at least, number of the newest journal segment
 //! table    = number size root_offset root_bytes filter_offset filter_bytes entries tombstones key_id  smallest largest
 //! ```
 //!
@@ -41,6 +41,9 @@ pub(super) struct Manifest {
     pub(super) levels: Vec<Vec<Arc<TableMeta>>>,
     /// Everything up to this is in tables or in the journal: where the journal ends before, a part of it is lost.
     pub(super) reached_seqno: SeqNo,
+    /// The newest segment that frames may be in: where it is needed and not there, its commits are lost. 0 when there was
+    /// none yet, or an older program wrote the manifest.
+    pub(super) newest_segment: u64,
 }
 
 /// A prefix whose keys are dropped wherever they are met.
@@ -83,6 +86,7 @@ impl Manifest {
             retired: Vec::new(),
             levels: Vec::new(),
             reached_seqno: 0,
+            newest_segment: 0,
         })
     }
 
@@ -105,7 +109,9 @@ impl Manifest {
         file.write_at(&bytes, 0).map_err(failed)?;
         file.sync().map_err(failed)?;
         disk.rename(MANIFEST_NEXT_NAME, MANIFEST_NAME).map_err(failed)?;
-        disk.sync_dir().map_err(failed)
+        // Until here nothing has changed, and all of it can be done again. From here on the new manifest may be the one that
+        // a power cut leaves, so a failed sync is final.
+        disk.sync_dir().map_err(|error| StoreError::sync(&disk.place(), error))
     }
 
     fn close(&self, vault: &Vault) -> Result<Vec<u8>, StoreError> {
@@ -163,6 +169,7 @@ impl Manifest {
             }
         }
         put_varint(out, self.reached_seqno);
+        put_varint(out, self.newest_segment);
     }
 }
 
@@ -179,9 +186,11 @@ pub(super) fn decode(body: &[u8], store_id: StoreId) -> Option<Manifest> {
     for _ in 0..reader.varint()? {
         levels.push(decode_level(&mut reader)?);
     }
-    // Before this was recorded, a manifest ended here.
+    // Before these were recorded, a manifest ended here.
     let reached_seqno = if reader.is_empty() { last_seqno } else { reader.varint()? };
-    let manifest = Manifest { store_id, last_seqno, next_number, first_segment, retired, levels, reached_seqno };
+    let newest_segment = if reader.is_empty() { 0 } else { reader.varint()? };
+    let manifest =
+        Manifest { store_id, last_seqno, next_number, first_segment, retired, levels, reached_seqno, newest_segment };
     reader.is_empty().then_some(manifest)
 }
 

@@ -16,7 +16,7 @@ use super::disk::{Disk, DiskLock};
 use super::error::StoreError;
 use super::header::FileKind;
 use super::horizon::{Horizon, Readers};
-use super::journal::{self, JournalWriter};
+use super::journal::{self, JournalWriter, ReplaySegment};
 use super::levels::Levels;
 use super::manifest::{MANIFEST_NAME, MANIFEST_NEXT_NAME, Manifest};
 use super::memtable::Memtable;
@@ -40,6 +40,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, keys: Option<DataKeys>, options: StoreOp
     let mut manifest = load_or_create(disk.as_ref(), &vault)?;
     let listed = list(disk.as_ref())?;
     check_tables(&manifest, &listed)?;
+    check_newest_segment(&manifest, &listed)?;
     manifest.next_number = manifest.next_number.max(next_number(&listed));
     remove_leftovers(disk.as_ref(), &manifest, &listed)?;
     let memtable = Arc::new(Memtable::default());
@@ -158,7 +159,7 @@ impl Drop for PanicGuard {
 
 fn take_lock(disk: &dyn Disk) -> Result<Box<dyn DiskLock>, StoreError> {
     disk.lock().map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock => StoreError::InUse { place: disk.place() },
+        io::ErrorKind::WouldBlock => StoreError::InUse { place: disk.place(), holder: disk.holder() },
         _ => StoreError::io("lock", &disk.place(), error),
     })
 }
@@ -187,7 +188,7 @@ fn refuse_foreign(disk: &dyn Disk, options: &StoreOptions) -> Result<(), StoreEr
 fn load_or_create(disk: &dyn Disk, vault: &Vault) -> Result<Manifest, StoreError> {
     if has_manifest(&list(disk)?) {
         // What the last process left unsynced is about to be shown to readers, and files that depend on it to be removed.
-        disk.sync_dir().map_err(|error| StoreError::io("sync", &disk.place(), error))?;
+        disk.sync_dir().map_err(|error| StoreError::sync(&disk.place(), error))?;
         return Manifest::load(disk, vault);
     }
     let manifest = Manifest::new()?;
@@ -203,8 +204,19 @@ fn check_tables(manifest: &Manifest, listed: &Listed) -> Result<(), StoreError> 
         match sizes.get(name.as_str()) {
             Some(size) if *size == meta.size => {}
             Some(size) => return Err(StoreError::corrupt(&name, format!("it has {size} bytes, not {}", meta.size))),
-            None => return Err(StoreError::corrupt(&name, "the file is missing")),
+            None => return Err(StoreError::Missing { file: name, holds: "items" }),
         }
+    }
+    Ok(())
+}
+
+/// The segment that frames were written to last must be there: after a kill nothing else shows that it ever was. Earlier
+/// ones show by the gap that they leave.
+fn check_newest_segment(manifest: &Manifest, listed: &Listed) -> Result<(), StoreError> {
+    let name = FileKind::Journal.file_name(manifest.newest_segment);
+    let needed = manifest.newest_segment >= manifest.first_segment.max(1);
+    if needed && !listed.iter().any(|(listed, _)| *listed == name) {
+        return Err(StoreError::Missing { file: name, holds: "the last acknowledged writes" });
     }
     Ok(())
 }
@@ -273,7 +285,8 @@ fn replay_journal(
     };
     for number in segments {
         let last = segments.last() == Some(number);
-        let key_id = journal::replay(disk, vault, manifest.store_id, *number, last, &mut apply)?;
+        let segment = ReplaySegment { number: *number, last, recorded: *number <= manifest.newest_segment };
+        let key_id = journal::replay(disk, vault, manifest.store_id, segment, &mut apply)?;
         rekeyed |= key_id.is_some_and(|key_id| key_id != vault.current_key_id());
     }
     Ok((seqno, rekeyed))

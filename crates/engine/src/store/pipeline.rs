@@ -10,6 +10,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::Bytes;
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -21,6 +22,7 @@ use super::error::StoreError;
 use super::horizon::Readers;
 use super::journal::Frame;
 use super::memtable::Memtable;
+use super::retry;
 use super::snapshot::View;
 
 /// A frame takes no further batches beyond this size.
@@ -62,11 +64,19 @@ pub(super) struct PipelineState {
     asked: bool,
     /// How many commits the last frame held.
     last_commits: u32,
+    /// When the journal thread tries the first frame again, and after how many failures in a row, while something is scarce.
+    retry: Option<Retry>,
     /// Whether the journal could not be written, so that no further frame may be.
     failed: bool,
     closing: bool,
     /// Keys with versions that could not be forgotten at once, in order: only in a store without files.
     garbage: VecDeque<(SeqNo, Bytes)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Retry {
+    at: Instant,
+    failures: u32,
 }
 
 impl Pipeline {
@@ -81,6 +91,7 @@ impl Pipeline {
             writing: false,
             asked: false,
             last_commits: 0,
+            retry: None,
             failed: false,
             closing: false,
             garbage: VecDeque::new(),
@@ -184,8 +195,15 @@ impl Pipeline {
     pub(super) fn next_frame(&self) -> Option<Frame> {
         let mut state = self.state.lock();
         loop {
-            if (state.asked || state.closing)
-                && let Some(frame) = state.take_frame()
+            if let Some(Retry { at, .. }) = state.retry
+                && !state.closing
+                && Instant::now() < at
+            {
+                self.frame_ready.wait_until(&mut state, at);
+                continue;
+            }
+            if (state.asked || state.closing || state.retry.is_some())
+                && let Some(frame) = state.take_first()
             {
                 return Some(frame);
             }
@@ -202,12 +220,27 @@ impl Pipeline {
     pub(super) fn written(&self, frame: Frame) {
         let mut state = self.state.lock();
         state.writing = false;
+        state.retry = None;
         state.last_commits = frame.commits();
         state.spare = frame.into_spare();
         self.ask(&mut state);
         if state.closing {
             self.frame_ready.notify_one();
         }
+    }
+
+    /// Ends the turn of whoever took a frame and found something scarce: the journal thread tries it again, later.
+    pub(super) fn postpone(&self, frame: Frame) {
+        let mut state = self.state.lock();
+        state.writing = false;
+        state.frames.push_front(frame);
+        let failures = state.retry.map_or(1, |retry| retry.failures.saturating_add(1));
+        state.retry = Some(Retry { at: Instant::now() + retry::pause(failures), failures });
+        self.frame_ready.notify_one();
+    }
+
+    pub(super) fn is_closing(&self) -> bool {
+        self.state.lock().closing
     }
 
     /// Ends the turn of whoever took a frame and could not write it: nobody gets one any more.
@@ -240,7 +273,12 @@ impl PipelineState {
         }
     }
 
+    /// The first frame, unless it waits for its next try.
     fn take_frame(&mut self) -> Option<Frame> {
+        if self.retry.is_some() { None } else { self.take_first() }
+    }
+
+    fn take_first(&mut self) -> Option<Frame> {
         if self.writing || self.failed {
             return None;
         }
@@ -251,7 +289,7 @@ impl PipelineState {
 
     fn fill_frame(&mut self, seqno: SeqNo, batch: &Batch) {
         let segment = self.segment;
-        let full = |frame: &Frame| frame.segment() != segment || frame.bytes() >= FRAME_BYTES_MAX;
+        let full = |frame: &Frame| frame.is_closed() || frame.segment() != segment || frame.bytes() >= FRAME_BYTES_MAX;
         if self.frames.back().is_none_or(full) {
             let buffer = self.spare.take().unwrap_or_default();
             let frame = Frame::new(segment, seqno, buffer);

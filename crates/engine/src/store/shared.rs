@@ -71,11 +71,10 @@ impl Shared {
 
     /// Refuses all further commits because of `error`.
     pub(super) fn poison(&self, error: &StoreError) {
-        let cause = match error {
-            StoreError::Poisoned { cause } => cause.clone(),
-            other => Arc::from(other.to_string()),
-        };
-        self.gate.fail(StoreError::Poisoned { cause });
+        let cause = error.cause();
+        if self.gate.fail(StoreError::Poisoned { cause: cause.clone() }) {
+            tracing::error!(%cause, "the store failed: it refuses writes until it is opened again");
+        }
     }
 
     pub(super) fn retire(&self, files: &Files, prefix: &[u8], segment: u64) -> Result<(), StoreError> {
@@ -83,7 +82,12 @@ impl Shared {
         let retired = Retired { prefix: bytes::Bytes::copy_from_slice(prefix), segment };
         let without = |levels: &Levels| levels.replace(&compact::tables_within(levels, prefix), 0, Vec::new());
         let outcome = self.install(files, without, |manifest| manifest.retired.push(retired), None);
-        outcome.inspect_err(|error| self.poison(error))?;
+        // Where something is scarce, the manifest is as it was and the caller may try again.
+        outcome.inspect_err(|error| {
+            if !error.is_scarcity() {
+                self.poison(error)
+            }
+        })?;
         files.update_work(|work| work.wanted += 1);
         Ok(())
     }
@@ -117,6 +121,19 @@ impl Shared {
         for table in old.tables().filter(|table| !new.tables().any(|other| other.meta.number == table.meta.number)) {
             table.make_obsolete();
         }
+        Ok(())
+    }
+
+    /// Records that frames may be in a segment of the journal from now on, so that its loss shows at the next opening. The
+    /// segment is durable by now, or a crash in between would leave a manifest that names a file which never was; all
+    /// earlier segments were ended and synced, so everything that is durable now is in them.
+    pub(super) fn record_segment(&self, files: &Files, number: u64) -> Result<(), StoreError> {
+        let mut manifest = files.manifest.lock();
+        let next_number = files.next_number.load(Ordering::Relaxed);
+        let reached_seqno = self.gate.durable();
+        let next = Manifest { newest_segment: number, next_number, reached_seqno, ..manifest.clone() };
+        next.save(files.tables.disk.as_ref(), &files.tables.vault)?;
+        *manifest = next;
         Ok(())
     }
 
@@ -154,6 +171,6 @@ impl Files {
 
     pub(super) fn sync_dir(&self) -> Result<(), StoreError> {
         let disk = &self.tables.disk;
-        disk.sync_dir().map_err(|error| StoreError::io("sync", &disk.place(), error))
+        disk.sync_dir().map_err(|error| StoreError::sync(&disk.place(), error))
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use keyform_core::Error;
 
+use crate::background::for_all;
 use crate::catalog::{Shard, ShardEnd, Stream, load};
 use crate::engine::{Engine, store_failed};
 use crate::store::Batch;
@@ -31,9 +32,9 @@ impl Engine {
         let now_ms = self.env.now_ms();
         let is_due = |shard: &Shard| self.is_full(shard) || self.is_old(shard, now_ms);
         let streams: Vec<Arc<Stream>> = self.catalog.read().streams().cloned().collect();
-        for stream in streams.iter().filter(|stream| stream.open_shards().any(is_due)) {
+        for_all(streams.iter().filter(|stream| stream.open_shards().any(is_due)), |stream| {
             let mut catalog = self.catalog.write();
-            let Some(stream) = catalog.stream(stream.table_id, stream.number) else { continue };
+            let Some(stream) = catalog.stream(stream.table_id, stream.number) else { return Ok(()) };
             let mut followed = Stream::clone(stream);
             self.follow(&mut followed, self.stream_end());
             let mut batch = Batch::new();
@@ -41,9 +42,8 @@ impl Engine {
             let commit = self.accepted(batch)?;
             catalog.insert_stream(followed);
             drop(catalog);
-            commit.wait().map_err(|error| store_failed(&error))?;
-        }
-        Ok(())
+            commit.wait().map(drop).map_err(|error| store_failed(&error))
+        })
     }
 
     fn is_full(&self, shard: &Shard) -> bool {

@@ -8,6 +8,7 @@ use keyform_core::error::stream::stored_record_is_corrupt;
 use keyform_core::limits::STREAM_RETENTION_SECS;
 
 use super::record;
+use crate::background::for_all;
 use crate::catalog::{Position, Shard, Stream, load};
 use crate::engine::{Engine, store_failed};
 use crate::layout;
@@ -20,28 +21,29 @@ impl Engine {
     pub(crate) fn trim_streams(&self) -> Result<(), Error> {
         let horizon_ms = self.env.now_ms().saturating_sub(STREAM_RETENTION_SECS * 1000);
         let current: Vec<Arc<Stream>> = self.catalog.read().streams().cloned().collect();
-        for stream in current {
-            self.trim_stream(&stream, horizon_ms)?;
-        }
         // A stream that began later has nothing that is old enough.
-        for past in self.past_streams(|stream| stream.created_ms <= horizon_ms)? {
-            if self.work.is_stopping() {
-                break;
-            }
-            let stream = self.find_stream(&self.catalog.read(), past.table_id, past.number)?;
-            stream.map_or(Ok(()), |stream| self.trim_stream(&stream, horizon_ms))?;
+        let past = self.past_streams(|stream| stream.created_ms <= horizon_ms)?;
+        let trimmed = for_all(current, |stream| self.trim_stream(&stream, horizon_ms));
+        let past_trimmed = for_all(past, |past| self.trim_past_stream(&past, horizon_ms));
+        trimmed.and(past_trimmed)
+    }
+
+    fn trim_past_stream(&self, past: &Stream, horizon_ms: u64) -> Result<(), Error> {
+        if self.work.is_stopping() {
+            return Ok(());
         }
-        Ok(())
+        let stream = self.find_stream(&self.catalog.read(), past.table_id, past.number)?;
+        stream.map_or(Ok(()), |stream| self.trim_stream(&stream, horizon_ms))
     }
 
     fn trim_stream(&self, stream: &Stream, horizon_ms: u64) -> Result<(), Error> {
         if stream.shards.iter().any(|shard| is_over(shard, horizon_ms)) {
             self.forget_shards(stream, horizon_ms)?;
         }
-        for shard in stream.shards.iter().filter(|shard| !is_over(shard, horizon_ms)) {
+        for_all(stream.shards.iter().filter(|shard| !is_over(shard, horizon_ms)), |shard| {
             while !self.work.is_stopping() && self.trim_chunk(stream, shard, horizon_ms)? {}
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Deletes the oldest records of a shard; tells whether there may be more.
@@ -64,6 +66,9 @@ impl Engine {
         let Some(last) = last else { return Ok(false) };
         let more = batch.len() == CHUNK;
         load::stage_trimmed(&mut batch, stream, shard.number, last);
+        // Readers must know of the trimming before it is durable. A store that refuses it nevertheless keeps the records, which
+        // are not returned any more, until their shard is forgotten.
+        self.admit()?;
         shard.meter.set_trimmed(last);
         self.store.commit(batch).wait().map_err(|error| store_failed(&error))?;
         Ok(more)

@@ -2,6 +2,7 @@
 
 use twox_hash::XxHash3_64;
 
+use crate::calendar::civil_date;
 use crate::catalog::Stream;
 use crate::engine::Settings;
 
@@ -47,19 +48,6 @@ pub(crate) fn stream_label(created_ms: u64) -> String {
     let (year, month, day) = civil_date(days);
     let (hour, minute, second) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}", ms % 1000)
-}
-
-/// The date of a day after 1970-01-01. Years are counted from March, so that the leap day is the last of one.
-fn civil_date(days: u64) -> (u64, u64, u64) {
-    const DAYS_OF_400_YEARS: u64 = 146_097;
-    let days = days + 719_468;
-    let (era, day_of_era) = (days / DAYS_OF_400_YEARS, days % DAYS_OF_400_YEARS);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use keyform_core::error::item as texts;
 use keyform_core::operation::{BatchWriteItem, BatchWriteItemOutput, WriteRequest};
-use keyform_core::{Error, Output};
+use keyform_core::{Error, Item, Output};
 
 use super::action::Action;
 use crate::catalog::Catalog;
@@ -17,33 +17,37 @@ impl Engine {
     pub(crate) fn batch_write_item(&self, request: BatchWriteItem) -> Result<Step, Error> {
         let catalog = self.catalog.read();
         let actions = actions(&catalog, &request)?;
+        self.admit()?;
         let _guard = self.locks.lock_all(actions.iter().map(|(_, action)| action.key.store_key.as_slice()));
         let mut batch = Batch::new();
         let mut output = BatchWriteItemOutput::default();
         let mut costs: BTreeMap<&str, WriteCost> = BTreeMap::new();
-        for (write, action) in &actions {
+        let (free, busy): (Vec<_>, Vec<_>) =
+            actions.iter().partition(|(_, action)| !self.in_flight.contains(&action.key.store_key));
+        for (write, action) in busy {
+            output.unprocessed.entry(action.table.name.clone()).or_default().push((*write).clone());
+        }
+        // Everything is read before anything is staged: what is staged counts in the statistics.
+        let olds = free.iter().map(|(_, action)| self.newest(&action.key.store_key)).collect::<Result<Vec<_>, _>>()?;
+        for ((_, action), old) in free.iter().zip(&olds) {
             let table = action.table.name.as_str();
-            if self.in_flight.contains(&action.key.store_key) {
-                output.unprocessed.entry(table.to_owned()).or_default().push((*write).clone());
-                continue;
-            }
-            costs.entry(table).or_default().add(&self.stage_batched(&mut batch, action)?);
+            costs.entry(table).or_default().add(&self.stage_batched(&mut batch, action, old.as_ref())?);
             if let Some(metrics) = action.collection_metrics(request.return_metrics) {
                 output.metrics.entry(table.to_owned()).or_default().push(metrics);
             }
         }
         let reports = costs.iter().filter_map(|(table, cost)| cost.report(table, request.return_capacity, 1.0));
         output.capacity = reports.collect();
-        Ok(Step::after(self.store.commit(batch), Output::BatchWriteItem(output)))
+        let commit = self.commit_changes(batch, free.iter().map(|(_, action)| action.table));
+        Ok(Step::after(commit, Output::BatchWriteItem(output)))
     }
 
-    fn stage_batched(&self, batch: &mut Batch, action: &Action<'_>) -> Result<WriteCost, Error> {
-        let old = self.newest(&action.key.store_key)?;
-        let new = action.decide(old.as_ref())?;
+    fn stage_batched(&self, batch: &mut Batch, action: &Action<'_>, old: Option<&Item>) -> Result<WriteCost, Error> {
+        let new = action.decide(old)?;
         let change = Change {
             table: action.table,
             key: &action.key,
-            old: old.as_ref(),
+            old,
             new: new.as_ref(),
             identity: None,
             at_ms: self.env.now_ms(),

@@ -65,6 +65,7 @@ impl Engine {
     }
 
     fn write_one(&self, action: &Action<'_>, wanted: &Wanted<'_>) -> Result<Step, Error> {
+        self.admit()?;
         let _guard = self.locks.lock(&action.key.store_key);
         if self.in_flight.contains(&action.key.store_key) {
             return Err(conflicts::conflict());
@@ -87,7 +88,7 @@ impl Engine {
         };
         let mut batch = Batch::new();
         let cost = change.stage(&mut batch);
-        let commit = self.store.commit(batch);
+        let commit = self.commit_changes(batch, [action.table]);
         Ok(Step::after(commit, Output::WriteItem(output(action, wanted, &cost, old, new))))
     }
 }

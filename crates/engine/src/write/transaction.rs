@@ -29,6 +29,7 @@ impl Engine {
     pub(crate) fn transact_write_items(&self, request: TransactWriteItems) -> Result<Step, Error> {
         let catalog = self.catalog.read();
         let actions = actions(&catalog, &request.actions)?;
+        self.admit()?;
         let token = request.token.as_deref().map(|token| Token::new(token, &request.actions));
         let mut keys: Vec<Vec<u8>> = actions.iter().map(|action| action.key.store_key.clone()).collect();
         keys.extend(token.iter().map(|token| token.key().to_vec()));
@@ -48,7 +49,7 @@ impl Engine {
             token.stage(&mut batch, self.env.now_ms());
         }
         let marks = self.in_flight.mark(keys);
-        let commit = self.store.commit(batch);
+        let commit = self.commit_changes(batch, actions.iter().map(|action| action.table));
         Ok(Step::Waiting(Waiting { commit, answer: Ok(Output::TransactWriteItems(output)), marks: Some(marks) }))
     }
 

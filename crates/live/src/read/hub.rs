@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use keyform_core::operation::SequenceNumber;
-use keyform_core::{Attributes, Execute, Item};
+use keyform_core::{Attributes, Error, Execute, Item};
 use keyform_language::schema::EntityId;
 use keyform_runtime::run::Reach;
 use parking_lot::Mutex;
@@ -30,6 +30,8 @@ use crate::feed::{Batch, Feed, FeedError, Position};
 
 /// The longest wait after a failure of the store.
 const RETRY_MAX: Duration = Duration::from_secs(5);
+/// Failures in a row after which whoever waits for the feed is refused; the feed itself is tried on.
+const FAILED_READS_MAX: u32 = 3;
 /// How often those who were told nothing get a new token, so that it does not grow too old.
 const REFRESH: Duration = Duration::from_secs(300);
 /// How often a hub looks whether it is still needed.
@@ -56,6 +58,9 @@ struct Progress {
     passed: Option<SequenceNumber>,
     rounds: u64,
     failure: Option<String>,
+    /// The store's failures in a row, and the last of them.
+    failed_reads: u32,
+    failed_read: Option<Error>,
 }
 
 struct State {
@@ -114,6 +119,7 @@ impl Hub {
             let begun = Instant::now();
             match feed.read().await {
                 Ok(batch) => {
+                    self.note_success(failures);
                     failures = 0;
                     self.apply(&batch, suspect);
                     if batch.caught_up {
@@ -126,7 +132,7 @@ impl Hub {
                 }
                 Err(FeedError::Store(error)) => {
                     failures += 1;
-                    tracing::warn!(error = error.message(), "a feed cannot be read; it is tried again");
+                    self.note_failure(failures, error);
                     let pause = Duration::from_millis(100) * 2_u32.saturating_pow(failures.min(6));
                     tokio::time::sleep(pause.min(RETRY_MAX)).await;
                 }
@@ -136,6 +142,24 @@ impl Hub {
             self.refresh();
         }
         self.fail(&FeedError::Ended);
+    }
+
+    /// Logs an incident once, and refuses those who wait when it lasts.
+    fn note_failure(&self, failures: u32, error: Error) {
+        if failures == 1 {
+            tracing::warn!(table = self.table, error = error.message(), "a feed cannot be read; it is tried again");
+        }
+        self.progress.send_modify(|progress| {
+            progress.failed_reads = failures;
+            progress.failed_read = Some(error);
+        });
+    }
+
+    fn note_success(&self, failures: u32) {
+        if failures > 0 {
+            tracing::warn!(table = self.table, failures, "a feed can be read again");
+            self.progress.send_modify(|progress| progress.failed_reads = 0);
+        }
     }
 
     fn note(&self, feed: &Feed, caught_up: bool) {
@@ -289,7 +313,7 @@ impl Hub {
     /// Waits until the hub has read everything that happened before this moment.
     ///
     /// # Errors
-    /// The feed has ended.
+    /// The feed has ended, or the store cannot read it.
     pub(super) async fn pass(&self) -> Result<(), FeedError> {
         let mut progress = self.progress.subscribe();
         let (passed, rounds) = match self.store.watch() {
@@ -299,10 +323,17 @@ impl Hub {
         };
         self.wanted_round.fetch_max(rounds, Ordering::AcqRel);
         self.kick.notify_one();
-        let is_past =
-            |progress: &Progress| progress.failure.is_some() || progress.passed >= passed && progress.rounds >= rounds;
-        let failed = progress.wait_for(is_past).await.map_or(true, |progress| progress.failure.is_some());
-        if failed { Err(FeedError::Ended) } else { Ok(()) }
+        let is_past = |progress: &Progress| progress.passed >= passed && progress.rounds >= rounds;
+        let is_over = |progress: &Progress| {
+            progress.failure.is_some() || progress.failed_reads >= FAILED_READS_MAX || is_past(progress)
+        };
+        match progress.wait_for(is_over).await {
+            Ok(progress) if progress.failure.is_none() && is_past(&progress) => Ok(()),
+            Ok(progress) if progress.failure.is_none() => {
+                Err(progress.failed_read.clone().map_or(FeedError::Ended, FeedError::Store))
+            }
+            Ok(_) | Err(_) => Err(FeedError::Ended),
+        }
     }
 
     /// What was held back for a subscriber, and the position after it.

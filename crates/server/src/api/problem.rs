@@ -1,6 +1,7 @@
 //! What went wrong, as `application/problem+json` (RFC 9457).
 
 use keyform_core::ErrorCode;
+use keyform_core::error::Detail;
 use keyform_language::schema::Model;
 use keyform_runtime::run::{Found, RunError, json};
 use serde_json::{Map, Value};
@@ -86,6 +87,11 @@ impl Problem {
             RunError::Store(failed) if failed.code() == ErrorCode::ResourceNotFound => {
                 tracing::error!(model = model.name, "a table or an index is missing: {}", failed.message());
                 Self::new(NOT_RUNNABLE, "a table or an index of the model is missing in the store")
+            }
+            // The store has logged the cause, once.
+            RunError::Store(failed) if *failed.detail() == Detail::RefusedForNow => {
+                tracing::debug!(model = model.name, "{}", failed.message());
+                Self::new(STORE, "the store takes no writes for now")
             }
             RunError::Store(failed) => {
                 tracing::error!(model = model.name, code = failed.code().name(), "{}", failed.message());

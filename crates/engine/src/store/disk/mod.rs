@@ -7,6 +7,7 @@
 //! removed) is durable after [`Disk::sync_dir`]; a rename replaces its target atomically. Nothing else is assumed:
 //! what was not synced may be there, not be there, or be there in part.
 
+mod holder;
 mod real;
 mod sim;
 
@@ -14,8 +15,9 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
+pub use holder::Holder;
 pub use real::RealDisk;
-pub use sim::{PowerCut, SimDisk};
+pub use sim::{PowerCut, Scarce, SimDisk};
 
 /// A directory with files in it.
 pub trait Disk: Send + Sync + fmt::Debug {
@@ -26,6 +28,10 @@ pub trait Disk: Send + Sync + fmt::Debug {
     /// # Errors
     /// [`io::ErrorKind::WouldBlock`] when another holder has it.
     fn lock(&self) -> io::Result<Box<dyn DiskLock>>;
+    /// The process that holds the lock, where the disk knows it.
+    fn holder(&self) -> Option<Holder> {
+        None
+    }
     /// The names and sizes of the files in the directory, in no particular order.
     fn list(&self) -> io::Result<Vec<(String, u64)>>;
     /// Makes an empty file for writing, in place of an older one of the same name.

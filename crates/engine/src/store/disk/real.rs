@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::holder::{self, Holder};
 use super::{Disk, DiskFile, DiskLock};
 
 const LOCK_NAME: &str = "LOCK";
@@ -13,6 +14,9 @@ const LOCK_NAME: &str = "LOCK";
 #[derive(Debug)]
 pub struct RealDisk {
     root: PathBuf,
+    /// Kept open, so that a sync of the directory needs no descriptor when the process has none left.
+    #[cfg(unix)]
+    directory: File,
 }
 
 impl RealDisk {
@@ -26,7 +30,11 @@ impl RealDisk {
             fs::create_dir_all(&root)?;
             sync_parent(&root)?;
         }
-        Ok(RealDisk { root })
+        Ok(RealDisk {
+            #[cfg(unix)]
+            directory: File::open(&root)?,
+            root,
+        })
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -39,13 +47,22 @@ impl Disk for RealDisk {
         self.root.display().to_string()
     }
 
+    /// Locks the directory itself and the file `LOCK` in it. A directory cannot be removed while it holds files, so deleting
+    /// `LOCK` by hand does not let a second process in. `LOCK` covers systems without locks on directories (Windows,
+    /// network file systems), and names the process that holds it.
     fn lock(&self) -> io::Result<Box<dyn DiskLock>> {
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(self.path(LOCK_NAME))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Box::new(HeldLock { _file: file })),
-            Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
-            Err(TryLockError::Error(error)) => Err(error),
+        let directory = lock_directory(&self.root)?;
+        let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(self.path(LOCK_NAME))?;
+        try_lock(&file)?;
+        if let Err(error) = holder::note(&file) {
+            // Only the name of the process in a later refusal is lost.
+            tracing::debug!(%error, "the process id could not be written to LOCK");
         }
+        Ok(Box::new(HeldLock { _file: file, _directory: directory }))
+    }
+
+    fn holder(&self) -> Option<Holder> {
+        holder::noted(&self.path(LOCK_NAME)).or_else(|| holder::of_directory(&self.root))
     }
 
     fn list(&self) -> io::Result<Vec<(String, u64)>> {
@@ -84,17 +101,52 @@ impl Disk for RealDisk {
         fs::remove_file(self.path(name))
     }
 
+    #[cfg(unix)]
     fn sync_dir(&self) -> io::Result<()> {
-        sync_directory(&self.root)
+        self.directory.sync_all()
+    }
+
+    /// Windows has no handle to sync for a directory; NTFS journals its names by itself.
+    #[cfg(windows)]
+    fn sync_dir(&self) -> io::Result<()> {
+        Ok(())
     }
 }
 
 #[derive(Debug)]
 struct HeldLock {
     _file: File,
+    _directory: Option<File>,
 }
 
 impl DiskLock for HeldLock {}
+
+fn try_lock(file: &File) -> io::Result<()> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// The lock on the directory itself; `None` where the file system cannot lock one, which leaves it to `LOCK`.
+#[cfg(unix)]
+fn lock_directory(root: &Path) -> io::Result<Option<File>> {
+    let directory = File::open(root)?;
+    match try_lock(&directory) {
+        Ok(()) => Ok(Some(directory)),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
+        Err(error) => {
+            tracing::debug!(%error, "the directory cannot be locked: LOCK alone keeps other processes out");
+            Ok(None)
+        }
+    }
+}
+
+#[cfg(windows)]
+fn lock_directory(_root: &Path) -> io::Result<Option<File>> {
+    Ok(None)
+}
 
 #[derive(Debug)]
 struct RealFile {

@@ -45,6 +45,24 @@ pub enum PowerCut {
     Tear(u64),
 }
 
+/// What a disk can run out of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scarce {
+    /// Space (ENOSPC): files cannot be created, renamed or written; half of a refused write is in the file.
+    Space,
+    /// Descriptors of the process (EMFILE): files cannot be created or opened, nor the directory listed.
+    Descriptors,
+}
+
+impl Scarce {
+    fn error(self) -> io::Error {
+        io::Error::from_raw_os_error(match self {
+            Scarce::Space => 28,
+            Scarce::Descriptors => 24,
+        })
+    }
+}
+
 #[derive(Debug, Default)]
 struct State {
     live: BTreeMap<String, Arc<Mutex<Content>>>,
@@ -52,6 +70,8 @@ struct State {
     names_pending: Vec<NameChange>,
     operations: u64,
     fail_at: Option<u64>,
+    /// What is scarce, and from which operation on.
+    scarce: Option<(Scarce, u64)>,
     failed: bool,
 }
 
@@ -91,12 +111,19 @@ impl SimDisk {
         self.state.lock().fail_at = Some(operation);
     }
 
-    /// Makes operations succeed again: the process was restarted, the machine was not.
-    pub fn heal(&self) {
-        self.state.lock().fail_at = None;
+    /// Makes the disk run out of something at the operation with this number, until [`SimDisk::heal`].
+    pub fn starve_at(&self, operation: u64, scarce: Scarce) {
+        self.state.lock().scarce = Some((scarce, operation));
     }
 
-    /// Whether an operation has failed because of [`SimDisk::fail_at`].
+    /// Makes operations succeed again: the cause is gone, or the process was restarted and the machine was not.
+    pub fn heal(&self) {
+        let mut state = self.state.lock();
+        state.fail_at = None;
+        state.scarce = None;
+    }
+
+    /// Whether an operation has failed because of [`SimDisk::fail_at`] or [`SimDisk::starve_at`].
     pub fn has_failed(&self) -> bool {
         self.state.lock().failed
     }
@@ -159,6 +186,13 @@ impl SimDisk {
     fn change(&self) -> io::Result<()> {
         self.state.lock().count()
     }
+
+    /// Counts an operation that needs space.
+    fn grow(&self) -> io::Result<()> {
+        let mut state = self.state.lock();
+        state.count()?;
+        state.check(&[Scarce::Space])
+    }
 }
 
 impl State {
@@ -169,6 +203,17 @@ impl State {
             Some(limit) if number >= limit => {
                 self.failed = true;
                 Err(io::Error::other(format!("simulated failure of operation {number}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses what needs something that is scarce.
+    fn check(&mut self, needed: &[Scarce]) -> io::Result<()> {
+        match self.scarce {
+            Some((scarce, from)) if self.operations > from && needed.contains(&scarce) => {
+                self.failed = true;
+                Err(scarce.error())
             }
             _ => Ok(()),
         }
@@ -274,20 +319,23 @@ impl Disk for SimDisk {
     }
 
     fn list(&self) -> io::Result<Vec<(String, u64)>> {
-        let state = self.state.lock();
+        let mut state = self.state.lock();
+        state.check(&[Scarce::Descriptors])?;
         Ok(state.live.iter().map(|(name, content)| (name.clone(), content.lock().live.len() as u64)).collect())
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
         let mut state = self.state.lock();
         state.count()?;
+        state.check(&[Scarce::Space, Scarce::Descriptors])?;
         let content = Arc::new(Mutex::new(Content::default()));
         state.rename_live(NameChange::Put(name.to_owned(), content.clone()));
         Ok(Arc::new(SimFile { disk: self.clone(), content }))
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        let state = self.state.lock();
+        let mut state = self.state.lock();
+        state.check(&[Scarce::Descriptors])?;
         let content = state.live.get(name).ok_or(io::ErrorKind::NotFound)?.clone();
         Ok(Arc::new(SimFile { disk: self.clone(), content }))
     }
@@ -295,6 +343,7 @@ impl Disk for SimDisk {
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         let mut state = self.state.lock();
         state.count()?;
+        state.check(&[Scarce::Space])?;
         if !state.live.contains_key(from) {
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -347,7 +396,7 @@ impl std::fmt::Debug for SimFile {
 
 impl DiskFile for SimFile {
     fn write_at(&self, data: &[u8], offset: u64) -> io::Result<()> {
-        let outcome = self.disk.change();
+        let outcome = self.disk.grow();
         // A write that fails has still reached the file in part.
         let data = if outcome.is_ok() { data } else { &data[..data.len() / 2] };
         let mut content = self.content.lock();

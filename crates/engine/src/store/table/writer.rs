@@ -26,9 +26,12 @@ pub(crate) struct TableStyle {
     pub(crate) compression: bool,
 }
 
-/// A table being written. Unless it is finished its file is a leftover that the next opening removes.
+/// A table being written. Unless it is finished its file is removed, here or, after a crash, by the next opening.
 #[derive(Debug)]
 pub(crate) struct TableWriter {
+    files: Arc<TableFiles>,
+    /// Whether the file is whole, and someone else's to remove.
+    finished: bool,
     sink: Sink,
     style: TableStyle,
     header: FileHeader,
@@ -44,12 +47,14 @@ pub(crate) struct TableWriter {
 }
 
 impl TableWriter {
-    pub(crate) fn create(files: &TableFiles, number: u64, style: TableStyle) -> Result<Self, StoreError> {
+    pub(crate) fn create(files: &Arc<TableFiles>, number: u64, style: TableStyle) -> Result<Self, StoreError> {
         let header = FileHeader::new(&files.vault, FileKind::Table, number, files.store_id)?;
         let name = FileKind::Table.file_name(number);
         let file = files.disk.create(&name).map_err(|error| StoreError::io("create", &name, error))?;
         let sink = Sink { file, name, seal: header.seal(&files.vault)?, buffer: header.encode(), written: 0 };
         Ok(TableWriter {
+            files: files.clone(),
+            finished: false,
             sink,
             style,
             header,
@@ -92,6 +97,7 @@ impl TableWriter {
         let root = self.sink.put_block(&mut self.root, false)?;
         let filter = self.sink.put(&Filter::build(&self.hashes), false)?;
         let size = self.sink.finish()?;
+        self.finished = true;
         Ok(TableMeta {
             number: self.header.number,
             size,
@@ -100,8 +106,8 @@ impl TableWriter {
             entries: self.entries,
             tombstones: self.tombstones,
             key_id: self.header.key_id,
-            smallest: self.smallest.unwrap_or_default(),
-            largest: Bytes::from(self.last_key),
+            smallest: self.smallest.take().unwrap_or_default(),
+            largest: Bytes::from(std::mem::take(&mut self.last_key)),
         })
     }
 
@@ -131,6 +137,14 @@ impl TableWriter {
         let place = self.sink.put_block(&mut self.index, self.style.compression)?;
         add_place(&mut self.root, &self.last_key, place);
         Ok(())
+    }
+}
+
+impl Drop for TableWriter {
+    fn drop(&mut self) {
+        if !self.finished {
+            self.files.remove(self.header.number);
+        }
     }
 }
 
@@ -190,8 +204,9 @@ impl Sink {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<u64, StoreError> {
+    fn finish(&mut self) -> Result<u64, StoreError> {
         self.write_out()?;
+        // The manifest does not name the file yet: when this fails for want of space, another file is written.
         self.file.sync().map_err(|error| StoreError::io("sync", &self.name, error))?;
         Ok(self.written)
     }
