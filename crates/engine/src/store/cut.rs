@@ -96,7 +96,8 @@ impl Shared {
             self.freeze(files, &mut state);
         }
         drop(state);
-        files.background.wait_for(|work| work.frozen.is_empty().then_some(()));
+        // On a full disk the flush would be retried for ever; the journal keeps what it could not write.
+        files.background.wait_for(|work| (work.frozen.is_empty() || work.obstacles.of_flush().is_some()).then_some(()));
     }
 }
 
