@@ -14,6 +14,7 @@
 mod accept;
 mod api;
 mod body;
+mod client;
 mod connection;
 mod credentials;
 mod endpoint;
@@ -28,12 +29,16 @@ mod settings;
 mod shared;
 mod sigv4;
 mod stall;
+mod stream;
+mod throttle;
 mod work;
 mod worker;
 
 pub use api::{Difference, Flow, FlowCall, FlowError, Models, Served, Tables, TokenKeys, TokenKeysError, openapi};
+pub use client::Client;
 pub use credentials::{Credentials, CredentialsError, generate as generate_credentials};
 pub use error::StartError;
 pub use metrics::{Figure, FigureKind};
 pub use server::{Running, Server};
 pub use settings::{Clock, Limits, Probe, Settings, Timeouts};
+pub use throttle::{Attempts, Rate, Stopwatch, Throttle, Throttled};

@@ -57,7 +57,7 @@ const TEXT: &str = "a text";
 
 /// All settings, in the order of the help.
 #[rustfmt::skip]
-pub(crate) const SETTINGS: [Setting; 28] = settings! {
+pub(crate) const SETTINGS: [Setting; 29] = settings! {
     host, "ADDRESS", "The address or host name to listen on [default: 127.0.0.1]", TEXT, text;
     port, "PORT", "The port to listen on; 0 takes a free one [default: 8000]", "a port: a number from 0 to 65535", number;
     data, "DIRECTORY", "The data directory, made when it is not there [default: ./keyform-data]", "a directory", path;
@@ -82,6 +82,7 @@ pub(crate) const SETTINGS: [Setting; 28] = settings! {
     idle_timeout, "TIME", "How long a connection may wait with its next request [default: 60s]", DURATION, duration;
     body_timeout, "TIME", "How long a request body may take [default: 30s]", DURATION, duration;
     write_timeout, "TIME", "How long a client may take to read its answer [default: 30s]", DURATION, duration;
+    flow_timeout, "TIME", "How long a flow of an application may take; it is stopped then, and what it has written stays [default: 30s]", DURATION, duration;
     drain_timeout, "TIME", "How long running requests may take when the server stops [default: 10s]", DURATION, duration;
     log_format, "FORMAT", "human or json [default: human]", "human or json", log_format;
     log_level, "LEVEL", "off, error, warn, info, debug or trace [default: warn]", "off, error, warn, info, debug or trace", log_level;
