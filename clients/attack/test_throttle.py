@@ -3,6 +3,7 @@
 import http.client
 import json
 import re
+import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -141,6 +142,62 @@ def test_invite_codes_are_not_guessed(serve):
     ]
     assert sum(status == 200 for status, _, _ in answers) <= 100 + (time.monotonic() - begin) + 1
     assert_throttled(next(answer for answer in answers if answer[0] == 429))
+
+
+def test_live_reads_guess_no_invite_codes(serve):
+    """A subscription to a read answers what the read would: it counts as a guess."""
+    server = serve("--in-memory")
+    begin, pages, refused = time.monotonic(), 0, 0
+    for connection in range(3):
+        with live(server, "discord") as connected:
+            for number in range(60):
+                read = {"type": "subscribe", "id": str(number), "read": "inviteByCode"}
+                send_text(connected, {**read, "arguments": {"inviteCode": f"guess{connection}{number:04}"}})
+            for _ in range(60):
+                answer = receive_text(connected)
+                pages += answer["type"] == "page"
+                refused += answer.get("code") == "throttled"
+    assert pages <= 100 + (time.monotonic() - begin) + 1, pages
+    assert refused == 180 - pages, (pages, refused)
+
+
+def live(server, model):
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+    handshake = (
+        f"GET /v1/{model}/live HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+    connection.sendall(handshake.encode())
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        head += exactly(connection, 1)
+    assert b" 101 " in head, head
+    return connection
+
+
+def send_text(connection, message):
+    """A masked text frame of up to 64 KB; a mask of zeros changes nothing."""
+    content = json.dumps(message).encode()
+    connection.sendall(b"\x81" + bytes([0x80 | 126]) + len(content).to_bytes(2, "big") + bytes(4) + content)
+
+
+def receive_text(connection):
+    while True:
+        kind, length = exactly(connection, 2)
+        if length >= 126:
+            length = int.from_bytes(exactly(connection, 2 if length == 126 else 8), "big")
+        content = exactly(connection, length)
+        if kind == 0x81:
+            return json.loads(content)
+
+
+def exactly(connection, count):
+    content = b""
+    while len(content) < count:
+        part = connection.recv(count - len(content))
+        assert part, "the connection was closed"
+        content += part
+    return content
 
 
 def test_an_address_is_not_flooded_with_mails(serve):

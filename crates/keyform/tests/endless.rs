@@ -42,7 +42,7 @@ impl Execute for Stuck {
             };
             let mut output = Execute::execute(&self.0, operation).await?;
             match &mut output {
-                Output::Page(page) => page.last_key = Some(Item::from(&key("here"))),
+                Output::Page(page) => page.last_key = Some(Item::from(&key("one"))),
                 Output::BatchGetItem(answer) => {
                     answer.responses.clear();
                     answer.unprocessed = keys.into_iter().map(|(table, count)| (table, (0..count).collect())).collect();
@@ -55,7 +55,7 @@ impl Execute for Stuck {
 }
 
 fn key(of: &str) -> Attributes {
-    ["pk", "sk"].map(|name| (name.to_owned(), of.into())).into()
+    [("pk".to_owned(), format!("SHELF#{of}").into()), ("sk".to_owned(), "BOX#here".into())].into()
 }
 
 async fn stuck() -> (Arc<dyn Execute>, Runner) {
