@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use keyform_server::FlowError;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The most runs at a time if nothing else is chosen, on a machine with more cores.
 const AT_ONCE_MAX: usize = 4;
@@ -50,6 +50,13 @@ struct Inner<Scratch> {
     scratch: Mutex<Vec<Scratch>>,
 }
 
+/// What a caller holds while its work runs. The room is given back first: a caller that has its turn after this one must not find the room still
+/// taken by it.
+struct Place {
+    _room: OwnedSemaphorePermit,
+    _turn: OwnedSemaphorePermit,
+}
+
 impl<Scratch: Default + Send + 'static> BlockingPool<Scratch> {
     /// At least one run at a time, and `waiting_max` callers that wait for their turn.
     #[must_use]
@@ -81,13 +88,13 @@ impl<Scratch: Default + Send + 'static> BlockingPool<Scratch> {
     ) -> Result<T, PoolError> {
         let room = self.0.room.clone().try_acquire_owned().map_err(|_| PoolError::Overloaded)?;
         let turn = self.0.turns.clone().acquire_owned().await.map_err(|_| PoolError::Broken)?;
-        let inner = self.0.clone();
+        let (inner, place) = (self.0.clone(), Place { _room: room, _turn: turn });
         let run = move || {
             let mut scratch = inner.spare().pop().unwrap_or_default();
             let done = work(&mut scratch);
             inner.spare().push(scratch);
             // The buffer is back before the next caller has its turn: it would make one of its own.
-            drop((turn, room));
+            drop(place);
             done
         };
         tokio::task::spawn_blocking(run).await.map_err(|_| PoolError::Broken)
@@ -198,7 +205,7 @@ mod tests {
         for _ in 0..10 {
             assert_eq!(pool.run(|()| panic!("broken on purpose")).await, Err::<(), _>(PoolError::Broken));
             let mut left = Box::pin(pool.run(|()| ()));
-            drop(poll_once(&mut left).await);
+            let _ = poll_once(&mut left).await;
             drop(left);
         }
         // What the last one began may still run; this caller waits for it.
