@@ -338,6 +338,7 @@ fn settings(config: &Config, models: Models, token_keys: TokenKeys) -> Result<Se
             body: config.body_timeout,
             write: config.write_timeout,
             drain: config.drain_timeout,
+            flow: config.flow_timeout,
             ..Timeouts::default()
         },
         ..Settings::default()

@@ -12,9 +12,11 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 use crate::api::live::Upgrade;
+use crate::client::Client;
 use crate::route;
 use crate::shared::Shared;
 use crate::stall::Stall;
+use crate::stream::Stream;
 use crate::strict::Strict;
 
 /// The room for a piece of a request's body.
@@ -24,15 +26,19 @@ pub(crate) const HEAD_BYTES_MAX: usize = 32 * 1024;
 
 /// Serves the connection to its end.
 pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>, mut stopping: watch::Receiver<bool>) {
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "the connection was lost");
-        return;
-    }
+    let client = match stream.set_nodelay(true).and_then(|()| stream.peer_addr()) {
+        Ok(address) => Client::from(address.ip()),
+        Err(error) => return tracing::debug!(%error, "the connection was lost"),
+    };
+    let stream = Stream::new(stream);
+    let presence = stream.presence();
     let timeouts = shared.timeouts;
     let upgrade = Upgrade::new(stopping.clone());
     let next = upgrade.clone();
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(upgrade.clone());
+        request.extensions_mut().insert(client);
+        request.extensions_mut().insert(presence.clone());
         route::answer(shared.clone(), request)
     });
     let mut http = http1::Builder::new();

@@ -15,6 +15,7 @@
 mod accept;
 mod api;
 mod body;
+mod client;
 mod connection;
 mod credentials;
 mod endpoint;
@@ -35,14 +36,18 @@ mod settings;
 mod shared;
 mod sigv4;
 mod stall;
+mod stream;
 mod strict;
+mod throttle;
 mod work;
 mod worker;
 
 pub use api::{Difference, Flow, FlowCall, FlowError, Models, Served, Tables, TokenKeys, TokenKeysError, openapi};
+pub use client::Client;
 pub use credentials::{Credentials, CredentialsError, generate as generate_credentials};
 pub use error::StartError;
 pub use metrics::{Figure, FigureKind};
 pub use security::Security;
 pub use server::{Running, Server};
 pub use settings::{Clock, Limits, MetricsAddress, Probe, Settings, Timeouts};
+pub use throttle::{Attempts, Rate, Stopwatch, Throttle, Throttled};

@@ -79,7 +79,7 @@ pub(crate) fn model(
     status: u16,
     body: Vec<u8>,
     problem: bool,
-    header: Option<(&'static str, &'static str)>,
+    header: Option<(&'static str, &str)>,
     id: &RequestId,
 ) -> Reply {
     let mut reply = Response::new(Full::new(Bytes::from(body)));
@@ -92,7 +92,7 @@ pub(crate) fn model(
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(REQUEST_ID.clone(), HeaderValue::from_str(id.as_str()).expect("the id is ASCII"));
     if let Some((name, value)) = header {
-        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_str(value).expect("the server writes ASCII"));
     }
     reply
 }

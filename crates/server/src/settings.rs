@@ -100,6 +100,8 @@ pub struct Timeouts {
     pub drain: Duration,
     /// For requests that are on their way on idle connections when the server stops.
     pub linger: Duration,
+    /// For a flow of an application. It is dropped then, at the point where it waits: what it has written stays.
+    pub flow: Duration,
     /// Between two pings on a connection that follows reads; one that was not answered by the next ends it.
     pub live_ping: Duration,
 }
@@ -147,6 +149,7 @@ impl Default for Timeouts {
             write: Duration::from_secs(30),
             drain: Duration::from_secs(10),
             linger: Duration::from_millis(100),
+            flow: Duration::from_secs(30),
             live_ping: Duration::from_secs(20),
         }
     }

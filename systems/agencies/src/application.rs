@@ -53,6 +53,9 @@ fn dissolve(agencies: &Agencies) -> Flow {
             Ok(Dissolved { members_removed })
         }
     })
+    .outcomes(&["Miscounted"])
+    // What is left when its caller leaves, the next call or the job removes.
+    .interruptible()
 }
 
 fn my_agencies(agencies: &Agencies) -> Flow {

@@ -8,6 +8,9 @@
 //! ```
 //!
 //! Members are never without their agency: it goes with the last of them, on the condition that its count of members is theirs.
+//!
+//! An agency whose count is wrong, because something else than the model has written it, would never come to that end. Rounds that remove no member
+//! are therefore counted, whoever is the cause, and the last of them is an error that says what is wrong.
 
 use keyform::CallError;
 use keyform::server::FlowError;
@@ -19,8 +22,12 @@ use crate::model::{Agencies, AgencyId, Caller, DissolveAgencyError, EvictMembers
 /// The members that go with their agency in one transaction: a page of `membersOfAgency`.
 const MEMBERS_AT_ONCE_MAX: i64 = 50;
 
-/// So often in a row others may be faster, before the caller is told to try again.
-const ROUNDS_WITHOUT_PROGRESS_MAX: u32 = 50;
+/// Attempts in a row lost to concurrent writers before giving up.
+const ROUNDS_OUTRUN_MAX: u32 = 50;
+
+/// Rounds in a row that remove no member although no other writer is in the way, before the count of members is taken to be wrong. More than one,
+/// since a read of the members may lag behind.
+const ROUNDS_MISCOUNTED_MAX: u32 = 3;
 
 /// An agency.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -43,6 +50,11 @@ pub struct Dissolved {
 pub enum DissolutionError {
     /// Too many others write the same agency: call again.
     Busy,
+    /// The agency counts other members than it has.
+    Miscounted {
+        /// The members that the agency counts.
+        counted: i64,
+    },
     /// A call failed. What was done stays done, and the rest is done by the next call or by the job.
     Failed(CallError),
 }
@@ -51,6 +63,10 @@ impl std::fmt::Display for DissolutionError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Busy => CallError::Busy.fmt(f),
+            Self::Miscounted { counted } => write!(
+                f,
+                "the agency counts {counted} members, and those it has are not as many: correct `members` of the agency's item, and dissolve it again"
+            ),
             Self::Failed(error) => error.fmt(f),
         }
     }
@@ -68,6 +84,7 @@ impl From<DissolutionError> for FlowError {
     fn from(error: DissolutionError) -> Self {
         match error {
             DissolutionError::Busy => CallError::Busy.into(),
+            DissolutionError::Miscounted { .. } => Self::refused("Miscounted", error.to_string()),
             DissolutionError::Failed(error) => error.into(),
         }
     }
@@ -114,17 +131,25 @@ pub async fn finish_all(agencies: &Agencies) -> Result<usize, DissolutionError> 
 enum Round {
     Done(u64),
     Evicted(u64),
+    /// Another writer was faster.
     Outrun,
+    /// No member was there to remove, or others than the agency counts.
+    Miscounted(i64),
 }
 
+/// Rounds until the end. Each removes a member, or counts towards one of two bounds: an agency has finitely many members, since nobody joins.
 async fn finish(agencies: &Agencies, agency: &AgencyId) -> Result<u64, DissolutionError> {
-    let (mut removed, mut outrun) = (0, 0);
+    let (mut removed, mut outrun, mut miscounted) = (0, 0, 0);
     loop {
         match round(agencies, agency).await? {
             Round::Done(last) => return Ok(removed + last),
-            Round::Evicted(count) => (removed, outrun) = (removed + count, 0),
-            Round::Outrun if outrun == ROUNDS_WITHOUT_PROGRESS_MAX => return Err(DissolutionError::Busy),
+            Round::Evicted(count) => (removed, outrun, miscounted) = (removed + count, 0, 0),
+            Round::Outrun if outrun == ROUNDS_OUTRUN_MAX => return Err(DissolutionError::Busy),
             Round::Outrun => outrun += 1,
+            Round::Miscounted(counted) if miscounted == ROUNDS_MISCOUNTED_MAX => {
+                return Err(DissolutionError::Miscounted { counted });
+            }
+            Round::Miscounted(_) => miscounted += 1,
         }
     }
 }
@@ -138,9 +163,9 @@ async fn round(agencies: &Agencies, agency: &AgencyId) -> Result<Round, Dissolut
     match agencies.dissolve_agency(agency).await {
         Ok(()) => Ok(Round::Done(count(before.members))),
         Err(DissolveAgencyError::UnknownAgency) => Ok(Round::Done(0)),
+        Err(DissolveAgencyError::TooManyMembers) => miscounted(agencies, agency, before.version).await,
         Err(
-            DissolveAgencyError::TooManyMembers
-            | DissolveAgencyError::MemberRemains
+            DissolveAgencyError::MemberRemains
             | DissolveAgencyError::Changed
             | DissolveAgencyError::Conflict(_)
             | DissolveAgencyError::Failed(CallError::Busy),
@@ -149,9 +174,17 @@ async fn round(agencies: &Agencies, agency: &AgencyId) -> Result<Round, Dissolut
     }
 }
 
+/// An agency that counts other members than were found has been written meanwhile, or its count is wrong.
+async fn miscounted(agencies: &Agencies, agency: &AgencyId, before: i64) -> Result<Round, DissolutionError> {
+    let now = agencies.agency_by_id(agency).await?;
+    let unchanged = now.filter(|now| now.version == before);
+    Ok(unchanged.map_or(Round::Outrun, |now| Round::Miscounted(now.members)))
+}
+
 async fn evict(agencies: &Agencies, agency: &AgencyId, before: i64) -> Result<Round, DissolutionError> {
     match agencies.evict_members(agency).await {
-        Ok(after) => Ok(Round::Evicted(count(before - after.members))),
+        Ok(after) if after.members < before => Ok(Round::Evicted(count(before - after.members))),
+        Ok(_) => Ok(Round::Miscounted(before)),
         Err(EvictMembersError::UnknownAgency) => Ok(Round::Done(0)),
         Err(
             EvictMembersError::Changed

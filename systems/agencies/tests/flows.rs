@@ -5,8 +5,9 @@ mod support;
 
 use std::time::Duration;
 
+use keyform::operation::{GetItem, PutItem};
 use keyform::serde_json::{Value, json};
-use keyform::{CallError, Ulid};
+use keyform::{AttributeValue, Attributes, CallError, Operation, Output, Ulid};
 use keyform_agencies::dissolution::{DissolutionError, dissolve, finish_all};
 use keyform_agencies::model::{AddMemberError, Agencies, AgencyId, AgencyStatus};
 use keyform_agencies::{access, application, memberships, sample};
@@ -59,6 +60,43 @@ fn a_dissolution_that_was_ordered_lets_nobody_in_and_is_finished_by_the_job() {
         assert_eq!(checked_members(&agencies, &going.agency_id).await, 0);
         assert_eq!(checked_members(&agencies, &staying.agency_id).await, 1);
         assert_eq!(finish_all(&agencies).await, Ok(0));
+    });
+}
+
+/// Writes another count of members than there are, past the model.
+async fn miscount(agencies: &Agencies, scene: &Scene, agency: &AgencyId, members: i64) {
+    let table = agencies.calls().runner().tables()[0].0.clone();
+    let part = || AttributeValue::from(format!("AGENCY#{agency}"));
+    let key: Attributes = [("PK".to_owned(), part()), ("SK".to_owned(), part())].into();
+    let get = GetItem { table: table.clone(), key, consistent: true, ..GetItem::default() };
+    let Output::GetItem(found) = scene.host.store().execute(Operation::GetItem(get)).await.unwrap() else {
+        panic!("GetItem was answered with something else")
+    };
+    let mut item = found.item.unwrap().to_attributes();
+    item.insert("members".to_owned(), members.into());
+    let put = PutItem { table, item, ..PutItem::default() };
+    scene.host.store().execute(Operation::PutItem(put)).await.unwrap();
+}
+
+#[test]
+fn a_dissolution_of_an_agency_that_counts_wrongly_ends_with_an_error() {
+    on_every_store(async |scene| {
+        let agencies = system(&scene).await;
+        let root = agencies.as_caller(administrator());
+        // What the agency counts, and what it counts when nothing more can be removed.
+        for (number, (counted, left)) in
+            [(1000, 996), (51, 47), (50, 50), (5, 5), (3, 3), (-1, -1)].into_iter().enumerate()
+        {
+            let agency = founded(&scene, &agencies, &format!("Agency {number}")).await;
+            populated(&agencies, &agency.agency_id, 3).await;
+            miscount(&agencies, &scene, &agency.agency_id, counted).await;
+            let refused = dissolve(&root, &agency.agency_id).await;
+            assert_eq!(refused, Err(DissolutionError::Miscounted { counted: left }), "{counted} counted");
+            let there = agencies.members_of_agency(&agency.agency_id).all().await.unwrap().len();
+            miscount(&agencies, &scene, &agency.agency_id, i64::try_from(there).unwrap()).await;
+            assert_eq!(dissolve(&root, &agency.agency_id).await, Ok(there as u64));
+            assert_eq!(checked_members(&agencies, &agency.agency_id).await, 0);
+        }
     });
 }
 

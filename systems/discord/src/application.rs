@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::account::{LogIn, PasswordChange, Registration};
 use crate::connections::{Hear, OfChannel, OfConnection};
+use crate::limits;
 use crate::model::{Caller, User, UserId};
 use crate::search::Search;
 use crate::servers::{MyServers, OfServer};
@@ -33,6 +34,7 @@ pub fn application_with(host: &Host, settings: Settings) -> Result<Application, 
     let application = Application::new(host, service.model().calls());
     let flows = accounts(&service).into_iter().chain(lists(&service)).chain(connections(&service));
     let application = flows.fold(application, Application::flow);
+    let application = application.limit("inviteByCode", limits::INVITE).limit("joinByInvite", limits::INVITE);
     Ok(application.sample(move || {
         let service = service.clone();
         async move { service.make_sample().await }
@@ -64,6 +66,7 @@ fn accounts(service: &Service) -> [Flow; 4] {
             "register",
             "Makes an account, and logs in.",
             |service, call: FlowCall<Registration>| async move {
+                service.attempt(&limits::REGISTER, call.client, &account_of(&call.arguments.email))?;
                 service.register(call.arguments, call.token.as_deref()).await
             },
         )
@@ -72,7 +75,10 @@ fn accounts(service: &Service) -> [Flow; 4] {
             service,
             "logIn",
             "Gives a token for an address and a password.",
-            |service, call: FlowCall<LogIn>| async move { service.log_in(call.arguments).await },
+            |service, call: FlowCall<LogIn>| async move {
+                service.attempt(&limits::LOG_IN, call.client, &account_of(&call.arguments.email))?;
+                service.log_in(call.arguments).await
+            },
         )
         .outcomes(&["WrongCredentials", "TokensIssuedElsewhere"]),
         own(
@@ -80,6 +86,7 @@ fn accounts(service: &Service) -> [Flow; 4] {
             "changeMyPassword",
             "Changes the caller's password.",
             |service, user, call: FlowCall<PasswordChange>| async move {
+                service.attempt(&limits::CHANGE_PASSWORD, call.client, user.as_str())?;
                 service.change_my_password(&user, call.arguments).await.map(|()| DONE)
             },
         )
@@ -89,6 +96,11 @@ fn accounts(service: &Service) -> [Flow; 4] {
         })
         .outcomes(&["UnknownUser"]),
     ]
+}
+
+/// An address as the model compares it: spaces around it and upper case are not another account.
+fn account_of(email: &str) -> String {
+    email.trim().to_lowercase()
 }
 
 fn lists(service: &Service) -> [Flow; 5] {
@@ -125,7 +137,8 @@ fn lists(service: &Service) -> [Flow; 5] {
             "searchMessages",
             "The messages of a channel with a text in them, the latest first.",
             |service, user, call: FlowCall<Search>| async move { service.search_messages(&user, call.arguments).await },
-        ),
+        )
+        .interruptible(),
     ]
 }
 
@@ -163,6 +176,7 @@ fn connections(service: &Service) -> [Flow; 5] {
             "What has happened for a connection, waiting for it if nothing has.",
             |service, user, call: FlowCall<Hear>| async move { service.next_events(&user, call.arguments).await },
         )
+        .interruptible()
         .outcomes(&["NotConnected"]),
         own(
             service,

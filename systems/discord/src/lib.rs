@@ -15,6 +15,7 @@ mod application;
 pub mod chat;
 pub mod connections;
 pub mod gateway;
+mod limits;
 pub mod password;
 pub mod sample;
 pub mod search;

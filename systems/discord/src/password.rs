@@ -1,14 +1,13 @@
 //! Passwords: what is asked of them, and their hashes. It knows no users.
 //!
 //! A hash is argon2id in its usual text form, with its parameters and its salt in it. Hashing takes tens of milliseconds and 19 MB on purpose, so it
-//! runs on threads of its own, and only as many at once as the machine has cores.
+//! runs on threads of its own, a few at a time, in memory that is used again: a flood of log-ins costs no more memory than these few.
 
 use std::fmt;
-use std::sync::Arc;
 
-use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
-use argon2::{Algorithm, Argon2, Params, Version};
-use tokio::sync::Semaphore;
+use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
+use keyform::application::{BlockingPool, PoolError};
 
 /// The fewest characters of a password.
 pub const CHARACTERS_MIN: usize = 10;
@@ -35,50 +34,48 @@ const COMMON: [&str; 12] = [
 #[derive(Clone)]
 pub struct Passwords {
     params: Params,
-    at_once: Arc<Semaphore>,
+    pool: BlockingPool<Vec<Block>>,
 }
 
 impl Passwords {
-    /// With 19 MB and two passes: what is recommended for servers.
+    /// With 19 MB and two passes: what is recommended for servers. As many at a time as the machine has cores, four at most.
     #[must_use]
     pub fn new() -> Self {
-        Self::with(Params::default())
+        Self { params: Params::default(), pool: BlockingPool::for_this_machine() }
+    }
+
+    /// The same, with other numbers of hashes at a time and of callers that wait for their turn: each hash at a time keeps 19 MB.
+    #[must_use]
+    pub fn bounded(self, at_once: usize, waiting_max: usize) -> Self {
+        Self { pool: BlockingPool::new(at_once, waiting_max), ..self }
     }
 
     /// As quick as argon2 can be, and as weak: for tests alone.
     #[must_use]
     pub fn quick() -> Self {
-        Self::with(Params::new(Params::MIN_M_COST, 1, 1, None).unwrap_or_default())
-    }
-
-    fn with(params: Params) -> Self {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        Self { params, at_once: Arc::new(Semaphore::new(cores)) }
+        Self { params: Params::new(Params::MIN_M_COST, 1, 1, None).unwrap_or_default(), ..Self::new() }
     }
 
     /// The hash of a password under a salt of at least 8 characters.
     ///
     /// # Errors
-    /// The salt is too short, or there is no memory.
+    /// The salt is too short, there is no memory, or too many wait for a hash.
     pub async fn hash(&self, password: &str, salt: &str) -> Result<String, HashError> {
-        let (argon2, password, salt) = (self.argon2(), password.to_owned(), salt.to_owned());
-        let hashed = self.apart(move || argon2.hash_password_with_salt(password.as_bytes(), salt.as_bytes()));
-        hashed.await?.map(|hash| hash.to_string()).map_err(|error| HashError(error.to_string()))
+        let (params, password, salt) = (self.params.clone(), password.to_owned(), salt.to_owned());
+        let hashed = self.pool.run(move |blocks| hash(params, &password, salt.as_bytes(), blocks));
+        hashed.await?.map(|hash| hash.to_string()).map_err(|error| HashError::Failed(error.to_string()))
     }
 
     /// Whether a hash is of this password. Without a hash the answer is no, and takes as long.
     ///
     /// # Errors
-    /// There is no memory.
+    /// There is no memory, or too many wait for a hash.
     pub async fn is_of(&self, hash: Option<&str>, password: &str) -> Result<bool, HashError> {
-        let (argon2, password) = (self.argon2(), password.to_owned());
+        let password = password.to_owned();
         let hash = hash.map_or_else(|| self.nobodys_hash(), str::to_owned);
-        let verified = self.apart(move || argon2.verify_password(password.as_bytes(), hash.as_str()).is_ok());
-        verified.await
-    }
-
-    fn argon2(&self) -> Argon2<'static> {
-        Argon2::new(Algorithm::Argon2id, Version::V0x13, self.params.clone())
+        // A text that is no hash is the hash of no password.
+        let verified = self.pool.run(move |blocks| verify(&hash, &password, blocks).unwrap_or(false));
+        Ok(verified.await?)
     }
 
     /// A hash of no password at all: 32 zero bytes, which no password is found for.
@@ -86,18 +83,40 @@ impl Passwords {
         let (memory, passes, lanes) = (self.params.m_cost(), self.params.t_cost(), self.params.p_cost());
         format!("$argon2id$v=19$m={memory},t={passes},p={lanes}$bm9ib2R5J3Mgc2FsdA${}", "A".repeat(43))
     }
+}
 
-    /// Does work that takes a processor for long.
-    async fn apart<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, HashError> {
-        let broken = |_| HashError("hashing broke off".to_owned());
-        let permit = self.at_once.clone().acquire_owned().await.map_err(|_| HashError("stopped".to_owned()))?;
-        let done = tokio::task::spawn_blocking(move || {
-            let done = work();
-            drop(permit);
-            done
-        });
-        done.await.map_err(broken)
-    }
+type Hashed<T> = Result<T, argon2::password_hash::Error>;
+
+fn hash(params: Params, password: &str, salt: &[u8], blocks: &mut Vec<Block>) -> Hashed<PasswordHash> {
+    let (algorithm, version, salt) = (Algorithm::Argon2id, Version::V0x13, Salt::new(salt)?);
+    let argon2 = Argon2::new(algorithm, version, params.clone());
+    let output = output(&argon2, password, &salt, Params::DEFAULT_OUTPUT_LEN, blocks)?;
+    Ok(PasswordHash {
+        algorithm: algorithm.ident(),
+        version: Some(version.into()),
+        params: ParamsString::try_from(&params)?,
+        salt: Some(salt),
+        hash: Some(output),
+    })
+}
+
+/// Whether a hash is of this password, under the parameters it was made with. The comparison takes the same time wherever they differ.
+fn verify(hash: &str, password: &str, blocks: &mut Vec<Block>) -> Hashed<bool> {
+    let hash = PasswordHash::new(hash)?;
+    let (Some(salt), Some(expected)) = (&hash.salt, &hash.hash) else { return Ok(false) };
+    let algorithm = Algorithm::try_from(hash.algorithm.as_str())?;
+    let version = hash.version.map_or(Ok(Version::default()), Version::try_from)?;
+    let argon2 = Argon2::new(algorithm, version, Params::try_from(&hash)?);
+    Ok(output(&argon2, password, salt, expected.len(), blocks)? == *expected)
+}
+
+/// argon2 in memory that an earlier hash may have left: its first pass overwrites all of it.
+fn output(argon2: &Argon2<'_>, password: &str, salt: &Salt, bytes: usize, blocks: &mut Vec<Block>) -> Hashed<Output> {
+    blocks.resize(blocks.len().max(argon2.params().block_count()), Block::default());
+    let mut buffer = [0; Output::MAX_LENGTH];
+    let output = &mut buffer[..bytes.min(Output::MAX_LENGTH)];
+    argon2.hash_password_into_with_memory(password.as_bytes(), salt, output, blocks)?;
+    Ok(Output::new(output)?)
 }
 
 impl Default for Passwords {
@@ -114,19 +133,37 @@ impl fmt::Debug for Passwords {
 
 /// Why there is no hash. It says nothing of the password.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HashError(String);
+pub enum HashError {
+    /// Too many wait for a hash, or hashing broke off.
+    Pool(PoolError),
+    /// argon2 refused.
+    Failed(String),
+}
 
 impl fmt::Display for HashError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the password cannot be hashed: {}", self.0)
+        f.write_str("the password cannot be hashed: ")?;
+        match self {
+            Self::Pool(error) => error.fmt(f),
+            Self::Failed(why) => f.write_str(why),
+        }
     }
 }
 
 impl std::error::Error for HashError {}
 
+impl From<PoolError> for HashError {
+    fn from(error: PoolError) -> Self {
+        Self::Pool(error)
+    }
+}
+
 impl From<HashError> for keyform::server::FlowError {
     fn from(error: HashError) -> Self {
-        Self::Broken(error.to_string())
+        match error {
+            HashError::Pool(error) => error.into(),
+            HashError::Failed(_) => Self::Broken(error.to_string()),
+        }
     }
 }
 
@@ -178,6 +215,20 @@ mod tests {
             assert!(said.contains(why), "{password}: {said}");
         }
         assert!(check(&"ab".repeat(101)).is_err());
+    }
+
+    #[tokio::test]
+    async fn memory_that_is_used_again_gives_the_same_hashes() {
+        use argon2::password_hash::PasswordHasher as _;
+        let passwords = Passwords::quick().bounded(1, 8);
+        for (password, memory) in [("correct horse", 8), ("another horse", 64), ("correct horse", 16)] {
+            let passwords = Passwords { params: Params::new(memory, 2, 1, None).expect("params"), ..passwords.clone() };
+            let fresh = Argon2::new(Algorithm::Argon2id, Version::V0x13, passwords.params.clone());
+            let fresh = fresh.hash_password_with_salt(password.as_bytes(), b"sixteen letters!").expect("a hash");
+            assert_eq!(passwords.hash(password, "sixteen letters!").await, Ok(fresh.to_string()));
+            // A hash says itself what it was made with.
+            assert_eq!(Passwords::quick().is_of(Some(&fresh.to_string()), password).await, Ok(true));
+        }
     }
 
     #[tokio::test]

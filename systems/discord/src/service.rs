@@ -6,6 +6,7 @@ use std::time::Duration;
 use keyform::CallError;
 use keyform::application::Host;
 use keyform::runtime::run::Surroundings;
+use keyform::server::{Attempts, Client, Throttled};
 use tokio::sync::OnceCell;
 
 use crate::gateway::{Gateway, Mailboxes};
@@ -73,6 +74,11 @@ impl Service {
     #[must_use]
     pub fn mailboxes(&self) -> &Mailboxes {
         &self.mailboxes
+    }
+
+    /// Counts an attempt, before it costs a read or a hash.
+    pub(crate) fn attempt(&self, attempts: &Attempts, client: Client, account: &str) -> Result<(), Throttled> {
+        self.host.throttle().attempt(attempts, client, Some(account.as_bytes()))
     }
 
     pub(crate) fn world(&self) -> Arc<dyn Surroundings> {

@@ -6,11 +6,13 @@ mod support;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use keyform::Database;
 use keyform::application::Host;
-use keyform::server::{Models, Running, Server, Settings};
+use keyform::server::{Models, Running, Server, Settings, Throttle};
 use keyform_discord::application_with;
 use serde_json::{Value, json};
 
@@ -21,8 +23,12 @@ struct Served {
 
 impl Served {
     fn start() -> Self {
+        Self::counting(Throttle::new())
+    }
+
+    fn counting(throttle: Throttle) -> Self {
         let database = Database::in_memory();
-        let host = Host::on(database.clone()).variable("stage", "test");
+        let host = Host::on(database.clone()).variable("stage", "test").with_throttle(throttle);
         let application = application_with(&host, support::settings()).unwrap();
         let models = Models::default();
         models.put(application.served());
@@ -138,4 +144,56 @@ fn problems_have_names_and_tokens_are_looked_at() {
     let key = [("idempotency-key", "one")];
     let (first, again) = (served.send("POST", "register", &key, &who), served.send("POST", "register", &key, &who));
     assert_eq!((first.0, &first.1["user"]), (200, &again.1["user"]));
+}
+
+/// A count of attempts on a clock that the test moves by seconds.
+fn on_a_clock() -> (Arc<AtomicU64>, Throttle) {
+    let seconds = Arc::new(AtomicU64::new(0));
+    let clock = seconds.clone();
+    let stopwatch = move || Duration::from_secs(clock.load(Ordering::Relaxed));
+    (seconds, Throttle::with_stopwatch(Arc::new(stopwatch)))
+}
+
+#[test]
+fn passwords_are_guessed_ten_times_and_then_twice_a_minute() {
+    let (clock, throttle) = on_a_clock();
+    let served = Served::counting(throttle);
+    served.register("ada");
+    served.register("grace");
+    let log_in = |name: &str, password: &str| {
+        let who = json!({ "email": format!("{name}@example.com"), "password": password });
+        served.send("POST", "logIn", &[], &who).0
+    };
+    let guesses: Vec<u16> = std::thread::scope(|scope| {
+        let spellings = ["ada", "ADA", "Ada", " ada"];
+        let threads: Vec<_> =
+            (0..64).map(|number| scope.spawn(move || log_in(spellings[number % 4], "a wrong guess"))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(guesses.iter().filter(|status| **status == 409).count(), 10, "{guesses:?}");
+    assert_eq!(guesses.iter().filter(|status| **status == 429).count(), 54, "{guesses:?}");
+    assert_eq!(log_in("ada", support::PASSWORD), 429, "the right password is one guess among others");
+    assert_eq!(log_in("grace", support::PASSWORD), 200, "another account has its own limit");
+    clock.fetch_add(30, Ordering::Relaxed);
+    assert_eq!(
+        (log_in("ada", support::PASSWORD), log_in("ada", "a wrong guess")),
+        (200, 429),
+        "a success resets nothing"
+    );
+}
+
+#[test]
+fn invite_codes_are_guessed_within_limits_over_every_path() {
+    let (clock, throttle) = on_a_clock();
+    let served = Served::counting(throttle);
+    let ada = served.register("ada");
+    let join = |code: usize| served.post(&ada, "joinByInvite", &json!({ "inviteCode": format!("guess{code:05}") })).0;
+    let statuses: Vec<u16> = (0..30).map(join).collect();
+    assert_eq!(statuses, [vec![409; 20], vec![429; 10]].concat());
+    let look = |code: usize| served.send("GET", &format!("inviteByCode?inviteCode=guess{code:05}"), &[], &Value::Null);
+    let (found, refused): (Vec<_>, Vec<_>) = (0..100).map(look).partition(|(status, _)| *status == 200);
+    assert_eq!((found.len(), refused.len()), (80, 20), "without a caller, and after 20 guesses of the same client");
+    assert_eq!(refused[0].1["type"], "urn:keyform:problem:throttled");
+    clock.fetch_add(10, Ordering::Relaxed);
+    assert_eq!((join(1), join(2)), (409, 429));
 }

@@ -318,6 +318,11 @@ pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Applicat
         }
     });
     application
-        .flow(helpmaton.flow("removeWorkspace", "Removes a workspace with all that is in it.", delete_flow))
+        // What is left when its caller leaves, the next call or the job removes.
+        .flow(
+            helpmaton
+                .flow("removeWorkspace", "Removes a workspace with all that is in it.", delete_flow)
+                .interruptible(),
+        )
         .job(job)
 }

@@ -21,6 +21,7 @@ pub mod documents;
 pub mod email;
 pub mod identity;
 pub mod invites;
+mod limits;
 pub mod mcp;
 pub mod notify;
 pub mod objects;

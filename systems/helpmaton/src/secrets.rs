@@ -4,15 +4,13 @@
 //! which it is proved. Finding is quick and says nothing; proving is slow on purpose, runs beside the async threads, a few at a time, and compares in
 //! constant time.
 
-use std::sync::Arc;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use keyform::application::{BlockingPool, PoolError};
 use keyform::runtime::run::Surroundings;
 use scrypt::Params;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
-use tokio::sync::Semaphore;
 
 /// What API keys begin with.
 pub const API_KEY_PREFIX: &str = "hmat_";
@@ -98,7 +96,8 @@ fn hexadecimal(bytes: &[u8]) -> String {
 #[derive(Clone, Debug)]
 pub struct Hashing {
     log_n: u8,
-    turns: Arc<Semaphore>,
+    /// scrypt takes 16 MB for each hash and has no way to be given them: the pool bounds how many there are.
+    pool: BlockingPool<()>,
 }
 
 impl Default for Hashing {
@@ -111,8 +110,7 @@ impl Hashing {
     /// At another cost: N is two to the power of `log_n`. Tests want a low one; hashes made at one cost are not recognised at another.
     #[must_use]
     pub fn with_log_n(log_n: u8) -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { log_n, turns: Arc::new(Semaphore::new(cores)) }
+        Self { log_n, pool: BlockingPool::for_this_machine() }
     }
 
     /// What to keep of a secret.
@@ -136,15 +134,12 @@ impl Hashing {
     }
 
     async fn hash(&self, text: String, salt: Vec<u8>) -> Result<Vec<u8>, HashingFailed> {
-        let turn = self.turns.clone().acquire_owned().await.map_err(HashingFailed::because)?;
         let params = Params::new(self.log_n, BLOCK_SIZE, PARALLELISM).map_err(HashingFailed::because)?;
-        let compute = move || {
+        let compute = move |(): &mut ()| {
             let mut hash = vec![0; HASH_BYTES];
-            let computed = scrypt::scrypt(text.as_bytes(), &salt, &params, &mut hash);
-            drop(turn);
-            computed.map(|()| hash)
+            scrypt::scrypt(text.as_bytes(), &salt, &params, &mut hash).map(|()| hash)
         };
-        tokio::task::spawn_blocking(compute).await.map_err(HashingFailed::because)?.map_err(HashingFailed::because)
+        self.pool.run(compute).await?.map_err(HashingFailed::because)
     }
 }
 
@@ -155,27 +150,45 @@ fn salt(surroundings: &dyn Surroundings) -> Vec<u8> {
     (0..digits.len()).step_by(2).filter_map(pair).collect()
 }
 
-/// A hash could not be computed: the cost is impossible, or the program is ending.
+/// Why a hash could not be computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HashingFailed(String);
+pub enum HashingFailed {
+    /// Too many wait for a hash, or hashing broke off.
+    Pool(PoolError),
+    /// The cost is impossible.
+    Cost(String),
+}
 
 impl HashingFailed {
     fn because(why: impl std::fmt::Display) -> Self {
-        Self(why.to_string())
+        Self::Cost(why.to_string())
     }
 }
 
 impl std::fmt::Display for HashingFailed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "a hash could not be computed: {}", self.0)
+        f.write_str("a hash could not be computed: ")?;
+        match self {
+            Self::Pool(error) => error.fmt(f),
+            Self::Cost(why) => f.write_str(why),
+        }
     }
 }
 
 impl std::error::Error for HashingFailed {}
 
+impl From<PoolError> for HashingFailed {
+    fn from(error: PoolError) -> Self {
+        Self::Pool(error)
+    }
+}
+
 impl From<HashingFailed> for keyform::server::FlowError {
     fn from(error: HashingFailed) -> Self {
-        Self::Broken(error.to_string())
+        match error {
+            HashingFailed::Pool(error) => error.into(),
+            HashingFailed::Cost(_) => Self::Broken(error.to_string()),
+        }
     }
 }
 

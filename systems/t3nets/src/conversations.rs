@@ -212,13 +212,22 @@ pub async fn forget_turns(t3nets: &T3nets, change: &EntityChange) -> Result<(), 
     remove_turns(t3nets, &head).await.map_err(|error| error.to_string())
 }
 
-/// Page by page. No turn is added meanwhile: saving one needs the head.
+/// Page by page. No turn is added meanwhile: saving one needs the head. A page that is still there after it was removed is removed again a few times,
+/// since a read may lag behind; then the change is left to its next delivery.
 async fn remove_turns(t3nets: &T3nets, head: &Conversation) -> Result<(), RemoveTurnsError> {
+    let (mut removed, mut attempt) = (None, 0);
     loop {
         let left = t3nets.turns(&head.tenant_id, &head.user_id, &head.thread_id).await?;
-        if left.items.is_empty() {
-            return Ok(());
+        let Some(first) = left.items.into_iter().next().map(|turn| turn.turn_id) else { return Ok(()) };
+        if removed.as_ref() == Some(&first) {
+            attempt += 1;
+            if attempt == ATTEMPTS {
+                return Err(RemoveTurnsError::Failed(CallError::Busy));
+            }
+        } else {
+            attempt = 0;
         }
         t3nets.remove_turns(&head.tenant_id, &head.user_id, &head.thread_id).await?;
+        removed = Some(first);
     }
 }

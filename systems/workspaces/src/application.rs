@@ -6,6 +6,7 @@ use keyform::{CallError, Uuid};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::limits::INVITE;
 use crate::model::{Caller, InviteCode, Workspaces};
 use crate::{invitation, mine, old_link, sample};
 
@@ -18,9 +19,11 @@ pub fn application(host: &Host) -> Result<Application, CallError> {
     let sampled = workspaces.clone();
     Ok(Application::new(host, workspaces.calls())
         .flow(my_workspaces(&workspaces))
-        .flow(about_invite(&workspaces))
-        .flow(join(&workspaces))
+        .flow(about_invite(&workspaces, host))
+        .flow(join(&workspaces, host))
         .flow(item_by_old_id(&workspaces))
+        .limit("inviteByCode", INVITE)
+        .limit("joinByInvite", INVITE)
         .sample(move || {
             let workspaces = sampled.clone();
             async move { sample::make(&workspaces).await }
@@ -58,12 +61,13 @@ struct Code {
     code: InviteCode,
 }
 
-fn about_invite(workspaces: &Workspaces) -> Flow {
-    let workspaces = workspaces.clone();
+fn about_invite(workspaces: &Workspaces, host: &Host) -> Flow {
+    let (workspaces, throttle) = (workspaces.clone(), host.throttle().clone());
     let about = "What an invite is for: the name of its workspace, and how long and how often it works.";
     let flow = Flow::new("aboutInvite", about, move |call: FlowCall<Code>| {
-        let workspaces = workspaces.clone();
+        let (workspaces, attempt) = (workspaces.clone(), throttle.attempt(&INVITE, call.client, None));
         async move {
+            attempt?;
             let about = invitation::about(&workspaces, &call.arguments.code).await?;
             about.ok_or_else(|| FlowError::refused("UnknownInvite", "no such invite, or it has ended"))
         }
@@ -71,13 +75,14 @@ fn about_invite(workspaces: &Workspaces) -> Flow {
     flow.public().outcomes(&["UnknownInvite"])
 }
 
-fn join(workspaces: &Workspaces) -> Flow {
-    let workspaces = workspaces.clone();
+fn join(workspaces: &Workspaces, host: &Host) -> Flow {
+    let (workspaces, throttle) = (workspaces.clone(), host.throttle().clone());
     let about = "Joins the workspace of an invite. Who is a member already stays one, and uses nothing up.";
     let flow = Flow::new("join", about, move |call: FlowCall<Code>| {
-        let workspaces = workspaces.clone();
+        let (workspaces, throttle) = (workspaces.clone(), throttle.clone());
         async move {
             let person: Uuid = claims::<Caller>(&call.caller)?.user_id;
+            throttle.attempt(&INVITE, call.client, Some(person.as_str().as_bytes()))?;
             Ok(invitation::join(&called(&workspaces, &call)?, &person, &call.arguments.code).await?)
         }
     });

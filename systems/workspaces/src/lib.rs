@@ -11,6 +11,7 @@
 
 pub mod invitation;
 pub mod legacy;
+mod limits;
 pub mod mine;
 pub mod old_link;
 pub mod sample;

@@ -91,6 +91,7 @@ pub(crate) static SETTINGS: &[Setting] = &settings! {
     idle_timeout, "TIME", "How long a connection may wait with its next request [default: 60s]", DURATION, duration;
     body_timeout, "TIME", "How long a request body may take [default: 30s]", DURATION, duration;
     write_timeout, "TIME", "How long a client may take to read its answer [default: 30s]", DURATION, duration;
+    flow_timeout, "TIME", "How long a flow of an application may take; it is stopped then, and what it has written stays [default: 30s]", DURATION, duration;
     drain_timeout, "TIME", "How long running requests may take when the server stops [default: 10s]", DURATION, duration;
     log_format, "FORMAT", "human or json [default: human]", "human or json", log_format;
     log_level, "LEVEL", "off, error, warn, info, debug or trace [default: warn]", "off, error, warn, info, debug or trace", log_level;

@@ -30,7 +30,7 @@ pub(super) fn command() -> Command {
     let exit_code = exit_code.help("Exit with 2 if there are changes");
     let yes = Arg::new("yes").long("yes").short('y').action(ArgAction::SetTrue).help("Do not ask for confirmation");
     let longest = Arg::new("longest").long("longest").value_name("SECONDS").value_parser(clap::value_parser!(u64));
-    let longest = longest.help("Maximum time to wait for one change [default: no limit]");
+    let longest = longest.help("Maximum time to wait for one change [default: a day]");
     Command::new("deploy")
         .about("Create and change the tables of a store to match the model")
         .arg_required_else_help(true)
@@ -107,7 +107,8 @@ async fn apply(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
         output::note("Nothing was changed.");
         return Ok(ExitCode::from(1));
     }
-    let patience = Patience { longest: arguments.get_one::<u64>("longest").map(|secs| Duration::from_secs(*secs)) };
+    let longest = arguments.get_one::<u64>("longest").map(|secs| Duration::from_secs(*secs));
+    let patience = longest.map_or_else(Patience::default, |longest| Patience { longest: Some(longest) });
     let total = plan.steps();
     let applied = deploy::apply(&*place.store(), &System, &plan, patience, &|event| tell(event, total)).await;
     place.close()?;

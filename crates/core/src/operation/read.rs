@@ -1,5 +1,6 @@
 //! Requests that answer pages of items.
 
+use crate::Error;
 use crate::capacity::{ConsumedCapacity, ReturnConsumedCapacity};
 use crate::expression::{Condition, KeyCondition, Projection};
 use crate::value::{Attributes, Item};
@@ -110,4 +111,44 @@ pub struct PageOutput {
     pub last_key: Option<Item>,
     /// What it consumed.
     pub capacity: Option<ConsumedCapacity>,
+}
+
+impl PageOutput {
+    /// Makes sure that the page ends after the `start` it was asked from, so that a loop over pages ends: each page moves on through finitely many
+    /// keys.
+    ///
+    /// # Errors
+    /// An InternalServerError if the store answers with the position that it was given.
+    pub fn ensure_progress(&self, start: Option<&Attributes>) -> Result<(), Error> {
+        let stays = self.last_key.as_ref().zip(start).is_some_and(|(last, start)| last.to_attributes() == *start);
+        if stays {
+            return Err(Error::internal(
+                "the store answered with the LastEvaluatedKey that it was given as ExclusiveStartKey: reading on would never end",
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_ends_where_it_began_is_an_error() {
+        let key = |text: &str| Attributes::from([("pk".to_owned(), text.into())]);
+        let page = |last: Option<&str>| PageOutput {
+            last_key: last.map(|last| Item::from(&key(last))),
+            ..PageOutput::default()
+        };
+        for (last, start, moves) in [
+            (None, None, true),
+            (None, Some("a"), true),
+            (Some("a"), None, true),
+            (Some("b"), Some("a"), true),
+            (Some("a"), Some("a"), false),
+        ] {
+            assert_eq!(page(last).ensure_progress(start.map(key).as_ref()).is_ok(), moves, "{last:?} after {start:?}");
+        }
+    }
 }

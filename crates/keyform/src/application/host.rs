@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use keyform_core::Execute;
+use keyform_core::execute::{BoxFuture, Watch};
+use keyform_core::{Error, Execute, Operation, Output};
 use keyform_runtime::run::Surroundings;
-use keyform_server::{Tables, TokenKeys};
+use keyform_server::{Tables, Throttle, TokenKeys};
 use serde_json::{Map, Value};
 
 use crate::ModelOptions;
@@ -18,6 +19,7 @@ pub struct Host {
     tables: Tables,
     options: ModelOptions,
     token_keys: TokenKeys,
+    throttle: Throttle,
     folder: Option<PathBuf>,
 }
 
@@ -28,6 +30,27 @@ struct SharedStore(Arc<dyn Execute>);
 impl std::fmt::Debug for SharedStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("store")
+    }
+}
+
+/// A store that lets other tasks run now and then. An embedded store answers most operations at once: a flow that makes many of them would never
+/// wait, so that neither its deadline nor the other connections of its thread would have their turn.
+struct Cooperative(Arc<dyn Execute>);
+
+impl Execute for Cooperative {
+    fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
+        Box::pin(async move {
+            tokio::task::coop::consume_budget().await;
+            self.0.execute(operation).await
+        })
+    }
+
+    fn watch(&self) -> Option<&dyn Watch> {
+        self.0.watch()
+    }
+
+    fn indexes_keep_up(&self) -> bool {
+        self.0.indexes_keep_up()
     }
 }
 
@@ -42,10 +65,11 @@ impl Host {
     #[must_use]
     pub fn shared(store: Arc<dyn Execute>) -> Self {
         Self {
-            store: SharedStore(store),
+            store: SharedStore(Arc::new(Cooperative(store))),
             tables: Tables::Made,
             options: ModelOptions::new(),
             token_keys: TokenKeys::made_up(),
+            throttle: Throttle::new(),
             folder: None,
         }
     }
@@ -66,6 +90,12 @@ impl Host {
     #[must_use]
     pub fn with_token_keys(self, token_keys: TokenKeys) -> Self {
         Self { token_keys, ..self }
+    }
+
+    /// The same, with another count of attempts: one on a clock of its own, or one that several hosts share.
+    #[must_use]
+    pub fn with_throttle(self, throttle: Throttle) -> Self {
+        Self { throttle, ..self }
     }
 
     /// The same, with a folder for what does not fit into items, such as files. It is made when it is needed.
@@ -108,6 +138,12 @@ impl Host {
     #[must_use]
     pub fn token_keys(&self) -> &TokenKeys {
         &self.token_keys
+    }
+
+    /// Counts log-ins, mails and guesses: `host.throttle().attempt(…)` at the top of a flow.
+    #[must_use]
+    pub fn throttle(&self) -> &Throttle {
+        &self.throttle
     }
 
     /// The clock, the ids and the randomness, for code beside the model.

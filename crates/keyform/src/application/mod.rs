@@ -7,20 +7,23 @@
 
 mod host;
 mod job;
+mod pool;
 mod running;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use keyform_core::execute::BoxFuture;
 use keyform_live::handle::{EntityChange, HandleError, Handlers};
 use keyform_runtime::run::{Caller, Runner};
-use keyform_server::{Flow, FlowError, Served, Tables};
+use keyform_server::{Attempts, Flow, FlowError, Served, Tables, Throttle};
 
 use crate::typed::{Calls, FromAttributes};
 
 pub use host::Host;
 pub use job::Job;
+pub use pool::{BlockingPool, PoolError};
 pub use running::RunningApplication;
 
 /// Who calls a flow, as the model's typed code has it: `discord.as_caller(claims(&call.caller)?)`.
@@ -64,6 +67,8 @@ pub struct Application {
     runner: Runner,
     tables: Tables,
     flows: Vec<Flow>,
+    throttle: Throttle,
+    limits: BTreeMap<&'static str, Attempts>,
     jobs: Vec<Job>,
     handlers: Handlers,
     sample: Option<Arc<MakeSample>>,
@@ -75,13 +80,30 @@ impl Application {
     pub fn new(host: &Host, calls: &Calls) -> Self {
         let runner = calls.runner().clone();
         let handlers = Handlers::new(runner.clone());
-        Self { runner, tables: host.tables(), flows: Vec::new(), jobs: Vec::new(), handlers, sample: None }
+        Self {
+            runner,
+            tables: host.tables(),
+            flows: Vec::new(),
+            throttle: host.throttle().clone(),
+            limits: BTreeMap::new(),
+            jobs: Vec::new(),
+            handlers,
+            sample: None,
+        }
     }
 
     /// The same, with a procedure that callers can call.
     #[must_use]
     pub fn flow(mut self, flow: Flow) -> Self {
         self.flows.push(flow);
+        self
+    }
+
+    /// The same, with limits on calls of a pattern of the model whose arguments guess a secret, such as the code of an invite. The account is the
+    /// caller's.
+    #[must_use]
+    pub fn limit(mut self, pattern: &'static str, attempts: Attempts) -> Self {
+        self.limits.insert(pattern, attempts);
         self
     }
 
@@ -147,7 +169,8 @@ impl Application {
     /// What a server serves: the patterns of the model and the flows.
     #[must_use]
     pub fn served(&self) -> Served {
-        Served::new(self.runner.clone(), self.tables).with_flows(self.flows.clone())
+        let served = Served::new(self.runner.clone(), self.tables).with_flows(self.flows.clone());
+        served.with_limits(self.throttle.clone(), self.limits.clone())
     }
 
     /// Makes the tables if that is for it to do, and runs jobs and handlers until the answer is stopped or dropped.

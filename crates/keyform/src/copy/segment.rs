@@ -78,9 +78,9 @@ pub(crate) async fn page(
     limit: Option<usize>,
     start: Option<Attributes>,
 ) -> Result<PageOutput, Error> {
-    let scan = Scan { limit, consistent: true, segment, start, ..Scan::of(table) };
+    let scan = Scan { limit, consistent: true, segment, start: start.clone(), ..Scan::of(table) };
     match store.execute(Operation::Scan(scan)).await? {
-        Output::Page(page) => Ok(page),
+        Output::Page(page) => page.ensure_progress(start.as_ref()).map(|()| page),
         _ => Ok(PageOutput::default()),
     }
 }

@@ -276,6 +276,7 @@ pub(crate) async fn describe(store: &dyn Execute, arn: &str) -> Result<(Lineage,
     let mut shards = Vec::new();
     let mut start_shard = None;
     loop {
+        let request_start: Option<String> = start_shard.clone();
         let request = DescribeStream { arn: arn.to_owned(), start_shard, limit: None, children_of: None };
         let Output::DescribeStream(StreamDescription { shards: page, last_shard, status, .. }) =
             store.execute(Operation::DescribeStream(request)).await?
@@ -284,6 +285,9 @@ pub(crate) async fn describe(store: &dyn Execute, arn: &str) -> Result<(Lineage,
         };
         shards.extend(page);
         match last_shard {
+            Some(last) if request_start.as_ref() == Some(&last) => {
+                return Err(Error::internal("DescribeStream was answered with the shard that it was to begin after"));
+            }
             Some(last) => start_shard = Some(last),
             None => return Ok((Lineage::new(shards), status == Status::Active)),
         }

@@ -62,13 +62,10 @@ impl Lineage {
     }
 
     fn descends(&self, shard: &str, position: &Position) -> bool {
-        let mut next = self.shards.get(shard).and_then(|shard| shard.parent.as_ref());
-        while let Some(parent) = next {
-            if position.shards.contains_key(parent) {
-                return true;
-            }
-            next = self.shards.get(parent).and_then(|shard| shard.parent.as_ref());
-        }
-        false
+        let parent = |shard: &String| self.shards.get(shard).and_then(|shard| shard.parent.as_ref());
+        let first = self.shards.get(shard).and_then(|shard| shard.parent.as_ref());
+        // No line of ancestors is longer than all shards: a circle that a store describes must not be walked for ever.
+        let mut ancestors = std::iter::successors(first, |shard| parent(shard)).take(self.shards.len());
+        ancestors.any(|ancestor| position.shards.contains_key(ancestor))
     }
 }

@@ -25,6 +25,10 @@ use crate::feed::Place;
 /// A large item leaves no room for its images in a dead letter.
 const IMAGES_BYTES_MAX: usize = 380_000;
 
+/// Looks at a table that is being made, and the pause between them: ten minutes together.
+const LOOKS_MAX: u32 = 1200;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
+
 /// The table.
 #[derive(Clone)]
 pub(super) struct Ledger {
@@ -78,13 +82,17 @@ impl Ledger {
             Err(error) if error.code() == ErrorCode::ResourceInUse => {}
             Err(error) => return Err(error),
         }
-        loop {
+        for _ in 0..LOOKS_MAX {
             match self.store.execute(Operation::DescribeTable { table: self.table.clone() }).await {
                 Ok(Output::Table(table)) if table.status == Status::Active => return Ok(()),
                 Err(error) if error.code() != ErrorCode::ResourceNotFound => return Err(error),
-                _ => tokio::time::sleep(Duration::from_millis(500)).await,
+                _ => tokio::time::sleep(BETWEEN_LOOKS).await,
             }
         }
+        Err(Error::internal(format!(
+            "the table {} is not active after ten minutes: look at it in the store",
+            self.table
+        )))
     }
 
     fn shard_key(&self, table: &str, shard: &str) -> Attributes {
@@ -279,10 +287,11 @@ impl Ledger {
                 limit: None,
                 consistent: true,
                 reverse: false,
-                start,
+                start: start.clone(),
                 return_capacity: Default::default(),
             };
             let Output::Page(page) = self.store.execute(Operation::Query(query)).await? else { return Ok(items) };
+            page.ensure_progress(start.as_ref())?;
             items.extend(page.items.unwrap_or_default());
             match page.last_key {
                 Some(last) => start = Some(last.to_attributes()),

@@ -13,11 +13,21 @@ use super::live::describe;
 const FIRST_LOOK: Duration = Duration::from_millis(20);
 const BETWEEN_LOOKS_MAX: Duration = Duration::from_secs(5);
 
-/// How long someone is ready to wait for one change. Filling an index of a large table takes hours.
-#[derive(Clone, Copy, Debug, Default)]
+/// The longest wait for one change if nothing else is chosen. Filling an index of a large table takes hours; a table that is not ready after a day
+/// never will be.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The longest wait for one change: a day if nothing else is chosen.
+#[derive(Clone, Copy, Debug)]
 pub struct Patience {
     /// The longest time for one change; `None` for as long as it takes.
     pub longest: Option<Duration>,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { longest: Some(LONGEST) }
+    }
 }
 
 /// What is waited for.

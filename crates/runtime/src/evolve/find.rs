@@ -4,9 +4,10 @@
 //! finds it; if it is a partition, of the table or of an index, a Query; else only a Scan does. Whatever comes back is converted and
 //! compared with what was asked for, so a rough lookup costs more and is never wrong.
 
+use keyform_core::error::{Detail, remote};
 use keyform_core::expression::{Comparator, Condition, KeyCondition, KeyPredicate, KeyTest, Operand, Path};
 use keyform_core::operation::{BatchGetItem, BatchGetRequest, GetItem, Query, Scan};
-use keyform_core::{Attributes, Error, Execute, Item, Operation, Output};
+use keyform_core::{Attributes, Error, ErrorCode, Execute, Item, Operation, Output};
 
 use keyform_language::bind::evolve::key_attribute;
 use keyform_language::schema::{EntityKey, KeyPart};
@@ -17,6 +18,8 @@ use super::form::{Class, Form, Side};
 const LAG_MILLIS: i64 = 60_000;
 /// Keys that one BatchGetItem takes.
 const BATCH_KEYS_MAX: usize = 100;
+/// Rounds in a row in which a store gets to none of the keys of a batch, before it is given up. Each is a request, so they take seconds.
+const IDLE_ROUNDS_MAX: u32 = 1000;
 
 /// How old items are found.
 #[derive(Clone, Debug, PartialEq)]
@@ -168,6 +171,7 @@ pub async fn batch_get(store: &dyn Execute, table: &str, mut keys: Vec<Attribute
         }
         is_new
     });
+    let mut idle = 0;
     while !keys.is_empty() {
         let rest = keys.split_off(keys.len().min(BATCH_KEYS_MAX));
         let request = BatchGetRequest { keys: keys.clone(), projection: None, consistent: true };
@@ -175,8 +179,13 @@ pub async fn batch_get(store: &dyn Execute, table: &str, mut keys: Vec<Attribute
         let Output::BatchGetItem(mut output) = store.execute(Operation::BatchGetItem(batch)).await? else { break };
         items.extend(output.responses.remove(table).unwrap_or_default().iter().map(Item::to_attributes));
         let left = output.unprocessed.remove(table).unwrap_or_default();
-        let undone = left.into_iter().filter_map(|number| keys.get(number).cloned());
-        keys = undone.chain(rest).collect();
+        let undone: Vec<Attributes> = left.into_iter().filter_map(|number| keys.get(number).cloned()).collect();
+        idle = if undone.len() < keys.len() { 0 } else { idle + 1 };
+        if idle == IDLE_ROUNDS_MAX {
+            let why = "the store gets to none of the keys of a BatchGetItem: give it more capacity";
+            return Err(remote::reported(ErrorCode::Throttling.name(), why, Detail::None));
+        }
+        keys = undone.into_iter().chain(rest).collect();
     }
     Ok(items)
 }
@@ -247,6 +256,11 @@ async fn pages(store: &dyn Execute, mut operation: Operation) -> Result<Vec<Attr
     let mut items = Vec::new();
     loop {
         let Output::Page(page) = store.execute(operation.clone()).await? else { return Ok(items) };
+        page.ensure_progress(match &operation {
+            Operation::Query(query) => query.start.as_ref(),
+            Operation::Scan(scan) => scan.start.as_ref(),
+            _ => None,
+        })?;
         items.extend(page.items.unwrap_or_default().iter().map(Item::to_attributes));
         let Some(last) = page.last_key else { return Ok(items) };
         match &mut operation {

@@ -206,14 +206,15 @@ impl Migration {
             limit: Some(PAGE_ITEMS),
             consistent: true,
             segment: segment.map(|number| Segment { number, total: SEGMENTS }),
-            start,
+            start: start.clone(),
             ..Scan::of(table)
         };
         match self.store.execute(Operation::Scan(scan)).await {
-            Ok(Output::Page(page)) => Ok((
-                page.items.unwrap_or_default().iter().map(Item::to_attributes).collect(),
-                page.last_key.map(|key| key.to_attributes()),
-            )),
+            Ok(Output::Page(page)) => {
+                page.ensure_progress(start.as_ref())?;
+                let items = page.items.unwrap_or_default().iter().map(Item::to_attributes).collect();
+                Ok((items, page.last_key.map(|key| key.to_attributes())))
+            }
             Ok(_) => Ok((Vec::new(), None)),
             Err(error) if error.code() == ErrorCode::ResourceNotFound => Ok((Vec::new(), None)),
             Err(error) => Err(error),

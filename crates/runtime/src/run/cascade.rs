@@ -166,6 +166,7 @@ impl Runner {
                 Err(error) if error.code() == ErrorCode::ResourceNotFound => break,
                 Err(error) => return Err(error.into()),
             };
+            page.ensure_progress(query.start.as_ref())?;
             intents.extend(page.items.unwrap_or_default().iter().map(Item::to_attributes));
             query.start = page.last_key.map(|last| last.to_attributes());
             if query.start.is_none() || intents.len() >= RESUMED_MAX {

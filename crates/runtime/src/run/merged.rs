@@ -30,7 +30,7 @@ use keyform_language::schema::{Read, Result as ReadResult, Table};
 
 use super::cursor;
 use super::found::{self, Answer, Found};
-use super::{Call, RunError, Runner};
+use super::{Call, RunError, Runner, read};
 
 /// What tells such a cursor from a plain key.
 const MARK: &str = "keyform:merged";
@@ -300,6 +300,7 @@ impl<'a> Merge<'a> {
     async fn next_rows(&mut self) -> Result<VecDeque<Row>, RunError> {
         let Some(operation) = self.next.take() else { return Ok(VecDeque::new()) };
         let Output::Page(page) = self.runner.send(operation.clone()).await? else { return Ok(VecDeque::new()) };
+        page.ensure_progress(read::start_of(&operation))?;
         if let Some(last) = page.last_key {
             self.next = Some(operation);
             set_start(&mut self.next, Some(last.to_attributes()));

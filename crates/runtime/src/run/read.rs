@@ -238,9 +238,19 @@ impl Pages {
             Output::Page(output) => output,
             _ => return Ok(None),
         };
+        output.ensure_progress(start_of(&operation))?;
         self.last.clone_from(&output.last_key);
         self.next = output.last_key.as_ref().map(|last| following(operation, last.to_attributes()));
         Ok(Some(output))
+    }
+}
+
+/// The position that a page is asked from.
+pub(super) fn start_of(operation: &Operation) -> Option<&Attributes> {
+    match operation {
+        Operation::Query(query) => query.start.as_ref(),
+        Operation::Scan(scan) => scan.start.as_ref(),
+        _ => None,
     }
 }
 

@@ -162,7 +162,13 @@ impl Runner {
                 self.pause(tries).await?;
                 continue;
             }
+            let before = removals.len();
             removals = self.anew(children, removals, &failed).await?;
+            // One that went is progress. Those that stay and fail again would be read again without end.
+            if removals.len() == before {
+                tries += 1;
+                self.pause(tries).await?;
+            }
         }
         Ok(())
     }

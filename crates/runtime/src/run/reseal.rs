@@ -53,10 +53,11 @@ impl Runner {
         let scan = Scan {
             limit: Some(PAGE_ITEMS),
             consistent: true,
-            start,
+            start: start.clone(),
             ..Scan::of(self.checked.model.table(table).physical.clone())
         };
         let Output::Page(page) = self.send(Operation::Scan(scan)).await? else { return Ok(Resealed::default()) };
+        page.ensure_progress(start.as_ref())?;
         let mut done = Resealed::default();
         for item in page.items.iter().flatten() {
             self.reseal_item(ring, table, item, &mut done).await?;

@@ -19,6 +19,8 @@ use super::{RunError, Runner};
 
 /// A shorter text could be there by chance.
 const ID_LENGTH_MIN: usize = 8;
+/// Times that one key may turn out to have another old item, before the write gives up.
+const ROUNDS_MAX: u32 = 16;
 
 impl Runner {
     /// Carries over the old items that a write is about.
@@ -43,7 +45,7 @@ impl Runner {
     }
 
     pub(super) async fn settle_item(&self, form: &Form, key: Attributes) -> Result<(), RunError> {
-        let mut tries = 0;
+        let (mut tries, mut rounds) = (0, 0);
         while let Some(old) = self.unsettled(form, &key).await? {
             if !form.in_place && self.settings.without_transactions {
                 let name = &form.new.entity.name;
@@ -52,7 +54,9 @@ impl Runner {
                 )));
             }
             match carry(&*self.store, form, &old, self.surroundings.now_millis()).await?.0 {
-                Carried::Moved | Carried::Superseded | Carried::Already => {}
+                // The next look finds nothing, or what another has written meanwhile, which must not go on without end.
+                Carried::Moved | Carried::Superseded | Carried::Already if rounds < ROUNDS_MAX => rounds += 1,
+                Carried::Moved | Carried::Superseded | Carried::Already => return Err(RunError::Busy),
                 Carried::Busy => {
                     tries += 1;
                     self.pause(tries).await?;

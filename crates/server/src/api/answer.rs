@@ -18,11 +18,13 @@ use super::problem::{self, Problem};
 use super::repeat::Scope;
 use super::served::Served;
 use crate::body::{self, Body, BodyError};
+use crate::client::Client;
 use crate::observe;
 use crate::reply::{self, Reply};
 use crate::request_id::RequestId;
 use crate::shared::Shared;
 use crate::sigv4::{in_path, path_part};
+use crate::stream::Presence;
 use crate::work;
 
 /// What a call answered: the status and the body.
@@ -38,7 +40,7 @@ pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> 
     let answer = route(shared, &head, body).await;
     let reply = match &answer {
         Ok((status, body)) => reply::model(*status, body.clone(), false, None, &id),
-        Err(problem) => reply::model(problem.status(), problem.body(), true, problem.header, &id),
+        Err(problem) => reply::model(problem.status(), problem.body(), true, problem.header(), &id),
     };
     count(shared, &head, &answer, begin.elapsed());
     let mut names = head.uri.path().split('/').skip(2);
@@ -83,7 +85,7 @@ async fn route(shared: &Arc<Shared>, head: &Parts, body: Incoming) -> Result<Ans
         [model, "openapi.json"] => {
             check_method(head, "GET")?;
             let served = find(shared, model)?;
-            Ok(found(&openapi::with_flows(served.checked(), served.flows())))
+            Ok(found(&openapi::of_served(&served)))
         }
         [model, pattern] => call(shared, head, body, &*find(shared, model)?, pattern).await,
         _ => Err(Problem::new(problem::UNKNOWN_PATH, "a pattern is at /v1/{model}/{pattern}")),
@@ -167,6 +169,7 @@ async fn call(
     }
     check_method(head, pattern.method())?;
     let caller = shared.authentication.caller(&head.headers, model, pattern)?;
+    served.attempt(pattern.name(), client(head), &caller)?;
     match pattern {
         Pattern::Read(_) => read(head, served, pattern, caller).await,
         Pattern::Write(_) => write(shared, head, body, served, pattern, caller).await,
@@ -210,11 +213,45 @@ async fn run_flow(
     let arguments = Value::Object(arguments::object(body.bytes())?);
     let key = idempotency_key(head)?;
     let scope = key.map(|key| Scope { model: served.name(), pattern: flow.name(), caller: &caller, key });
-    let call = FlowCall { caller: caller.clone(), token: scope.as_ref().map(Scope::token), arguments };
+    let token = scope.as_ref().map(Scope::token);
+    let call = FlowCall { caller: caller.clone(), client: client(head), token, arguments };
     // The tables of the model are there before its flows run.
     served.runner().await.map_err(|error| Problem::of(error, served.model()))?;
-    let answer = whole(flow.call(call)).await?;
+    let answer = while_wanted(shared, head, flow, whole(flow.call(call))).await??;
     answer.map(|answer| found(&answer)).map_err(|error| flow::problem_of(error, served.model()))
+}
+
+/// The work of a flow, until its deadline or, if it is interruptible, until its caller leaves. Dropping it is as safe as the end of the process.
+async fn while_wanted<T>(
+    shared: &Shared,
+    head: &Parts,
+    flow: &Flow,
+    work: impl Future<Output = T>,
+) -> Result<T, Problem> {
+    let presence = head.extensions.get::<Presence>().filter(|_| flow.is_interruptible());
+    let left = async {
+        match presence {
+            Some(presence) => presence.left().await,
+            None => std::future::pending().await,
+        }
+    };
+    let limit = shared.timeouts.flow;
+    tokio::select! {
+        done = tokio::time::timeout(limit, work) => done.map_err(|_| {
+            tracing::warn!(flow = flow.name(), "stopped at its deadline of {} s", limit.as_secs());
+            let detail = "the flow was stopped at its deadline; what it has written stays: look before you call it again";
+            Problem::new(problem::DEADLINE, detail)
+        }),
+        () = left => {
+            tracing::debug!(flow = flow.name(), "stopped: its caller left");
+            Err(Problem::new(problem::DEADLINE, "the caller left"))
+        }
+    }
+}
+
+/// The client that sent a request.
+fn client(head: &Parts) -> Client {
+    head.extensions.get::<Client>().copied().unwrap_or(Client::LOCAL)
 }
 
 async fn read_body(shared: &Arc<Shared>, head: &Parts, body: Incoming) -> Result<Body, Problem> {

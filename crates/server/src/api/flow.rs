@@ -2,6 +2,8 @@
 //!
 //! A flow is a function from its arguments to its answer, both with a schema. It stands at `/v1/{model}/{flow}` as a write would: POST, a JSON object in,
 //! problems out, and it is in the model's OpenAPI document.
+//!
+//! A flow has a deadline. When it passes, the flow's future is dropped where it waits, as if the process had stopped there: what was written stays.
 
 use std::fmt;
 use std::pin::Pin;
@@ -14,6 +16,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::problem::{self, Problem};
+use crate::client::Client;
+use crate::throttle::Throttled;
 
 /// A procedure of an application.
 ///
@@ -40,6 +44,7 @@ pub struct Flow {
     about: &'static str,
     outcomes: &'static [&'static str],
     public: bool,
+    interruptible: bool,
     arguments: Value,
     answer: Value,
     run: Arc<Run>,
@@ -53,6 +58,8 @@ type Run = dyn Fn(FlowCall<Value>) -> Work + Send + Sync;
 pub struct FlowCall<Arguments> {
     /// Who calls: claims that were verified; none of them if nobody had to say who they are.
     pub caller: Caller,
+    /// The client's network address, for limits.
+    pub client: Client,
     /// With what.
     pub arguments: Arguments,
     /// The caller's `Idempotency-Key`, made one with who calls.
@@ -73,6 +80,13 @@ pub enum FlowError {
     Arguments(String),
     /// The caller may not.
     Forbidden,
+    /// There were too many attempts of this caller, or on this account.
+    Throttled(Throttled),
+    /// The server has too much of this work to do at the moment.
+    Overloaded {
+        /// The seconds after which another try makes sense.
+        retry_after_secs: u64,
+    },
     /// A pattern that the flow called gave no answer.
     Failed(RunError),
     /// Something broke that callers can do nothing about; why, for the log.
@@ -83,6 +97,12 @@ impl FlowError {
     /// A refusal with a name.
     pub fn refused(outcome: &str, detail: impl Into<String>) -> Self {
         Self::Refused { outcome: outcome.to_owned(), detail: detail.into() }
+    }
+}
+
+impl From<Throttled> for FlowError {
+    fn from(throttled: Throttled) -> Self {
+        Self::Throttled(throttled)
     }
 }
 
@@ -98,6 +118,8 @@ impl fmt::Display for FlowError {
             Self::Refused { outcome, detail } => write!(f, "{outcome}: {detail}"),
             Self::Arguments(detail) => f.write_str(detail),
             Self::Forbidden => RunError::Forbidden.fmt(f),
+            Self::Throttled(throttled) => throttled.fmt(f),
+            Self::Overloaded { .. } => f.write_str(OVERLOADED),
             Self::Failed(error) => error.fmt(f),
             Self::Broken(why) => f.write_str(why),
         }
@@ -105,6 +127,8 @@ impl fmt::Display for FlowError {
 }
 
 impl std::error::Error for FlowError {}
+
+const OVERLOADED: &str = "the server has too much of this work to do: try again in a moment";
 
 impl Flow {
     /// A flow for callers who say who they are.
@@ -121,7 +145,8 @@ impl Flow {
         let run = move |call: FlowCall<Value>| -> Work {
             match serde_json::from_value(call.arguments) {
                 Ok(arguments) => {
-                    let work = run(FlowCall { caller: call.caller, arguments, token: call.token });
+                    let FlowCall { caller, client, token, .. } = call;
+                    let work = run(FlowCall { caller, client, arguments, token });
                     Box::pin(async move { printed(&work.await?) })
                 }
                 Err(error) => Box::pin(std::future::ready(Err(FlowError::Arguments(error.to_string())))),
@@ -132,6 +157,7 @@ impl Flow {
             about,
             outcomes: &[],
             public: false,
+            interruptible: false,
             arguments: schema::<Arguments>(),
             answer: schema::<Answer>(),
             run: Arc::new(run),
@@ -142,6 +168,13 @@ impl Flow {
     #[must_use]
     pub fn public(self) -> Self {
         Self { public: true, ..self }
+    }
+
+    /// The same, stopped when its caller leaves. Only for flows that lose nothing by it: those that read, and those that a next call or a job
+    /// resumes. A caller chooses the moment of leaving, so a flow that charges for what it did must not be one of them.
+    #[must_use]
+    pub fn interruptible(self) -> Self {
+        Self { interruptible: true, ..self }
     }
 
     /// The same, with the names by which it may be refused.
@@ -167,6 +200,10 @@ impl Flow {
 
     pub(super) fn is_public(&self) -> bool {
         self.public
+    }
+
+    pub(super) fn is_interruptible(&self) -> bool {
+        self.interruptible
     }
 
     /// The schema of the object of its arguments.
@@ -213,6 +250,10 @@ pub(super) fn problem_of(error: FlowError, model: &keyform_language::schema::Mod
         FlowError::Refused { outcome, detail } => Problem::refused(outcome, detail),
         FlowError::Arguments(detail) => Problem::new(problem::ARGUMENTS, detail),
         FlowError::Forbidden => Problem::of(RunError::Forbidden, model),
+        FlowError::Throttled(throttled) => Problem::throttled(throttled),
+        FlowError::Overloaded { retry_after_secs } => {
+            Problem::new(problem::OVERLOADED, OVERLOADED).retry_after(retry_after_secs)
+        }
         FlowError::Failed(error) => Problem::of(error, model),
         FlowError::Broken(why) => {
             tracing::error!(model = model.name, "a flow broke: {why}");

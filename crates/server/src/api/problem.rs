@@ -1,10 +1,14 @@
 //! What went wrong, as `application/problem+json` (RFC 9457).
 
+use std::borrow::Cow;
+
 use keyform_core::ErrorCode;
 use keyform_core::error::Detail;
 use keyform_language::schema::Model;
 use keyform_runtime::run::{Found, RunError, json};
 use serde_json::{Map, Value};
+
+use crate::throttle::Throttled;
 
 /// A problem on its way to a caller.
 #[derive(Clone, Debug)]
@@ -13,8 +17,7 @@ pub(super) struct Problem {
     detail: String,
     outcome: Option<String>,
     item: Option<Box<Value>>,
-    /// A header that goes with it.
-    pub(super) header: Option<(&'static str, &'static str)>,
+    header: Option<(&'static str, Cow<'static, str>)>,
 }
 
 /// The last part of a problem's type, its status and its title: one line for each.
@@ -35,8 +38,11 @@ pub(super) const CONFLICT: Sort = &("conflict", 409, "The item has changed meanw
 pub(super) const KEY_REUSED: Sort = &("idempotency-key", 422, "The idempotency key was used for another call");
 pub(super) const TOKEN: Sort = &("token", 400, "The token is wrong");
 pub(super) const TOO_MANY: Sort = &("too-many", 429, "There are too many");
+pub(super) const THROTTLED: Sort = &("throttled", 429, "There were too many attempts");
 pub(super) const NOT_RUNNABLE: Sort = &("not-runnable", 501, "The store cannot run this pattern");
 pub(super) const BUSY: Sort = &("busy", 503, "Too many write this at once");
+pub(super) const OVERLOADED: Sort = &("overloaded", 503, "The server has too much to do");
+pub(super) const DEADLINE: Sort = &("deadline", 504, "The flow took too long and was stopped");
 pub(super) const INTERNAL: Sort = &("internal", 500, "The server failed");
 pub(super) const UNKNOWN: Sort = &("outcome-unknown", 504, "Nobody knows whether the write was applied");
 pub(super) const STORE: Sort = &("store", 502, "The store failed");
@@ -64,6 +70,21 @@ impl Problem {
         Self { outcome: Some(outcome), ..Self::new(REFUSED, detail) }
     }
 
+    /// A refusal because of too many attempts.
+    pub(super) fn throttled(throttled: Throttled) -> Self {
+        Self::new(THROTTLED, throttled.to_string()).retry_after(throttled.retry_after_secs())
+    }
+
+    /// The same, to be tried again after some seconds.
+    pub(super) fn retry_after(self, secs: u64) -> Self {
+        Self { header: Some(("retry-after", secs.to_string().into())), ..self }
+    }
+
+    /// A header that goes with it.
+    pub(super) fn header(&self) -> Option<(&'static str, &str)> {
+        self.header.as_ref().map(|(name, value)| (*name, value.as_ref()))
+    }
+
     /// What a runner's error is to a caller. Items come without their secret fields.
     pub(super) fn of(error: RunError, model: &Model) -> Self {
         let detail = error.to_string();
@@ -80,7 +101,7 @@ impl Problem {
             RunError::Conflict(found) => {
                 Self { outcome: Some("Conflict".to_owned()), item: item(found), ..Self::new(CONFLICT, detail) }
             }
-            RunError::Busy => Self { header: Some(("retry-after", "1")), ..Self::new(BUSY, detail) },
+            RunError::Busy => Self::new(BUSY, detail).retry_after(1),
             RunError::Cursor => Self::new(CURSOR, detail),
             RunError::KeyReused => Self::new(KEY_REUSED, detail),
             // What the store says may hold names and values that are not for callers: the log has it.
@@ -116,7 +137,7 @@ impl Problem {
     }
 
     pub(super) fn with_header(self, name: &'static str, value: &'static str) -> Self {
-        Self { header: Some((name, value)), ..self }
+        Self { header: Some((name, Cow::Borrowed(value))), ..self }
     }
 
     /// What it is called in figures: the author's name for a refusal, or its type.

@@ -1,12 +1,18 @@
 //! One model that is served: its runner, and its tables made before the first call.
 
+use std::collections::BTreeMap;
+
+use keyform_core::Item;
 use keyform_language::Checked;
 use keyform_language::schema::Model;
 use keyform_language::surface::Pattern;
-use keyform_runtime::run::{Resumed, RunError, Runner};
+use keyform_runtime::run::{Caller, Resumed, RunError, Runner};
 use tokio::sync::OnceCell;
 
 use super::flow::Flow;
+use super::problem::Problem;
+use crate::client::Client;
+use crate::throttle::{Attempts, Throttle};
 
 /// Whether the tables of a model are made for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +28,8 @@ pub enum Tables {
 pub struct Served {
     runner: Runner,
     flows: Vec<Flow>,
+    throttle: Throttle,
+    limits: BTreeMap<&'static str, Attempts>,
     tables: Tables,
     made: OnceCell<()>,
     answers: OnceCell<()>,
@@ -31,7 +39,15 @@ impl Served {
     /// Serves what a runner runs.
     #[must_use]
     pub fn new(runner: Runner, tables: Tables) -> Self {
-        Self { runner, flows: Vec::new(), tables, made: OnceCell::new(), answers: OnceCell::new() }
+        Self {
+            runner,
+            flows: Vec::new(),
+            throttle: Throttle::new(),
+            limits: BTreeMap::new(),
+            tables,
+            made: OnceCell::new(),
+            answers: OnceCell::new(),
+        }
     }
 
     /// The same, with the flows of an application.
@@ -46,6 +62,35 @@ impl Served {
             self.flows.push(flow);
         }
         self
+    }
+
+    /// The same, with limits on patterns whose arguments guess a secret, such as the code of an invite.
+    ///
+    /// # Panics
+    /// If the model has no pattern of that name.
+    #[must_use]
+    pub fn with_limits(mut self, throttle: Throttle, limits: BTreeMap<&'static str, Attempts>) -> Self {
+        for name in limits.keys() {
+            assert!(Pattern::find(self.model(), name).is_some(), "`{}` has no pattern `{name}`", self.name());
+        }
+        (self.throttle, self.limits) = (throttle, limits);
+        self
+    }
+
+    /// Counts a call of a pattern that has limits.
+    pub(super) fn attempt(&self, pattern: &str, client: Client, caller: &Caller) -> Result<(), Problem> {
+        let Some(attempts) = self.limits.get(pattern) else { return Ok(()) };
+        let account = match caller {
+            Caller::Claims(claims) if !claims.is_empty() => Some(Item::from(claims)),
+            Caller::Claims(_) | Caller::System => None,
+        };
+        let counted = self.throttle.attempt(attempts, client, account.as_ref().map(|item| item.as_bytes().as_ref()));
+        counted.map_err(Problem::throttled)
+    }
+
+    /// Whether a pattern has limits.
+    pub(super) fn is_limited(&self, pattern: &str) -> bool {
+        self.limits.contains_key(pattern)
     }
 
     /// The name of the model.

@@ -16,7 +16,7 @@ use super::reserve::{self, Reserve, Reserved};
 use super::{expire, settle, trial};
 use crate::model::{AgentId, CreditReservation, CreditReservationId, Workspace, WorkspaceId};
 use crate::prices::{Cost, Currency, Tokens};
-use crate::{Helpmaton, access, agents};
+use crate::{Helpmaton, access, agents, limits};
 
 const EXPIRE_EVERY: Duration = Duration::from_secs(600);
 
@@ -300,6 +300,7 @@ async fn account(helpmaton: Helpmaton, call: FlowCall<WorkspaceArguments>) -> Re
 async fn record_purchase(helpmaton: Helpmaton, call: FlowCall<OrderArguments>) -> Result<AccountAnswer, FlowError> {
     let OrderArguments { order_id, workspace_id, amount, currency, signature } = call.arguments;
     let order = Order { order_id, workspace_id, amount, currency };
+    helpmaton.attempt(&limits::KEY, call.client, None)?;
     let secret = helpmaton.settings().shop_secret.as_ref().ok_or(FlowError::Forbidden)?;
     if !purchase::is_signed(secret.expose(), &order, &signature) {
         return Err(FlowError::Forbidden);

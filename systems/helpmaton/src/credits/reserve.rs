@@ -302,6 +302,7 @@ fn of_request_limit(error: FlowError) -> ReserveError {
         FlowError::Failed(error) => ReserveError::Failed(error.into()),
         FlowError::Forbidden => ReserveError::Failed(CallError::Forbidden),
         FlowError::Arguments(why) => ReserveError::Failed(CallError::Arguments(why)),
+        FlowError::Throttled(_) | FlowError::Overloaded { .. } => ReserveError::Failed(CallError::Busy),
         FlowError::Broken(why) => ReserveError::Failed(RunError::NotRunnable(why).into()),
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sessions::ACCESS_SECS;
 use crate::Helpmaton;
+use crate::limits;
 use crate::model::{AgentKeyId, CreateApiKeyError, CreateApiKeyInput, User, UserApiKey, UserId};
 use crate::secrets::{API_KEY_PREFIX, Minted, is_well_formed, lookup_hash};
 
@@ -124,6 +125,7 @@ async fn make(system: Helpmaton, call: FlowCall<MakeKey>) -> Result<NewApiKey, F
 }
 
 async fn exchange(system: Helpmaton, call: FlowCall<UseKey>) -> Result<Access, FlowError> {
+    system.attempt(&limits::KEY, call.client, None)?;
     let user = system.user_of_api_key(&call.arguments.api_key).await?;
     Ok(Access { access_token: system.access_token(&user)?, expires_in: ACCESS_SECS, user_id: user.id.to_string() })
 }

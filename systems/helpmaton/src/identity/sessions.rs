@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::Helpmaton;
+use crate::limits;
 use crate::model::{
     CreateRefreshTokenInput, RefreshToken, RefreshTokenId, RotateRefreshTokenError, RotateRefreshTokenInput, User,
 };
@@ -186,10 +187,12 @@ struct SignedOut {
 }
 
 async fn refresh(system: Helpmaton, call: FlowCall<Refresh>) -> Result<Session, FlowError> {
+    system.attempt(&limits::KEY, call.client, None)?;
     system.refresh(&call.arguments.refresh_token, call.token.as_deref()).await
 }
 
 async fn sign_out(system: Helpmaton, call: FlowCall<Refresh>) -> Result<SignedOut, FlowError> {
+    system.attempt(&limits::KEY, call.client, None)?;
     system.sign_out(&call.arguments.refresh_token).await?;
     Ok(SignedOut { signed_out: true })
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sessions::Session;
 use crate::Helpmaton;
+use crate::limits;
 use crate::model::{AccountProvider, SignUpError, User};
 use crate::notify::Notice;
 use crate::secrets::{Minted, lookup_hash};
@@ -103,12 +104,14 @@ struct Mailed {
 }
 
 async fn request(system: Helpmaton, call: FlowCall<Request>) -> Result<Mailed, FlowError> {
+    system.attempt(&limits::MAIL, call.client, Some(&call.arguments.email))?;
     system.request_sign_in(&call.arguments.email).await?;
     Ok(Mailed { sent_to: call.arguments.email })
 }
 
 async fn sign_in(system: Helpmaton, call: FlowCall<SignIn>) -> Result<Session, FlowError> {
     let SignIn { email, token, name } = call.arguments;
+    system.attempt(&limits::SIGN_IN, call.client, Some(&email))?;
     system.sign_in(&email, &token, name.as_deref()).await
 }
 

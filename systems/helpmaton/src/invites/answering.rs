@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Helpmaton;
 use crate::identity::{Session, caller_of};
+use crate::limits;
 use crate::model::{
     AcceptInviteError, AcceptOwnerInviteError, Caller, GiveSeatError, SubscriptionId, UserId, WorkspaceInvite,
 };
@@ -193,15 +194,18 @@ struct Guest {
 }
 
 async fn look(system: Helpmaton, call: FlowCall<Token>) -> Result<Invitation, FlowError> {
+    system.attempt(&limits::INVITATION, call.client, None)?;
     system.invitation(&call.arguments.token).await
 }
 
 async fn accept(system: Helpmaton, call: FlowCall<Token>) -> Result<Accepted, FlowError> {
     let (by, _) = system.as_caller(&call.caller)?;
+    system.attempt(&limits::INVITATION, call.client, Some(by.user_id.as_str()))?;
     system.accept_invitation(&by, &call.arguments.token).await
 }
 
 async fn accept_as_guest(system: Helpmaton, call: FlowCall<Guest>) -> Result<Session, FlowError> {
+    system.attempt(&limits::INVITATION, call.client, None)?;
     system.accept_invitation_as_guest(&call.arguments.token, call.arguments.name.as_deref()).await
 }
 

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Helpmaton;
+use crate::limits;
 use crate::model::{
     Caller, InviteError, InviteInput, InvitesForWorkspaceWorkspaceInvite, WithdrawInviteError, Workspace, WorkspaceId,
     WorkspaceInviteId,
@@ -184,6 +185,8 @@ async fn invite(system: Helpmaton, call: FlowCall<Invite>) -> Result<Invited, Fl
     let (by, _) = system.as_caller(&call.caller)?;
     let Invite { workspace_id, email, level } = call.arguments;
     let level = Level::of(level.unwrap_or(Level::Read.number()))?;
+    system.attempt(&limits::INVITER, call.client, Some(by.user_id.as_str()))?;
+    system.attempt(&limits::INVITED, call.client, Some(&email))?;
     system.invite(&by, &workspace_id, &email, level, call.token.as_deref()).await
 }
 

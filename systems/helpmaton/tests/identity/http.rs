@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use keyform::application::Host;
 use keyform::runtime::seal::Keyring;
-use keyform::server::{Models, Running, Server, Settings as ServerSettings, TokenKeys};
+use keyform::server::{Models, Running, Server, Settings as ServerSettings, Throttle, TokenKeys};
 use keyform::{Database, ModelOptions};
 use keyform_helpmaton::notify::{Notice, Recorded};
 use keyform_helpmaton::secrets::Hashing;
@@ -25,7 +25,12 @@ impl Api {
         let database = Database::in_memory();
         let token_keys = TokenKeys::secret(b"0123456789abcdef0123456789abcdef").unwrap();
         let options = ModelOptions::new().field_keys(Keyring::generate().unwrap());
-        let host = Host::on(database.clone()).with_options(options).with_token_keys(token_keys.clone());
+        // Attempts are counted on a clock that stands still, however long a test takes.
+        let throttle = Throttle::with_stopwatch(Arc::new(|| Duration::ZERO));
+        let host = Host::on(database.clone())
+            .with_options(options)
+            .with_token_keys(token_keys.clone())
+            .with_throttle(throttle);
         let settings =
             Settings { hashing: Hashing::with_log_n(2), notifier: Arc::new(told.clone()), ..Settings::default() };
         let models = Models::default();
@@ -93,5 +98,31 @@ fn a_newcomer_signs_in_opens_a_workspace_and_refreshes() {
     let (status, access) = api.post(None, "tokenForApiKey", &json!({ "apiKey": key["key"] }));
     assert_eq!(status, 200, "{access}");
     assert_eq!(api.post(access["accessToken"].as_str(), "myWorkspaces", &json!({})).0, 200);
+    api.running.stop();
+}
+
+#[test]
+fn an_address_is_mailed_five_times_however_it_is_spelled() {
+    let api = Api::start();
+    let ask = |email: &str| api.post(None, "requestSignIn", &json!({ "email": email })).0;
+    let statuses: Vec<u16> =
+        (0..50).map(|number| ask(["ada@example.com", "ADA@example.com", " ada@Example.com"][number % 3])).collect();
+    assert_eq!(statuses, [vec![200; 5], vec![429; 45]].concat());
+    assert_eq!(api.told.told("ada@example.com").len(), 5);
+    assert_eq!(ask("grace@example.com"), 200);
+    let sign_in = |token: &str| api.post(None, "signIn", &json!({ "email": "ada@example.com", "token": token }));
+    let guesses: Vec<u16> = (0..20).map(|number| sign_in(&format!("guess {number}")).0).collect();
+    assert_eq!(guesses, [vec![409; 10], vec![429; 10]].concat());
+    let (status, problem) = sign_in("one more guess");
+    assert_eq!((status, &problem["type"]), (429, &json!("urn:keyform:problem:throttled")));
+    api.running.stop();
+}
+
+#[test]
+fn tokens_of_invitations_are_guessed_within_limits() {
+    let api = Api::start();
+    let look = |number: usize| api.post(None, "invitation", &json!({ "token": format!("guess {number}") })).0;
+    let statuses: Vec<u16> = (0..120).map(look).collect();
+    assert_eq!(statuses, [vec![409; 100], vec![429; 20]].concat());
     api.running.stop();
 }

@@ -228,6 +228,7 @@ fn an_order_over_http_is_signed() {
         };
         let call = |signature: &str| FlowCall {
             caller: Claims::Claims(keyform::Attributes::new()),
+            client: keyform::server::Client::LOCAL,
             arguments: json!({
                 "orderId": "1", "workspaceId": office.workspace, "amount": 3_000_000_000_i64, "currency": "usd",
                 "signature": signature

@@ -24,6 +24,7 @@ use super::super::arguments;
 use super::super::problem::{self, Problem};
 use super::super::served::Served;
 use super::access::Access;
+use crate::client::Client;
 use crate::shared::Shared;
 
 type Socket = WebSocketStream<TokioIo<Upgraded>>;
@@ -47,6 +48,7 @@ pub(super) struct Session {
     shared: Arc<Shared>,
     served: Arc<Served>,
     access: Access,
+    client: Client,
     stopping: watch::Receiver<bool>,
     outbox: Outbox,
     /// By the number under which events come.
@@ -70,11 +72,12 @@ impl Session {
         shared: Arc<Shared>,
         served: Arc<Served>,
         access: Access,
+        client: Client,
         stopping: watch::Receiver<bool>,
     ) -> Self {
         let outbox = Outbox::new(shared.limits.live_buffer_bytes);
         let (reads, beginning) = (HashMap::new(), JoinSet::new());
-        Self { shared, served, access, stopping, outbox, reads, next_number: 1, beginning }
+        Self { shared, served, access, client, stopping, outbox, reads, next_number: 1, beginning }
     }
 
     /// Serves the client until one of both leaves.
@@ -211,6 +214,8 @@ impl Session {
         let pattern = Pattern::find(model, read).filter(|pattern| matches!(pattern, Pattern::Read(_)));
         let pattern = pattern.ok_or_else(|| Problem::new(problem::UNKNOWN_PATH, "the model has no such read"))?;
         let caller = self.access.caller(&self.shared.authentication, model, pattern)?;
+        // A read that guesses a secret does so live too.
+        self.served.attempt(pattern.name(), self.client, &caller)?;
         let arguments = arguments::of_object(model, pattern, given)?;
         let counts = matches!(pattern, Pattern::Read(read) if matches!(read.result, ReadResult::Count(..)));
         let call = Call { arguments, caller, cursor: None, token: None };

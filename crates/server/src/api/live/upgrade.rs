@@ -20,6 +20,7 @@ use super::super::answer::find;
 use super::super::problem::{self, Problem};
 use super::access::{self, Access};
 use super::session::Session;
+use crate::client::Client;
 use crate::reply::{self, Reply};
 use crate::request_id::RequestId;
 use crate::shared::Shared;
@@ -63,7 +64,7 @@ pub(crate) fn is_wanted(request: &Request<Incoming>) -> bool {
 pub(crate) fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> Reply {
     let id = RequestId::next();
     accept(shared, request, &id)
-        .unwrap_or_else(|problem| reply::model(problem.status(), problem.body(), true, problem.header, &id))
+        .unwrap_or_else(|problem| reply::model(problem.status(), problem.body(), true, problem.header(), &id))
 }
 
 fn accept(shared: &Arc<Shared>, mut request: Request<Incoming>, id: &RequestId) -> Result<Reply, Problem> {
@@ -85,8 +86,9 @@ fn accept(shared: &Arc<Shared>, mut request: Request<Incoming>, id: &RequestId) 
     let (access, named) = (Access::of(headers), access::names_protocol(headers));
     let upgrade = request.extensions_mut().remove::<Upgrade>();
     let upgrade = upgrade.ok_or_else(|| Problem::new(problem::INTERNAL, "the connection cannot be upgraded"))?;
+    let client = request.extensions().get::<Client>().copied().unwrap_or(Client::LOCAL);
+    let session = Session::new(shared.clone(), served, access, client, upgrade.stopping.clone());
     let upgraded = hyper::upgrade::on(request);
-    let session = Session::new(shared.clone(), served, access, upgrade.stopping.clone());
     let config = config(shared);
     upgrade.set(Box::pin(async move {
         match upgraded.await {

@@ -11,6 +11,7 @@ use keyform_language::surface::{Argument, Audience, CONFLICT, Pattern};
 use serde_json::{Map, Value, json};
 
 use super::flow::Flow;
+use super::served::Served;
 use crate::sigv4::in_path;
 
 /// The OpenAPI document of a model.
@@ -21,18 +22,22 @@ use crate::sigv4::in_path;
 /// ```
 #[must_use]
 pub fn openapi(checked: &Checked) -> Value {
-    with_flows(checked, &[])
+    document(checked, &[], &|_| false)
 }
 
-/// The OpenAPI document of a model and an application's flows.
-pub(super) fn with_flows(checked: &Checked, flows: &[Flow]) -> Value {
+/// The OpenAPI document of a model with its application's flows and limits.
+pub(super) fn of_served(served: &Served) -> Value {
+    document(served.checked(), served.flows(), &|pattern| served.is_limited(pattern))
+}
+
+fn document(checked: &Checked, flows: &[Flow], is_limited: &dyn Fn(&str) -> bool) -> Value {
     let model = &checked.model;
     let flow = |flow: &Flow| {
         (format!("/v1/{}/{}", in_path(&model.name), in_path(flow.name())), json!({ "post": flow_operation(flow) }))
     };
     let paths = Pattern::reachable(model).map(|pattern| {
         let path = format!("/v1/{}/{}", in_path(&model.name), in_path(pattern.name()));
-        (path, json!({ pattern.method().to_lowercase(): operation(checked, pattern) }))
+        (path, json!({ pattern.method().to_lowercase(): operation(checked, pattern, is_limited(pattern.name())) }))
     });
     let mut document = json!({
         "openapi": "3.1.0",
@@ -128,7 +133,7 @@ fn problem_schema() -> Value {
     })
 }
 
-fn operation(checked: &Checked, pattern: Pattern<'_>) -> Value {
+fn operation(checked: &Checked, pattern: Pattern<'_>, is_limited: bool) -> Value {
     let model = &checked.model;
     let mut operation = Map::new();
     operation.insert("operationId".to_owned(), pattern.name().into());
@@ -147,7 +152,11 @@ fn operation(checked: &Checked, pattern: Pattern<'_>) -> Value {
             operation.insert("requestBody".to_owned(), body(model, pattern));
         }
     }
-    operation.insert("responses".to_owned(), responses(checked, pattern));
+    let mut answers = responses(checked, pattern);
+    if is_limited {
+        answers["429"] = throttled();
+    }
+    operation.insert("responses".to_owned(), answers);
     operation.insert("security".to_owned(), security(model, pattern));
     Value::Object(operation)
 }
@@ -156,13 +165,18 @@ fn flow_operation(flow: &Flow) -> Value {
     let mut responses = Map::new();
     responses.insert("200".to_owned(), success(flow.answer().clone()));
     let plain = json!({ "$ref": "#/components/schemas/Problem" });
-    for (status, description) in
-        [("400", "An argument is wrong."), ("401", "The caller is not known."), ("403", "The caller may not do this.")]
-    {
+    for (status, description) in [
+        ("400", "An argument is wrong."),
+        ("401", "The caller is not known."),
+        ("403", "The caller may not do this."),
+        ("503", "The server has too much to do, or too many write this at once: try again."),
+        ("504", "The flow was stopped at its deadline; what it has written stays."),
+    ] {
         responses.insert(status.to_owned(), problem(description, plain.clone()));
     }
     let outcomes: Vec<String> = flow.refusals().iter().map(|name| (*name).to_owned()).collect();
     responses.insert("409".to_owned(), refusal(&outcomes));
+    responses.insert("429".to_owned(), throttled());
     responses.insert("default".to_owned(), problem("The server or its store failed.", plain));
     json!({
         "operationId": flow.name(),
@@ -278,6 +292,18 @@ fn success(schema: Value) -> Value {
 
 fn problem(description: &str, schema: Value) -> Value {
     json!({ "description": description, "content": { "application/problem+json": { "schema": schema } } })
+}
+
+/// Too many attempts.
+fn throttled() -> Value {
+    let mut throttled = problem("There were too many attempts.", json!({ "$ref": "#/components/schemas/Problem" }));
+    throttled["headers"] = json!({
+        "Retry-After": {
+            "description": "The seconds after which an attempt is allowed again.",
+            "schema": { "type": "integer", "minimum": 1 },
+        },
+    });
+    throttled
 }
 
 /// The refusals by name.

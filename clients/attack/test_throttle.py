@@ -1,0 +1,253 @@
+"""Guesses of passwords, tokens and invite codes, and floods of mails: limited per account and per client address."""
+
+import http.client
+import json
+import re
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+PASSWORD = "correct horse battery"
+
+
+def send(server, flow, arguments, source="127.0.0.1", token=None, method="POST"):
+    """Calls a flow or a pattern from a client address of its own; returns status, Retry-After and body."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60, source_address=(source, 0))
+    try:
+        headers = {"Content-Type": "application/json"}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        body = json.dumps(arguments) if method == "POST" else None
+        connection.request(method, f"/v1/{flow}", body, headers)
+        response = connection.getresponse()
+        content = response.read()
+        retry = response.getheader("Retry-After")
+        return response.status, retry, json.loads(content) if content else None
+    finally:
+        connection.close()
+
+
+def register(server, name, source="127.0.0.9"):
+    who = {"email": f"{name}@example.com", "username": name, "password": PASSWORD}
+    status, _, session = send(server, "discord/register", who, source)
+    assert status == 200, session
+    return session["token"]
+
+
+def log_in(server, name, password, source="127.0.0.1"):
+    return send(server, "discord/logIn", {"email": f"{name}@example.com", "password": password}, source)
+
+
+def assert_throttled(answer):
+    status, retry, problem = answer
+    assert status == 429, answer
+    assert int(retry) >= 1, answer
+    assert problem["type"] == "urn:keyform:problem:throttled" and problem["status"] == 429, answer
+
+
+def test_password_guesses_are_few(serve):
+    server = serve("--in-memory")
+    register(server, "ada")
+    statuses = [log_in(server, "ada", f"wrong guess {number}")[0] for number in range(150)]
+    # Ten at once, and two a minute while the test runs.
+    assert statuses[:10] == [409] * 10
+    assert statuses.count(409) <= 14, statuses
+    assert_throttled(log_in(server, "ada", PASSWORD))
+    # The owner, at another address, is not locked out; and spelling makes no other account.
+    assert log_in(server, "ada", PASSWORD, "127.0.0.2")[0] == 200
+    assert_throttled(log_in(server, " ADA", "wrong guess"))
+
+
+def test_concurrent_guesses_do_not_slip_through(serve):
+    server = serve("--in-memory")
+    register(server, "ada")
+    with ThreadPoolExecutor(64) as pool:
+        answers = list(pool.map(lambda number: log_in(server, "ada", f"wrong guess {number}"), range(64)))
+    statuses = [status for status, _, _ in answers]
+    assert set(statuses) <= {409, 429}, statuses
+    assert statuses.count(409) <= 14, statuses
+
+
+def test_many_addresses_share_the_limit_of_the_account(serve):
+    server = serve("--in-memory")
+    register(server, "ada")
+    begin = time.monotonic()
+    statuses = [log_in(server, "ada", "wrong guess", f"127.0.1.{number % 100 + 1}")[0] for number in range(100)]
+    allowed = 20 + (time.monotonic() - begin) / 10 + 1
+    assert statuses.count(409) <= allowed, statuses
+
+
+def test_a_success_resets_nothing(serve):
+    server = serve("--in-memory")
+    register(server, "eve")
+    register(server, "ada")
+    statuses = []
+    for number in range(40):
+        statuses.append(log_in(server, "ada", f"wrong guess {number}")[0])
+        log_in(server, "eve", PASSWORD)
+    assert statuses.count(409) <= 14, statuses
+
+
+def test_who_waits_as_told_gets_through(serve):
+    server = serve("--in-memory")
+    register(server, "ada")
+    while (answer := log_in(server, "ada", "wrong guess"))[0] != 429:
+        pass
+    assert_throttled(answer)
+    assert int(answer[1]) <= 30
+    time.sleep(int(answer[1]))
+    assert log_in(server, "ada", PASSWORD)[0] == 200
+
+
+def test_a_throttled_guess_costs_no_hash(serve):
+    """A hash takes tens of milliseconds of a processor; a thousand refusals take less than a hundred hashes would."""
+    server = serve("--in-memory")
+    register(server, "ada")
+    while log_in(server, "ada", "wrong guess")[0] != 429:
+        pass
+    begin, refused = cpu_seconds(server), 0
+    for _ in range(1000):
+        refused += log_in(server, "ada", "wrong guess")[0] == 429
+    assert refused >= 990
+    assert cpu_seconds(server) - begin < 100 * hash_seconds(server)
+
+
+def cpu_seconds(server):
+    with open(f"/proc/{server.process.pid}/stat") as stat:
+        fields = stat.read().rsplit(") ", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def hash_seconds(server):
+    """The processor time of one log-in with a hash, of accounts that no one has guessed yet."""
+    begin = cpu_seconds(server)
+    for number in range(10):
+        assert log_in(server, f"stranger{number}", "wrong guess", "127.0.0.77")[0] == 409
+    return (cpu_seconds(server) - begin) / 10
+
+
+def test_invite_codes_are_not_guessed(serve):
+    server = serve("--in-memory")
+    token = register(server, "ada")
+    statuses = [
+        send(server, "discord/joinByInvite", {"inviteCode": f"guess{number:05}"}, token=token)[0] for number in range(100)
+    ]
+    assert statuses[:20] == [409] * 20
+    assert statuses.count(409) <= 30, statuses
+    # Reading an invite needs no account: the client address is what is counted.
+    begin = time.monotonic()
+    answers = [
+        send(server, f"discord/inviteByCode?inviteCode=guess{number:05}", None, "127.0.0.3", method="GET")
+        for number in range(300)
+    ]
+    assert sum(status == 200 for status, _, _ in answers) <= 100 + (time.monotonic() - begin) + 1
+    assert_throttled(next(answer for answer in answers if answer[0] == 429))
+
+
+def test_live_reads_guess_no_invite_codes(serve):
+    """A subscription to a read answers what the read would: it counts as a guess."""
+    server = serve("--in-memory")
+    begin, pages, refused = time.monotonic(), 0, 0
+    for connection in range(3):
+        with live(server, "discord") as connected:
+            for number in range(60):
+                read = {"type": "subscribe", "id": str(number), "read": "inviteByCode"}
+                send_text(connected, {**read, "arguments": {"inviteCode": f"guess{connection}{number:04}"}})
+            for _ in range(60):
+                answer = receive_text(connected)
+                pages += answer["type"] == "page"
+                refused += answer.get("code") == "throttled"
+    assert pages <= 100 + (time.monotonic() - begin) + 1, pages
+    assert refused == 180 - pages, (pages, refused)
+
+
+def live(server, model):
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+    handshake = (
+        f"GET /v1/{model}/live HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+    connection.sendall(handshake.encode())
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        head += exactly(connection, 1)
+    assert b" 101 " in head, head
+    return connection
+
+
+def send_text(connection, message):
+    """A masked text frame of up to 64 KB; a mask of zeros changes nothing."""
+    content = json.dumps(message).encode()
+    connection.sendall(b"\x81" + bytes([0x80 | 126]) + len(content).to_bytes(2, "big") + bytes(4) + content)
+
+
+def receive_text(connection):
+    while True:
+        kind, length = exactly(connection, 2)
+        if length >= 126:
+            length = int.from_bytes(exactly(connection, 2 if length == 126 else 8), "big")
+        content = exactly(connection, length)
+        if kind == 0x81:
+            return json.loads(content)
+
+
+def exactly(connection, count):
+    content = b""
+    while len(content) < count:
+        part = connection.recv(count - len(content))
+        assert part, "the connection was closed"
+        content += part
+    return content
+
+
+def test_an_address_is_not_flooded_with_mails(serve):
+    server = serve("--in-memory")
+    spellings = ["ada@example.com", "ADA@example.com", " ada@Example.com "]
+    answers = [send(server, "helpmaton/requestSignIn", {"email": spellings[number % 3]}) for number in range(200)]
+    sent = sum(status == 200 for status, _, _ in answers)
+    assert 5 <= sent <= 6, [status for status, _, _ in answers]
+    assert_throttled(answers[-1])
+    # Nor by many clients, and others still get theirs.
+    answers = [send(server, "helpmaton/requestSignIn", {"email": spellings[0]}, f"127.0.2.{number + 1}") for number in range(50)]
+    assert sum(status == 200 for status, _, _ in answers) <= 1
+    assert send(server, "helpmaton/requestSignIn", {"email": "grace@example.com"})[0] == 200
+
+
+def test_sign_in_tokens_and_keys_are_not_guessed(serve):
+    server = serve("--in-memory")
+    guess = {"email": "ada@example.com", "token": "0" * 64}
+    statuses = [send(server, "helpmaton/signIn", guess)[0] for _ in range(100)]
+    assert statuses.count(409) <= 16, statuses
+    begin = time.monotonic()
+    statuses = [
+        send(server, "helpmaton/acceptInvitationAsGuest", {"token": f"{number:064}"}, "127.0.0.4")[0] for number in range(300)
+    ]
+    assert statuses.count(409) <= 100 + (time.monotonic() - begin) + 1, statuses
+
+
+def test_a_flood_of_made_up_keys_grows_nothing_and_resets_nothing(serve):
+    server = serve("--in-memory")
+    register(server, "ada")
+    while log_in(server, "ada", "wrong guess")[0] != 429:
+        pass
+    before = server.resident_bytes()
+
+    def ask(number):
+        email = f"made-up-{number}@example.com"
+        return send(server, "helpmaton/signIn", {"email": email, "token": "0"}, f"127.{number % 200 + 1}.0.{number // 200 % 200 + 1}")[0]
+
+    with ThreadPoolExecutor(16) as pool:
+        statuses = list(pool.map(ask, range(4000)))
+    assert set(statuses) <= {409, 429}, set(statuses)
+    # The table is part of the process from the start; what grows is what requests need anyway.
+    assert server.resident_bytes() - before < 48 * 1024 * 1024
+    assert_throttled(log_in(server, "ada", PASSWORD))
+
+
+def test_the_openapi_document_says_so(serve):
+    server = serve("--in-memory")
+    document = server.request("GET", "/v1/discord/openapi.json").json
+    for path, method in [("logIn", "post"), ("joinByInvite", "post"), ("inviteByCode", "get")]:
+        responses = document["paths"][f"/v1/discord/{path}"][method]["responses"]
+        assert re.search("attempts", responses["429"]["description"])
+        assert "Retry-After" in responses["429"]["headers"]

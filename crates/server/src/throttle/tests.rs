@@ -1,0 +1,179 @@
+//! The laws of the limits, on a clock that the test moves.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use proptest::prelude::*;
+
+use super::*;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// A clock that stands still until it is moved.
+#[derive(Clone, Default)]
+struct Hand(Arc<AtomicU64>);
+
+impl Hand {
+    fn throttle(&self) -> Throttle {
+        let hand = self.clone();
+        Throttle::with_stopwatch(Arc::new(move || Duration::from_micros(hand.0.load(Ordering::Relaxed))))
+    }
+
+    fn advance(&self, by: Duration) {
+        self.0.fetch_add(micros(by), Ordering::Relaxed);
+    }
+}
+
+fn client(number: u32) -> Client {
+    Client::from(IpAddr::V4(Ipv4Addr::from(number)))
+}
+
+fn log_in() -> Attempts {
+    Attempts {
+        kind: "logIn",
+        per_client: Rate::new(100, SECOND),
+        per_account: Some(Rate::new(20, 10 * SECOND)),
+        per_account_and_client: Some(Rate::new(5, 30 * SECOND)),
+    }
+}
+
+fn allowed(throttle: &Throttle, attempts: &Attempts, client: Client, account: &str, tries: usize) -> usize {
+    (0..tries).filter(|_| throttle.attempt(attempts, client, Some(account.as_bytes())).is_ok()).count()
+}
+
+#[test]
+fn who_waits_as_long_as_told_gets_through_once() {
+    let hand = Hand::default();
+    let throttle = hand.throttle();
+    assert_eq!(allowed(&throttle, &log_in(), client(1), "ada", 150), 5);
+    let refused = throttle.attempt(&log_in(), client(1), Some(b"ada")).expect_err("refused");
+    assert_eq!(refused.retry_after_secs(), 30);
+    hand.advance(Duration::from_secs(refused.retry_after_secs()) - Duration::from_micros(1));
+    assert_eq!(allowed(&throttle, &log_in(), client(1), "ada", 10), 0);
+    hand.advance(Duration::from_micros(1));
+    assert_eq!(allowed(&throttle, &log_in(), client(1), "ada", 10), 1);
+}
+
+#[test]
+fn a_stranger_who_guesses_does_not_lock_the_owner_out() {
+    let hand = Hand::default();
+    let throttle = hand.throttle();
+    for _ in 0..100 {
+        allowed(&throttle, &log_in(), client(1), "ada", 50);
+        assert_eq!(allowed(&throttle, &log_in(), client(2), "ada", 1), 1);
+        hand.advance(30 * SECOND);
+    }
+}
+
+#[test]
+fn many_strangers_together_have_the_limit_of_the_account() {
+    let throttle = Hand::default().throttle();
+    let through: usize = (0..60).map(|number| allowed(&throttle, &log_in(), client(number), "ada", 5)).sum();
+    assert_eq!(through, 20);
+}
+
+#[test]
+fn one_client_with_many_accounts_has_the_limit_of_the_client() {
+    let throttle = Hand::default().throttle();
+    let through: usize =
+        (0..1000).map(|number| allowed(&throttle, &log_in(), client(1), &format!("user {number}"), 1)).sum();
+    assert_eq!(through, 100);
+    assert_eq!(allowed(&throttle, &log_in(), client(2), "user 1", 1), 1);
+}
+
+#[test]
+fn kinds_of_attempts_are_counted_apart() {
+    let throttle = Hand::default().throttle();
+    let mail = Attempts { kind: "mail", ..log_in() };
+    assert_eq!(allowed(&throttle, &log_in(), client(1), "ada", 10), 5);
+    assert_eq!(allowed(&throttle, &mail, client(1), "ada", 10), 5);
+}
+
+#[test]
+fn a_flood_of_other_keys_resets_nothing_and_blocks_few() {
+    let throttle = Hand::default().throttle();
+    let wide = Attempts { per_client: Rate::new(u32::MAX, Duration::from_micros(1)), ..log_in() };
+    assert_eq!(allowed(&throttle, &wide, client(1), "ada", 10), 5);
+    for number in 0..200_000_u32 {
+        let account = format!("made-up-{number}");
+        // Whether a made-up key gets through does not matter here.
+        let _ = throttle.attempt(&wide, client(number + 10), Some(account.as_bytes()));
+    }
+    assert_eq!(allowed(&throttle, &wide, client(1), "ada", 10), 0);
+    assert_eq!(throttle.cells().0.len() * size_of::<u64>(), 1024 * 1024);
+}
+
+#[test]
+fn a_thousand_exhausted_accounts_leave_the_others_alone() {
+    let throttle = Hand::default().throttle();
+    for number in 0..1000 {
+        let account = format!("guessed-{number}");
+        for at in 0..4 {
+            allowed(&throttle, &log_in(), client(number * 4 + at), &account, 5);
+        }
+    }
+    let free = (0..1000)
+        .filter(|number| allowed(&throttle, &log_in(), client(9_000_000 + number), &number.to_string(), 1) == 1);
+    assert!(free.count() >= 998);
+}
+
+#[test]
+fn attempts_at_the_same_time_do_not_slip_through() {
+    let throttle = Hand::default().throttle();
+    let through = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..64 {
+            scope.spawn(|| through.fetch_add(allowed(&throttle, &log_in(), client(1), "ada", 3), Ordering::Relaxed));
+        }
+    });
+    assert_eq!(through.into_inner(), 5);
+}
+
+#[test]
+fn rates_of_no_attempts_and_no_time_do_not_break() {
+    let throttle = Hand::default().throttle();
+    let odd = |rate| Attempts { kind: "odd", per_client: rate, per_account: None, per_account_and_client: None };
+    assert_eq!(allowed(&throttle, &odd(Rate::new(0, SECOND)), client(1), "", 5), 1);
+    assert_eq!(allowed(&throttle, &odd(Rate::new(1, Duration::ZERO)), client(2), "", 5), 5);
+    assert_eq!(allowed(&throttle, &odd(Rate::new(u32::MAX, Duration::MAX)), client(3), "", 5), 5);
+}
+
+proptest! {
+    /// In any stretch of time a key gets at most its burst and one for each period of the stretch, whatever others do; and a refused attempt that
+    /// waits as long as it is told is the next to get through.
+    #[test]
+    fn no_key_exceeds_its_rate(steps in proptest::collection::vec((0..4_u32, 0..4_u8, 0..20_000_u64), 1..300)) {
+        let hand = Hand::default();
+        let throttle = hand.throttle();
+        let attempts = Attempts {
+            kind: "any",
+            per_client: Rate::new(8, SECOND),
+            per_account: Some(Rate::new(6, 2 * SECOND)),
+            per_account_and_client: Some(Rate::new(3, 5 * SECOND)),
+        };
+        let mut passed: HashMap<(Option<u8>, Option<u32>), Vec<Duration>> = HashMap::new();
+        for (who, account, pause) in steps {
+            hand.advance(Duration::from_millis(pause) / 4);
+            let now = (throttle.0.stopwatch)();
+            if throttle.attempt(&attempts, client(who), Some(&[account])).is_ok() {
+                for key in [(None, Some(who)), (Some(account), None), (Some(account), Some(who))] {
+                    passed.entry(key).or_default().push(now);
+                }
+            }
+        }
+        for ((account, who), times) in passed {
+            let (burst, every) = match (account, who) {
+                (None, _) => (8, SECOND),
+                (_, None) => (6, 2 * SECOND),
+                _ => (3, 5 * SECOND),
+            };
+            for (at, begin) in times.iter().enumerate() {
+                for (count, end) in times[at..].iter().enumerate() {
+                    let periods = (*end - *begin).as_micros() / every.as_micros();
+                    prop_assert!(count as u128 + 1 <= burst + periods);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! How often something may be tried: per client, and more strictly per account. See `docs/security.md`.
+
+use std::time::Duration;
+
+use keyform::server::{Attempts, Client, Rate, Throttled};
+
+use crate::Helpmaton;
+
+/// Generous, since the clients behind one proxy are one client.
+const PER_CLIENT: Rate = Rate::new(100, Duration::from_secs(1));
+
+/// Mails with a token to sign in with. The account is the address that is mailed to: a stranger who uses its limit up has its owner mailed the tokens.
+pub(crate) const MAIL: Attempts = Attempts {
+    kind: "helpmaton mail",
+    per_client: Rate::new(100, Duration::from_secs(2)),
+    per_account: Some(Rate::new(5, Duration::from_secs(300))),
+    per_account_and_client: None,
+};
+
+/// Invitations to one address. They are counted apart from sign-ins: who invites an address must not keep it from signing in.
+pub(crate) const INVITED: Attempts = Attempts { kind: "helpmaton invited", ..MAIL };
+
+/// Invitations that one owner mails, whatever the addresses.
+pub(crate) const INVITER: Attempts = Attempts {
+    kind: "helpmaton inviter",
+    per_client: PER_CLIENT,
+    per_account: Some(Rate::new(50, Duration::from_secs(30))),
+    per_account_and_client: None,
+};
+
+/// Sign-ins with a mailed token.
+pub(crate) const SIGN_IN: Attempts = Attempts {
+    kind: "helpmaton sign-in",
+    per_client: PER_CLIENT,
+    per_account: Some(Rate::new(20, Duration::from_secs(10))),
+    per_account_and_client: Some(Rate::new(10, Duration::from_secs(30))),
+};
+
+/// Guesses of the token of an invitation. The account is the caller's, where there is one.
+pub(crate) const INVITATION: Attempts = Attempts {
+    kind: "helpmaton invitation",
+    per_client: PER_CLIENT,
+    per_account: Some(Rate::new(20, Duration::from_secs(10))),
+    per_account_and_client: None,
+};
+
+/// Guesses of what has 256 random bits and names no account: refresh tokens, API keys, and the shop's signature. The limit bounds what proving one
+/// costs, and must not stop many users behind one proxy.
+pub(crate) const KEY: Attempts = Attempts {
+    kind: "helpmaton key",
+    per_client: Rate::new(300, Duration::from_millis(100)),
+    per_account: None,
+    per_account_and_client: None,
+};
+
+impl Helpmaton {
+    /// Counts an attempt, before it costs a read, a hash or a mail. Of an address, spaces around it and upper case are not another account.
+    pub(crate) fn attempt(&self, kind: &Attempts, client: Client, account: Option<&str>) -> Result<(), Throttled> {
+        let account = account.map(|text| text.trim().to_lowercase());
+        self.host().throttle().attempt(kind, client, account.as_deref().map(str::as_bytes))
+    }
+}
