@@ -213,7 +213,7 @@ pub(super) fn problem_of(error: FlowError, model: &keyform_model::schema::Model)
         FlowError::Refused { outcome, detail } => Problem::refused(outcome, detail),
         FlowError::Arguments(detail) => Problem::new(problem::ARGUMENTS, detail),
         FlowError::Forbidden => Problem::of(RunError::Forbidden, model),
-        FlowError::Failed(error) => Problem::of(error, model),
+        FlowError::Failed(error) => Problem::of_flow(error, model),
         FlowError::Broken(why) => {
             tracing::error!(model = model.name, "a flow broke: {why}");
             Problem::new(problem::INTERNAL, "the flow could not be completed")

@@ -63,7 +63,12 @@ impl Problem {
         Self { outcome: Some(outcome), ..Self::new(REFUSED, detail) }
     }
 
-    /// What a runner's error is to a caller. Items come without their secret fields.
+    /// The problem of an error in a flow. A flow calls patterns in its own name, so the item of a refusal is not the caller's to see.
+    pub(super) fn of_flow(error: RunError, model: &Model) -> Self {
+        Self { item: None, ..Self::of(error, model) }
+    }
+
+    /// The problem of a runner's error. The runner has left out items that the caller may not read; secret fields are left out here.
     pub(super) fn of(error: RunError, model: &Model) -> Self {
         let detail = error.to_string();
         let item = |found: &Option<Box<Found>>| found.as_ref().map(|found| Box::new(json::found(model, found)));
