@@ -27,13 +27,13 @@ pub(crate) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> R
         (&Method::POST, "/") if shared.operations => endpoint::answer(&shared, request).await,
         _ if api::live::is_wanted(&request) => api::live::answer(&shared, request),
         (_, path) if path == "/v1" || path.starts_with("/v1/") => api::answer(&shared, request).await,
-        _ => other(&shared, &request),
+        _ => other(&shared, &request).await,
     };
     Ok(if shared.is_stopping() { reply::closing(reply) } else { reply })
 }
 
 /// Answers what is no operation.
-fn other(shared: &Shared, request: &Request<Incoming>) -> Reply {
+async fn other(shared: &Shared, request: &Request<Incoming>) -> Reply {
     let asks = matches!(*request.method(), Method::GET | Method::HEAD);
     match request.uri().path() {
         "/" if !shared.operations => reply::refusal(
@@ -42,7 +42,7 @@ fn other(shared: &Shared, request: &Request<Incoming>) -> Reply {
         ),
         "/" if asks => reply::text(StatusCode::OK, format!("healthy: dynamodb.{}.amazonaws.com \n", shared.region)),
         "/healthz" if asks => reply::text(StatusCode::OK, "ok\n".to_owned()),
-        "/readyz" if asks => readiness(shared),
+        "/readyz" if asks => readiness(shared).await,
         "/metrics" if asks => reply::figures(shared.metrics.page(shared)),
         "/" => reply::method_refusal("This path takes POST with an X-Amz-Target header, or GET", "GET, HEAD, POST"),
         "/healthz" | "/readyz" | "/metrics" => reply::method_refusal("This path takes GET only", "GET, HEAD"),
@@ -53,8 +53,8 @@ fn other(shared: &Shared, request: &Request<Incoming>) -> Reply {
     }
 }
 
-fn readiness(shared: &Shared) -> Reply {
-    match shared.ready() {
+async fn readiness(shared: &Shared) -> Reply {
+    match shared.ready().await {
         Ok(()) => reply::text(StatusCode::OK, "ready\n".to_owned()),
         Err(reason) => reply::text(StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {reason}\n")),
     }

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use keyform_core::execute::BoxFuture;
+
 use crate::api::{Models, TokenKeys};
 use crate::credentials::Credentials;
 use crate::metrics::Figure;
@@ -18,6 +20,11 @@ pub trait Probe: Send + Sync {
     /// The store refuses operations.
     fn ready(&self) -> Result<(), String> {
         Ok(())
+    }
+
+    /// The same for a store that has to be asked. It answers within a second, so that a probe of the readiness does not time out itself.
+    fn check(&self) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(std::future::ready(self.ready()))
     }
 
     /// Figures for `/metrics`.

@@ -83,11 +83,14 @@ impl Shared {
     }
 
     /// Why no new work should be sent here, if so.
-    pub(crate) fn ready(&self) -> Result<(), String> {
+    pub(crate) async fn ready(&self) -> Result<(), String> {
         if self.is_stopping() {
             return Err("the server is stopping".to_owned());
         }
-        self.probe.as_ref().map_or(Ok(()), |probe| probe.ready())
+        match &self.probe {
+            Some(probe) => probe.check().await,
+            None => Ok(()),
+        }
     }
 }
 

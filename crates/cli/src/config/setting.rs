@@ -57,7 +57,7 @@ const TEXT: &str = "a text";
 
 /// All settings, in the order of the help.
 #[rustfmt::skip]
-pub(crate) const SETTINGS: [Setting; 28] = settings! {
+pub(crate) const SETTINGS: [Setting; 31] = settings! {
     host, "ADDRESS", "The address or host name to listen on [default: 127.0.0.1]", TEXT, text;
     port, "PORT", "The port to listen on; 0 takes a free one [default: 8000]", "a port: a number from 0 to 65535", number;
     data, "DIRECTORY", "The data directory, made when it is not there [default: ./keyform-data]", "a directory", path;
@@ -74,6 +74,9 @@ pub(crate) const SETTINGS: [Setting; 28] = settings! {
     endpoint_url, "URL", "With --store dynamodb: an endpoint that is not AWS's own", "a URL", some_text;
     profile, "PROFILE", "With --store dynamodb: the profile of the AWS configuration", TEXT, some_text;
     without_transactions, "", "The store has no transactions: writes that need one are refused", SWITCH, switch;
+    store_connect_timeout, "TIME", "With --store dynamodb: how long a connection may take [default: 3s]", DURATION, duration;
+    store_request_timeout, "TIME", "With --store dynamodb: how long the store may take for an answer before it is asked again or given up [default: 10s]", DURATION, duration;
+    store_deadline, "TIME", "With --store dynamodb: how long a request may take with all its attempts [default: 30s]", DURATION, duration;
     region, "REGION", "The region of DynamoDB; of a data directory, the one in ARNs and signatures [default: us-east-1]", "a region such as us-east-1", region;
     ttl_sweep_interval, "TIME", "How often expired items are looked for [default: 1s]", DURATION, duration;
     workers, "NUMBER", "How many threads serve connections [default: one for each core, 8 at most]", COUNT, some_count;

@@ -1,6 +1,7 @@
 //! What went wrong, as `application/problem+json` (RFC 9457).
 
 use keyform_core::ErrorCode;
+use keyform_core::error::Detail;
 use keyform_model::run::{Found, RunError, json};
 use keyform_model::schema::Model;
 use serde_json::{Map, Value};
@@ -38,6 +39,7 @@ pub(super) const NOT_RUNNABLE: Sort = &("not-runnable", 501, "The store cannot r
 pub(super) const BUSY: Sort = &("busy", 503, "Too many write this at once");
 pub(super) const INTERNAL: Sort = &("internal", 500, "The server failed");
 pub(super) const UNKNOWN: Sort = &("outcome-unknown", 504, "Nobody knows whether the write was applied");
+pub(super) const UNAVAILABLE: Sort = &("unavailable", 503, "The store does not answer");
 pub(super) const STORE: Sort = &("store", 502, "The store failed");
 
 impl Problem {
@@ -91,6 +93,13 @@ impl Problem {
             RunError::Store(failed) if failed.code() == ErrorCode::ResourceNotFound => {
                 tracing::error!(model = model.name, "a table or an index is missing: {}", failed.message());
                 Self::new(NOT_RUNNABLE, "a table or an index of the model is missing in the store")
+            }
+            // No write is among these: one that may have been applied is `Unknown`.
+            RunError::Store(failed) if *failed.detail() == Detail::NoAnswer => {
+                tracing::error!(model = model.name, "{}", failed.message());
+                let unavailable =
+                    Self::new(UNAVAILABLE, "the store did not answer in time; nothing was applied: try again");
+                unavailable.with_header("retry-after", "2")
             }
             RunError::Store(failed) => {
                 tracing::error!(model = model.name, code = failed.code().name(), "{}", failed.message());
