@@ -8,6 +8,7 @@ use keyform_live::read::Live;
 use tokio::sync::Semaphore;
 
 use crate::api::{Authentication, Models};
+use crate::body::Budget;
 use crate::metrics::Metrics;
 use crate::settings::{Limits, Probe, Settings, Timeouts};
 use crate::sigv4::Verifier;
@@ -28,25 +29,38 @@ pub(crate) struct Shared {
     /// What clients follow.
     pub(crate) live: Live,
     pub(crate) metrics: Metrics,
-    /// One for each large body that may be in memory.
-    pub(crate) large_bodies: Arc<Semaphore>,
+    /// The memory for large bodies.
+    pub(crate) large_bodies: Budget,
+    /// One for each packed body that may be measured at a time.
+    pub(crate) measuring: Semaphore,
     stopping: AtomicBool,
     connections: AtomicUsize,
 }
 
 impl Shared {
     pub(crate) fn new(settings: Settings, execute: Arc<dyn Execute>, probe: Option<Arc<dyn Probe>>) -> Self {
-        let Settings { region, credentials, limits, timeouts, clock, operations, models, token_keys, live, .. } =
-            settings;
+        let Settings {
+            region,
+            credentials,
+            limits,
+            timeouts,
+            clock,
+            operations,
+            models,
+            token_keys,
+            live,
+            workers,
+            ..
+        } = settings;
         let authentication = Authentication::new(token_keys, clock.clone());
         if models.have_given() {
             authentication.announce();
         }
         let verifier = (!credentials.is_empty()).then(|| Verifier::new(credentials, region.clone(), clock));
         let (stopping, connections) = (AtomicBool::new(false), AtomicUsize::new(0));
-        let large_bodies = Arc::new(Semaphore::new(limits.large_bodies_max.clamp(1, Semaphore::MAX_PERMITS)));
         Self {
-            large_bodies,
+            large_bodies: Budget::of(limits.large_bodies_bytes_max),
+            measuring: Semaphore::new(workers.clamp(1, Semaphore::MAX_PERMITS)),
             execute,
             region,
             operations,

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use hyper::body::Incoming;
 use hyper::http::request::Parts;
 use hyper::{Method, Request};
+use keyform_core::ErrorCode;
 use keyform_model::run::{Call, Caller, json};
 use keyform_model::surface::{Audience, Pattern};
 use serde_json::{Value, json};
@@ -212,9 +213,12 @@ async fn run_flow(
 
 async fn read_body(shared: &Arc<Shared>, head: &Parts, body: Incoming) -> Result<Body, Problem> {
     arguments::check_content_type(&head.headers)?;
-    let body = body::read(body, shared).await.map_err(|error| unread(&error))?;
+    let body = body::read(&head.headers, body, shared).await.map_err(|error| unread(&error))?;
     let body = body::unpack(&head.headers, body, shared).await;
-    body.map_err(|error| Problem::new(problem::BODY, error.message()))
+    body.map_err(|error| match error.code() {
+        ErrorCode::RequestTooLarge => unread(&BodyError::TooLarge),
+        _ => Problem::new(problem::BODY, error.message()),
+    })
 }
 
 fn idempotency_key(head: &Parts) -> Result<Option<&str>, Problem> {
