@@ -49,7 +49,7 @@ impl Remote {
             .set_request_items(Some(tables))
             .set_return_consumed_capacity(capacity::wanted(batch.return_capacity))
             .set_return_item_collection_metrics(capacity::metrics_wanted(batch.return_metrics));
-        let output = request.send().await.map_err(failure::told)?;
+        let output = request.send().await.map_err(failure::told_of_write)?;
         let undone = output.unprocessed_items.unwrap_or_default().into_iter();
         Ok(Output::BatchWriteItem(BatchWriteItemOutput {
             unprocessed: undone

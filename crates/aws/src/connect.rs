@@ -1,4 +1,4 @@
-//! The connection: where the store is, and who asks.
+//! The connection: where the store is, who asks, and how long an answer may take.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,9 +6,11 @@ use std::time::Duration;
 use aws_config::{BehaviorVersion, Region};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::client::Waiters;
+use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use keyform_core::Error;
 
 use crate::failure;
+use crate::trust::{self, TrustError};
 
 /// The region when an endpoint is given and nothing else names one: an endpoint of one's own has none.
 const REGION_OF_ENDPOINTS: &str = "us-east-1";
@@ -31,6 +33,36 @@ pub struct Options {
     pub profile: Option<String>,
     /// The credentials.
     pub credentials: Option<Credentials>,
+    /// The longest waits.
+    pub timeouts: Timeouts,
+}
+
+/// The longest waits. They bound every request, those to the streams endpoint included: a store that accepts connections and never answers
+/// fails a call instead of holding it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For a connection, its TLS handshake included.
+    pub connect: Duration,
+    /// For the answer to one attempt of a request.
+    pub request: Duration,
+    /// For a request with all its attempts and the pauses between them.
+    pub deadline: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self { connect: Duration::from_secs(3), request: Duration::from_secs(10), deadline: Duration::from_secs(30) }
+    }
+}
+
+impl From<Timeouts> for TimeoutConfig {
+    fn from(timeouts: Timeouts) -> Self {
+        Self::builder()
+            .connect_timeout(timeouts.connect)
+            .operation_attempt_timeout(timeouts.request)
+            .operation_timeout(timeouts.deadline)
+            .build()
+    }
 }
 
 /// An access key.
@@ -52,15 +84,24 @@ impl fmt::Debug for Credentials {
 impl Remote {
     /// Reads the configuration. Nothing is sent yet: a wrong address, region or key shows at the first operation.
     ///
+    /// If `AWS_CA_BUNDLE` is set, the certificates in that file are trusted instead of those of the operating system, as with the AWS command line.
+    ///
     /// ```no_run
     /// use keyform_aws::{Options, Remote};
     ///
-    /// # async fn example() {
-    /// let remote = Remote::connect(Options { region: Some("eu-central-1".to_owned()), ..Options::default() }).await;
+    /// # async fn example() -> Result<(), keyform_aws::TrustError> {
+    /// let remote = Remote::connect(Options { region: Some("eu-central-1".to_owned()), ..Options::default() }).await?;
+    /// # Ok(())
     /// # }
     /// ```
-    pub async fn connect(options: Options) -> Self {
-        let mut loader = aws_config::defaults(BehaviorVersion::latest());
+    ///
+    /// # Errors
+    /// The file that `AWS_CA_BUNDLE` names cannot be read or has no usable certificate.
+    pub async fn connect(options: Options) -> Result<Self, TrustError> {
+        let mut loader = aws_config::defaults(BehaviorVersion::latest()).timeout_config(options.timeouts.into());
+        if let Some(client) = trust::client()? {
+            loader = loader.http_client(client);
+        }
         if let Some(profile) = options.profile {
             loader = loader.profile_name(profile);
         }
@@ -82,10 +123,10 @@ impl Remote {
             builder = builder.region(Region::from_static(REGION_OF_ENDPOINTS));
             streams = streams.region(Region::from_static(REGION_OF_ENDPOINTS));
         }
-        Self {
+        Ok(Self {
             client: Client::from_conf(builder.build()),
             streams: aws_sdk_dynamodbstreams::Client::from_conf(streams.build()),
-        }
+        })
     }
 
     /// Waits until a table that was made or changed can be used.

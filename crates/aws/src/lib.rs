@@ -3,7 +3,7 @@
 //!
 //! The life of an operation:
 //!
-//! 1. [`Remote::connect`] has read the usual AWS environment and profile; nothing is sent before the first operation.
+//! 1. [`Remote::connect`] has read the usual AWS environment and profile, and `trust` the certificates; nothing is sent before the first operation.
 //! 2. `execute` picks the request by the operation's kind.
 //! 3. `item`, `read`, `batch`, `transaction`, `table`, `update_table`, `resource` and `stream` fill in the SDK's request: `expressions` prints parsed expressions with
 //!    placeholders, `value` turns values into the SDK's.
@@ -26,7 +26,9 @@ mod resource;
 mod stream;
 mod table;
 mod transaction;
+mod trust;
 mod update_table;
 pub mod value;
 
-pub use connect::{Credentials, Options, Remote};
+pub use connect::{Credentials, Options, Remote, Timeouts};
+pub use trust::TrustError;

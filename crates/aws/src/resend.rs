@@ -6,7 +6,6 @@
 //! because the connection was refused or the service said so.
 
 use std::error::Error as StdError;
-use std::io;
 
 use aws_sdk_dynamodb::config::interceptors::InterceptorContext;
 use aws_sdk_dynamodb::config::retry::{ClassifyRetry, RetryAction};
@@ -42,15 +41,11 @@ impl ClassifyRetry for OnlyIfNotApplied {
     }
 }
 
-/// Whether there was no connection, so that nothing can have been delivered.
+/// Whether there was no connection, so that nothing can have been delivered: the name was not resolved, the connection was refused or took too
+/// long, or the TLS handshake failed.
 pub(crate) fn was_refused(mut error: Option<&(dyn StdError + 'static)>) -> bool {
     while let Some(inner) = error {
-        if let Some(failed) = inner.downcast_ref::<io::Error>()
-            && matches!(
-                failed.kind(),
-                io::ErrorKind::ConnectionRefused | io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable
-            )
-        {
+        if inner.downcast_ref::<hyper_util::client::legacy::Error>().is_some_and(|failed| failed.is_connect()) {
             return true;
         }
         error = inner.source();

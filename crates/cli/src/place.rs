@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches};
-use keyform::aws::{Credentials, Options, Remote};
+use keyform::aws::{Credentials, Options, Remote, Timeouts};
 use keyform::runtime::run;
 use keyform::store::StoreError;
 use keyform::{Database, Execute, OpenError};
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::{command, serve};
 
 /// The settings that say where the tables are.
-const SETTINGS: [&str; 10] = [
+const SETTINGS: [&str; 13] = [
     "data",
     "encryption",
     "master_key_file",
@@ -23,6 +23,9 @@ const SETTINGS: [&str; 10] = [
     "region",
     "profile",
     "without_transactions",
+    "store_connect_timeout",
+    "store_request_timeout",
+    "store_deadline",
     "cursor_key_file",
     "field_keys_file",
 ];
@@ -65,6 +68,11 @@ pub(crate) fn pairs(arguments: &ArgMatches, name: &str) -> Result<Vec<(String, S
         None => Err(Failure::new(format!("`{text}` has no value: write {text}=VALUE"))),
     };
     given.map(pair).collect()
+}
+
+/// The arguments that bound the waits for stores that are named by a text.
+pub(crate) fn timeouts() -> Vec<Arg> {
+    command::settings(&|setting| setting.name.starts_with("store_"))
 }
 
 /// The settings of a process, with those of the arguments.
@@ -122,11 +130,11 @@ impl Place {
         if config.is_embedded() {
             return Ok(Self::Embedded(open(config)?));
         }
-        Ok(Self::Remote(remote(config).await))
+        Ok(Self::Remote(remote(config).await?))
     }
 
     /// Opens what a text names: `data:DIR`, `dynamodb:REGION`, `http://HOST:PORT`; see [`NAMES`].
-    pub(crate) async fn named(text: &str) -> Result<Self, Failure> {
+    pub(crate) async fn named(text: &str, timeouts: Timeouts) -> Result<Self, Failure> {
         let (address, options) = text.split_once('?').unwrap_or((text, ""));
         if let Some(folder) = address.strip_prefix("data:") {
             return Ok(Self::Embedded(Database::open(folder)?));
@@ -138,14 +146,14 @@ impl Place {
         let profile = option("profile");
         if let Some(region) = address.strip_prefix("dynamodb:") {
             let region = Some(region.to_owned()).filter(|region| !region.is_empty());
-            return Ok(Self::Remote(Remote::connect(Options { region, profile, ..Options::default() }).await));
+            let options = Options { region, profile, timeouts, ..Options::default() };
+            return Ok(Self::Remote(Remote::connect(options).await?));
         }
         if address.starts_with("http://") || address.starts_with("https://") {
             let credentials = stand_in(address).filter(|_| profile.is_none());
             let endpoint_url = Some(address.to_owned());
-            return Ok(Self::Remote(
-                Remote::connect(Options { endpoint_url, region: option("region"), profile, credentials }).await,
-            ));
+            let options = Options { endpoint_url, region: option("region"), profile, credentials, timeouts };
+            return Ok(Self::Remote(Remote::connect(options).await?));
         }
         Err(Failure::new(format!("`{text}` is not a store. {NAMES}")))
     }
@@ -173,15 +181,16 @@ impl Place {
 }
 
 /// Connects to the endpoint that the settings name.
-pub(crate) async fn remote(config: &Config) -> Remote {
+pub(crate) async fn remote(config: &Config) -> Result<Remote, Failure> {
     let stand_in = config.endpoint_url.as_deref().and_then(stand_in);
-    Remote::connect(Options {
+    let options = Options {
         endpoint_url: config.endpoint_url.clone(),
         region: config.region.clone(),
         profile: config.profile.clone(),
         credentials: stand_in.filter(|_| config.profile.is_none()),
-    })
-    .await
+        timeouts: config.store_timeouts(),
+    };
+    Ok(Remote::connect(options).await?)
 }
 
 /// A directory that a server has open is reached through the server.

@@ -85,7 +85,7 @@ pub(crate) fn run(config: &Config, request: &Request) -> Result<(), Failure> {
     } else {
         // It outlives the server: connections to the store belong to it.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-        let store: Arc<dyn Execute> = Arc::new(Elsewhere::connect(&runtime, config));
+        let store: Arc<dyn Execute> = Arc::new(Elsewhere::connect(&runtime, config)?);
         let Offer { files, applications, token_keys } = offer(config, request, store.clone(), folder)?;
         check_tables(&runtime, &files, request)?;
         let running = keyform::serve_models(settings(config, files.models(), token_keys)?, store)?;

@@ -42,6 +42,7 @@ pub mod files;
 pub mod isolation;
 mod models;
 mod rehearse;
+mod remote_probe;
 mod serve;
 pub mod surroundings;
 pub mod typed;

@@ -7,6 +7,8 @@ use keyform_engine::Database;
 use keyform_engine::store::StoreStats;
 use keyform_server::{Figure, FigureKind, Probe, Running, Server, Settings, StartError};
 
+use crate::remote_probe::RemoteProbe;
+
 /// Serves a database to any AWS SDK, on threads of its own. The database is not closed when the server stops.
 ///
 /// ```
@@ -36,7 +38,8 @@ pub fn serve(server: Server, database: &Database) -> Result<Running, StartError>
 /// # Errors
 /// A port that is taken, an address that others can reach without a key for tokens, or no threads.
 pub fn serve_models(settings: Settings, store: Arc<dyn Execute>) -> Result<Running, StartError> {
-    Server::bind(Settings { operations: false, ..settings })?.start(store, None)
+    let probe = RemoteProbe::of(store.clone());
+    Server::bind(Settings { operations: false, ..settings })?.start(store, Some(Arc::new(probe)))
 }
 
 /// What a database tells about itself.

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use keyform::aws::{Credentials, Options, Remote, Timeouts};
 use keyform::capacity::ReturnConsumedCapacity;
 use keyform::error::Detail;
 use keyform::expression::{
@@ -11,9 +12,9 @@ use keyform::expression::{
     UpdateOperand,
 };
 use keyform::operation::{
-    BatchGetItem, BatchGetRequest, BatchWriteItem, CreateTable, DeleteItem, GetItem, GlobalIndexChange, ListTables,
-    PutItem, Query, ReturnValues, Scan, Segment, Select, StreamChange, TimeToLive, TransactAction, TransactGet,
-    TransactGetItems, TransactWriteItems, UpdateItem, UpdateTable, UpdateTimeToLive, WriteRequest,
+    BatchGetItem, BatchGetRequest, BatchWriteItem, CreateTable, DeleteItem, GetItem, GetRecords, GlobalIndexChange,
+    ListTables, PutItem, Query, ReturnValues, Scan, Segment, Select, StreamChange, TimeToLive, TransactAction,
+    TransactGet, TransactGetItems, TransactWriteItems, UpdateItem, UpdateTable, UpdateTimeToLive, WriteRequest,
 };
 use keyform::server::{Server, Settings};
 use keyform::table::{GlobalIndex, KeySchema, LocalIndex, ScalarType, Status, StreamView};
@@ -366,4 +367,35 @@ async fn what_is_not_sent_and_who_does_not_answer_is_said() {
     let unheard = remote.execute(Operation::ListTables(ListTables::default())).await.unwrap_err();
     assert_eq!(unheard.code(), ErrorCode::InternalServer);
     assert!(unheard.message().starts_with("the store did not answer"), "{unheard}");
+}
+
+/// A store that accepts connections and never answers.
+async fn frozen() -> (Remote, std::net::TcpListener) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let time = Duration::from_millis(200);
+    let options = Options {
+        endpoint_url: Some(format!("http://{}", listener.local_addr().unwrap())),
+        credentials: Some(Credentials { access_key_id: "id".to_owned(), secret_access_key: "secret".to_owned() }),
+        timeouts: Timeouts { connect: time, request: time, deadline: 2 * time },
+        ..Options::default()
+    };
+    (Remote::connect(options).await.unwrap(), listener)
+}
+
+#[tokio::test]
+async fn requests_to_a_frozen_store_end_and_writes_are_unknown() {
+    let (remote, _listener) = frozen().await;
+    let put = PutItem { table: "T".to_owned(), item: thing(1), ..Default::default() };
+    let batch =
+        BatchWriteItem { tables: vec![("T".to_owned(), vec![WriteRequest::Put(thing(1))])], ..Default::default() };
+    let records = GetRecords { iterator: "iterator".to_owned(), limit: None };
+    for (operation, detail) in [
+        (Operation::ListTables(ListTables::default()), Detail::NoAnswer),
+        (Operation::GetRecords(records), Detail::NoAnswer),
+        (Operation::PutItem(put), Detail::OutcomeUnknown),
+        (Operation::BatchWriteItem(batch), Detail::OutcomeUnknown),
+    ] {
+        let error = remote.execute(operation.clone()).await.unwrap_err();
+        assert_eq!(error.detail(), &detail, "{operation:?}: {error}");
+    }
 }

@@ -213,5 +213,5 @@ async fn a_store_that_never_answers_leaves_a_write_unknown_and_one_that_is_not_t
     assert_eq!(error.detail(), &Detail::OutcomeUnknown);
     let nowhere = connect("http://127.0.0.1:1".to_owned()).await;
     let error = nowhere.execute(Operation::PutItem(put(None))).await.unwrap_err();
-    assert_eq!(error.detail(), &Detail::None, "{error}");
+    assert_eq!(error.detail(), &Detail::NoAnswer, "{error}");
 }

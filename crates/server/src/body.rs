@@ -1,8 +1,15 @@
-//! Reading and unpacking bodies, within limits of size and time.
+//! Reading and unpacking bodies, within limits of size, memory and time.
 //!
 //! A body that came in one piece is used where it lies; only longer ones are copied together.
+//!
+//! Large bodies share a budget of bytes ([`Budget`]), which each keeps until its request is answered. A body takes its whole share before it
+//! grows large and never takes a second one, so bodies that wait for each other cannot block each other.
+//!
+//! A packed body is unpacked twice if it becomes a large one: first without keeping anything, which tells its size. So a few bytes that
+//! unpack to gigabytes cost some time of one thread, and no memory.
 
 use std::io::{self, Read as _};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
@@ -12,14 +19,21 @@ use hyper::body::{Body as _, Incoming};
 use hyper::header::CONTENT_ENCODING;
 use keyform_core::Error;
 use keyform_core::error::access;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::shared::Shared;
 use crate::work;
 
 /// The size up to which a body is small. All connections together may hold as many small bodies as there are
-/// connections, but only so many large ones: the memory of the server is bounded.
+/// connections, but large ones only within the budget: the memory of the server is bounded.
 const SMALL_BYTES_MAX: usize = 256 * 1024;
+/// The size up to which a packed body is unpacked on the worker. What it becomes is no measure of the work: thousands of empty members unpack to
+/// nothing.
+const QUICK_PACKED_BYTES_MAX: usize = 16 * 1024;
+/// The piece in which a large body is measured.
+const PIECE_BYTES: usize = 32 * 1024;
+/// What the budget is counted in.
+const SHARE_BYTES: usize = 1024;
 
 /// Why a body is not there.
 #[derive(Debug)]
@@ -32,11 +46,37 @@ pub(crate) enum BodyError {
     Broken,
 }
 
-/// A body, and the right to keep a large one in memory.
+/// A body, and its share of the budget if it is a large one.
 #[derive(Debug)]
 pub(crate) struct Body {
     bytes: Bytes,
-    turn: Option<OwnedSemaphorePermit>,
+    share: Option<Share>,
+}
+
+/// The bytes of large bodies that may be in memory at a time.
+pub(crate) struct Budget {
+    shares: Arc<Semaphore>,
+    total: u32,
+}
+
+/// A part of the budget, given back when it is dropped.
+#[derive(Debug)]
+struct Share {
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Budget {
+    pub(crate) fn of(bytes: usize) -> Self {
+        let total = u32::try_from(bytes / SHARE_BYTES).unwrap_or(u32::MAX).clamp(1, u32::MAX >> 3);
+        Self { shares: Arc::new(Semaphore::new(total as usize)), total }
+    }
+
+    /// Waits until there is room for a body of that size; one that is larger than the whole budget waits for all of it.
+    async fn take(&self, bytes: usize) -> Share {
+        let shares = u32::try_from(bytes.div_ceil(SHARE_BYTES)).unwrap_or(u32::MAX).clamp(1, self.total);
+        let permit = self.shares.clone().acquire_many_owned(shares).await;
+        Share { _permit: permit.expect("the semaphore is never closed") }
+    }
 }
 
 impl Body {
@@ -47,39 +87,41 @@ impl Body {
 }
 
 /// Reads a body to its end.
-pub(crate) async fn read(body: Incoming, shared: &Shared) -> Result<Body, BodyError> {
-    if body.size_hint().lower() > shared.limits.body_bytes_max as u64 {
+pub(crate) async fn read(headers: &HeaderMap, body: Incoming, shared: &Shared) -> Result<Body, BodyError> {
+    let bytes_max = shared.limits.body_bytes_max;
+    if body.size_hint().lower() > bytes_max as u64 {
         return Err(BodyError::TooLarge);
     }
-    tokio::time::timeout(shared.timeouts.body, collect(body, shared)).await.unwrap_or(Err(BodyError::TooSlow))
+    // What it takes in memory: its length if it is announced, and all that is allowed if it is not or if it has to be unpacked.
+    let announced = body.size_hint().exact().filter(|_| encoding(headers).is_none());
+    let bytes = announced.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(bytes_max);
+    let collecting = collect(body, bytes, shared);
+    tokio::time::timeout(shared.timeouts.body, collecting).await.unwrap_or(Err(BodyError::TooSlow))
 }
 
-async fn collect(mut body: Incoming, shared: &Shared) -> Result<Body, BodyError> {
+async fn collect(mut body: Incoming, bytes: usize, shared: &Shared) -> Result<Body, BodyError> {
     let bytes_max = shared.limits.body_bytes_max;
-    let Some(first) = next(&mut body).await? else { return Ok(Body { bytes: Bytes::new(), turn: None }) };
+    let Some(first) = next(&mut body).await? else { return Ok(Body { bytes: Bytes::new(), share: None }) };
     if body.is_end_stream() {
         let small = first.len() <= bytes_max;
-        return if small { Ok(Body { bytes: first, turn: None }) } else { Err(BodyError::TooLarge) };
+        return if small { Ok(Body { bytes: first, share: None }) } else { Err(BodyError::TooLarge) };
     }
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(bytes_max);
     let mut all = Vec::with_capacity(first.len() + announced.min(SMALL_BYTES_MAX));
     all.extend_from_slice(&first);
-    let mut turn = None;
+    let mut share = None;
     while all.len() <= bytes_max {
-        if all.len() > SMALL_BYTES_MAX && turn.is_none() {
-            turn = Some(wait_for_turn(shared).await);
+        if all.len() > SMALL_BYTES_MAX && share.is_none() {
+            share = Some(shared.large_bodies.take(bytes).await);
+            // Growing by doubling would take up to twice the share.
+            all.reserve_exact(bytes.saturating_sub(all.len()));
         }
         match next(&mut body).await? {
             Some(piece) => all.extend_from_slice(&piece),
-            None => return Ok(Body { bytes: Bytes::from(all), turn }),
+            None => return Ok(Body { bytes: Bytes::from(all), share }),
         }
     }
     Err(BodyError::TooLarge)
-}
-
-/// Waits until another large body may be in memory.
-async fn wait_for_turn(shared: &Shared) -> OwnedSemaphorePermit {
-    shared.large_bodies.clone().acquire_owned().await.expect("the semaphore is never closed")
 }
 
 async fn next(body: &mut Incoming) -> Result<Option<Bytes>, BodyError> {
@@ -97,35 +139,69 @@ async fn next(body: &mut Incoming) -> Result<Option<Bytes>, BodyError> {
     }
 }
 
-/// Unpacks a body as its headers say; what it becomes is bounded too.
-pub(crate) async fn unpack(headers: &HeaderMap, mut body: Body, shared: &Shared) -> Result<Body, Error> {
-    let Some(encoding) = headers.get(CONTENT_ENCODING) else { return Ok(body) };
-    let encoding = encoding.to_str().unwrap_or("?");
-    if encoding.is_empty() || encoding.eq_ignore_ascii_case("identity") {
-        return Ok(body);
-    }
-    if !encoding.eq_ignore_ascii_case("gzip") && !encoding.eq_ignore_ascii_case("x-gzip") {
-        return Err(access::body_not_readable(encoding));
-    }
-    let bytes_max = shared.limits.body_bytes_max;
-    let mut unpacked = gunzip(&body.bytes, bytes_max.min(SMALL_BYTES_MAX));
-    if unpacked.as_ref().is_ok_and(|bytes| bytes.len() > SMALL_BYTES_MAX) {
-        if body.turn.is_none() {
-            body.turn = Some(wait_for_turn(shared).await);
-        }
-        let packed = body.bytes.clone();
-        unpacked = work::elsewhere(move || gunzip(&packed, bytes_max)).await?;
-    }
-    let unpacked = unpacked.map_err(|_| access::body_not_readable(encoding))?;
-    if unpacked.len() > bytes_max {
-        return Err(access::request_too_large(bytes_max));
-    }
-    Ok(Body { bytes: Bytes::from(unpacked), turn: body.turn })
+/// The encoding of a body that is not plain.
+fn encoding(headers: &HeaderMap) -> Option<&str> {
+    let encoding = headers.get(CONTENT_ENCODING)?.to_str().unwrap_or("?");
+    Some(encoding).filter(|encoding| !encoding.is_empty() && !encoding.eq_ignore_ascii_case("identity"))
 }
 
-/// Unpacks as far as one byte beyond the limit, which tells that there is more.
-fn gunzip(packed: &[u8], bytes_max: usize) -> io::Result<Vec<u8>> {
-    let mut unpacked = Vec::with_capacity(packed.len().saturating_mul(4).min(bytes_max));
+/// Unpacks a body as its headers say; what it becomes is bounded too.
+pub(crate) async fn unpack(headers: &HeaderMap, body: Body, shared: &Shared) -> Result<Body, Error> {
+    let Some(encoding) = encoding(headers) else { return Ok(body) };
+    let unreadable = || access::body_not_readable(encoding);
+    if !encoding.eq_ignore_ascii_case("gzip") && !encoding.eq_ignore_ascii_case("x-gzip") {
+        return Err(unreadable());
+    }
+    let bytes_max = shared.limits.body_bytes_max;
+    if body.bytes.len() <= QUICK_PACKED_BYTES_MAX {
+        let small = gunzip(&body.bytes, 4 * body.bytes.len(), bytes_max.min(SMALL_BYTES_MAX));
+        if let Some(bytes) = small.map_err(|_| unreadable())? {
+            return Ok(Body { bytes: Bytes::from(bytes), share: body.share });
+        }
+    }
+    let bytes = measured(body.bytes.clone(), shared).await?.map_err(|_| unreadable())?;
+    let bytes = bytes.ok_or_else(|| access::request_too_large(bytes_max))?;
+    unpack_measured(body, bytes, shared).await?.ok_or_else(unreadable)
+}
+
+/// Measures a packed body on another thread. Few are measured at a time, so that they leave the processor to others; the turn is over before
+/// a share of the budget is waited for, because those who have a share may wait for a turn.
+async fn measured(packed: Bytes, shared: &Shared) -> Result<io::Result<Option<usize>>, Error> {
+    let bytes_max = shared.limits.body_bytes_max;
+    let _turn = shared.measuring.acquire().await.expect("the semaphore is never closed");
+    work::elsewhere(move || measure(&packed, bytes_max)).await
+}
+
+/// Unpacks a body that is known to become that large.
+async fn unpack_measured(body: Body, bytes: usize, shared: &Shared) -> Result<Option<Body>, Error> {
+    let Body { bytes: packed, share } = body;
+    let share = match share {
+        None if bytes > SMALL_BYTES_MAX => Some(shared.large_bodies.take(bytes).await),
+        share => share,
+    };
+    let unpacked = work::elsewhere(move || gunzip(&packed, bytes, bytes)).await?;
+    Ok(unpacked.ok().flatten().map(|bytes| Body { bytes: Bytes::from(bytes), share }))
+}
+
+/// The size of what a packed body becomes; nothing if that is more than the limit.
+fn measure(packed: &[u8], bytes_max: usize) -> io::Result<Option<usize>> {
+    let mut unpacking = MultiGzDecoder::new(packed);
+    let (mut piece, mut bytes) = (vec![0; PIECE_BYTES], 0);
+    loop {
+        match unpacking.read(&mut piece)? {
+            0 => return Ok(Some(bytes)),
+            count => bytes += count,
+        }
+        if bytes > bytes_max {
+            return Ok(None);
+        }
+    }
+}
+
+/// Unpacks a body, which may become as large as expected; nothing if it becomes larger than the limit.
+fn gunzip(packed: &[u8], expected: usize, bytes_max: usize) -> io::Result<Option<Vec<u8>>> {
+    let mut unpacked = Vec::with_capacity(expected.min(bytes_max));
+    // One byte beyond the limit tells that there is more.
     MultiGzDecoder::new(packed).take(bytes_max as u64 + 1).read_to_end(&mut unpacked)?;
-    Ok(unpacked)
+    Ok((unpacked.len() <= bytes_max).then_some(unpacked))
 }

@@ -24,7 +24,7 @@ pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> 
     let mut seen = Observation::begin();
     let (head, body) = request.into_parts();
     let wish = Wish::of(&head.headers);
-    let body = match body::read(body, shared).await {
+    let body = match body::read(&head.headers, body, shared).await {
         Ok(body) => body,
         Err(refused) => return unread(shared, &refused, wish, seen).await,
     };

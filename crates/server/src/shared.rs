@@ -8,6 +8,7 @@ use keyform_live::read::Live;
 use tokio::sync::Semaphore;
 
 use crate::api::{Authentication, Models};
+use crate::body::Budget;
 use crate::host::Hosts;
 use crate::metrics::Metrics;
 use crate::security::Security;
@@ -35,8 +36,10 @@ pub(crate) struct Shared {
     /// What clients follow.
     pub(crate) live: Live,
     pub(crate) metrics: Metrics,
-    /// One for each large body that may be in memory.
-    pub(crate) large_bodies: Arc<Semaphore>,
+    /// The memory for large bodies.
+    pub(crate) large_bodies: Budget,
+    /// One for each packed body that may be measured at a time.
+    pub(crate) measuring: Semaphore,
     stopping: AtomicBool,
     connections: AtomicUsize,
 }
@@ -50,14 +53,25 @@ impl Shared {
     ) -> Self {
         let (security, metrics_elsewhere) = (Security::of(&settings), settings.metrics_address.is_some());
         security.log(&settings);
-        let Settings { region, credentials, limits, timeouts, clock, operations, models, token_keys, live, .. } =
-            settings;
+        let Settings {
+            region,
+            credentials,
+            limits,
+            timeouts,
+            clock,
+            operations,
+            models,
+            token_keys,
+            live,
+            workers,
+            ..
+        } = settings;
         let authentication = Authentication::new(token_keys, clock.clone());
         let verifier = (!credentials.is_empty()).then(|| Verifier::new(credentials, region.clone(), clock));
         let (stopping, connections) = (AtomicBool::new(false), AtomicUsize::new(0));
-        let large_bodies = Arc::new(Semaphore::new(limits.large_bodies_max.clamp(1, Semaphore::MAX_PERMITS)));
         Self {
-            large_bodies,
+            large_bodies: Budget::of(limits.large_bodies_bytes_max),
+            measuring: Semaphore::new(workers.clamp(1, Semaphore::MAX_PERMITS)),
             execute,
             region,
             operations,
@@ -97,11 +111,14 @@ impl Shared {
     }
 
     /// Why no new work should be sent here, if so.
-    pub(crate) fn ready(&self) -> Result<(), String> {
+    pub(crate) async fn ready(&self) -> Result<(), String> {
         if self.is_stopping() {
             return Err("the server is stopping".to_owned());
         }
-        self.probe.as_ref().map_or(Ok(()), |probe| probe.ready())
+        match &self.probe {
+            Some(probe) => probe.check().await,
+            None => Ok(()),
+        }
     }
 }
 

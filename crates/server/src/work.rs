@@ -13,8 +13,10 @@ use bytes::Bytes;
 use keyform_core::{Error, Execute, Item, Operation, Output};
 use keyform_wire::{Decoded, Echo};
 
-/// The size from which reading, writing or packing JSON takes long enough to matter: about a millisecond.
+/// The size from which reading or writing JSON takes long enough to matter: about a millisecond.
 const LARGE_BYTES: usize = 256 * 1024;
+/// The same for packing, which is slower.
+const LARGE_TO_PACK_BYTES: usize = 64 * 1024;
 /// The number of items from which a scan counts as long.
 const LONG_SCAN_ITEMS: usize = 100;
 
@@ -44,7 +46,7 @@ pub(crate) async fn execute(store: &Arc<dyn Execute>, operation: Operation, echo
 
 /// Packs an answer with `pack`, and gives it back with what became of it.
 pub(crate) async fn pack(body: Vec<u8>, pack: fn(&[u8]) -> Option<Vec<u8>>) -> (Vec<u8>, Option<Vec<u8>>) {
-    if body.len() < LARGE_BYTES {
+    if body.len() < LARGE_TO_PACK_BYTES {
         let packed = pack(&body);
         return (body, packed);
     }

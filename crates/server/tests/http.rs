@@ -16,7 +16,11 @@ use support::{Client, HUGE, LONG, PANIC, operation_head, settings, start};
 const ONE_TABLE: &str = r#"{"TableNames":["table-0"]}"#;
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    gzip_with(bytes, Compression::fast())
+}
+
+fn gzip_with(bytes: &[u8], level: Compression) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), level);
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
@@ -152,6 +156,43 @@ fn small_body_that_unpacks_to_a_large_one_is_refused() {
 }
 
 #[test]
+fn bombs_are_refused_without_taking_the_memory_of_other_bodies() {
+    // No room for even one large body: a bomb that took a share would wait for itself.
+    let limits = Limits { body_bytes_max: 1_000_000, large_bodies_bytes_max: 1, ..Limits::default() };
+    let server = start(keyform_server::Settings { limits, workers: 1, ..settings() });
+    let one_member = gzip(&vec![b' '; 50_000_000]);
+    let many_members: Vec<u8> = gzip(&vec![b' '; 200_000]).repeat(40);
+    let empty_members: Vec<u8> = gzip(b"").repeat(2000).into_iter().chain(gzip(&vec![b' '; 2_000_000])).collect();
+    let nested = gzip(&gzip(&vec![b' '; 50_000_000]));
+    std::thread::scope(|scope| {
+        for (bomb, status) in [(&one_member, 413), (&many_members, 413), (&empty_members, 413), (&nested, 400)] {
+            for _ in 0..4 {
+                let server = &server;
+                scope.spawn(move || {
+                    let answer = Client::connect(server).operation("ListTables", "content-encoding: gzip\r\n", bomb);
+                    assert_eq!(answer.status, status, "{}", answer.text());
+                });
+            }
+        }
+    });
+    assert_eq!(Client::connect(&server).list_tables("", 1).text(), ONE_TABLE);
+}
+
+#[test]
+fn large_packed_body_is_unpacked_within_the_budget() {
+    let limits = Limits { large_bodies_bytes_max: 1, ..Limits::default() };
+    let server = start(keyform_server::Settings { limits, ..settings() });
+    let body = format!("{{\"Limit\":1{}}}", " ".repeat(3_000_000));
+    let packed: Vec<u8> = gzip(body.as_bytes());
+    let stored = gzip_with(body.as_bytes(), Compression::none());
+    assert!(stored.len() > 3_000_000);
+    for packed in [packed, stored] {
+        let answer = Client::connect(&server).operation("ListTables", "content-encoding: gzip\r\n", &packed);
+        assert_eq!((answer.status, answer.text().as_str()), (200, ONE_TABLE));
+    }
+}
+
+#[test]
 fn slow_body_is_given_up() {
     let timeouts = Timeouts { body: Duration::from_millis(50), ..Timeouts::default() };
     let server = start(keyform_server::Settings { timeouts, ..settings() });
@@ -255,7 +296,7 @@ fn large_body_and_large_answer_are_served_beside_the_workers() {
 
 #[test]
 fn large_bodies_take_turns() {
-    let limits = Limits { large_bodies_max: 1, ..Limits::default() };
+    let limits = Limits { large_bodies_bytes_max: 1, ..Limits::default() };
     let server = start(keyform_server::Settings { limits, workers: 2, ..settings() });
     let body = format!("{{\"Limit\":1{}}}", " ".repeat(1024 * 1024));
     let packed = gzip(body.as_bytes());

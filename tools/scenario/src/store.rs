@@ -87,7 +87,8 @@ pub async fn connect(url: String) -> Remote {
         access_key_id: variable("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE"),
         secret_access_key: variable("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
     };
-    Remote::connect(Options { endpoint_url: Some(url), credentials: Some(credentials), ..Options::default() }).await
+    let options = Options { endpoint_url: Some(url), credentials: Some(credentials), ..Options::default() };
+    Remote::connect(options).await.expect("the certificates can be read")
 }
 
 /// A stage that nobody else has: the tables that are named by it are the test's own, on a store that others have too.

@@ -27,7 +27,10 @@ pub fn prepare(address: SocketAddr, callers: usize, runtime: &Arc<Runtime>) -> (
     let url = format!("http://{address}");
     let keys = Keys { access_key_id: ID.to_owned(), secret_access_key: SECRET.to_owned() };
     let options = Options { endpoint_url: Some(url.clone()), credentials: Some(keys), ..Options::default() };
-    let world = runtime.block_on(async { World::make(Arc::new(Remote::connect(options).await), callers).await });
+    let world = runtime.block_on(async {
+        let remote = Remote::connect(options).await.expect("the certificates can be read");
+        World::make(Arc::new(remote), callers).await
+    });
     let config = aws_sdk_dynamodb::Config::builder()
         .behavior_version(BehaviorVersion::latest())
         .endpoint_url(url)

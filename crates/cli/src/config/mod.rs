@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
+use keyform::aws::Timeouts;
 use keyform::runtime::seal::Keyring;
 use keyform::store::Durability;
 use keyform::{cursor_key, field_keys};
@@ -44,6 +45,9 @@ pub(crate) struct Config {
     pub(crate) endpoint_url: Option<String>,
     pub(crate) profile: Option<String>,
     pub(crate) without_transactions: bool,
+    pub(crate) store_connect_timeout: Duration,
+    pub(crate) store_request_timeout: Duration,
+    pub(crate) store_deadline: Duration,
     pub(crate) region: Option<String>,
     pub(crate) ttl_sweep_interval: Duration,
     pub(crate) workers: Option<usize>,
@@ -176,6 +180,15 @@ impl Config {
         self.store == StoreKind::Embedded
     }
 
+    /// The longest waits for a remote store.
+    pub(crate) fn store_timeouts(&self) -> Timeouts {
+        Timeouts {
+            connect: self.store_connect_timeout,
+            request: self.store_request_timeout,
+            deadline: self.store_deadline,
+        }
+    }
+
     /// Whether the store does without transactions.
     pub(crate) fn lacks_transactions(&self) -> bool {
         self.without_transactions || self.store == StoreKind::Alternator
@@ -256,6 +269,9 @@ impl Config {
             endpoint_url: None,
             profile: None,
             without_transactions: false,
+            store_connect_timeout: Timeouts::default().connect,
+            store_request_timeout: Timeouts::default().request,
+            store_deadline: Timeouts::default().deadline,
             region: None,
             ttl_sweep_interval: Duration::from_secs(1),
             workers: None,

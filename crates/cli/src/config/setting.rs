@@ -83,6 +83,9 @@ pub(crate) static SETTINGS: &[Setting] = &settings! {
     endpoint_url, "URL", "With --store dynamodb: an endpoint that is not AWS's own", "a URL", some_text;
     profile, "PROFILE", "With --store dynamodb: the profile of the AWS configuration", TEXT, some_text;
     without_transactions, "", "The store has no transactions: writes that need one are refused", SWITCH, switch;
+    store_connect_timeout, "TIME", "With --store dynamodb: how long a connection may take [default: 3s]", DURATION, duration;
+    store_request_timeout, "TIME", "With --store dynamodb: how long the store may take for an answer before it is asked again or given up [default: 10s]", DURATION, duration;
+    store_deadline, "TIME", "With --store dynamodb: how long a request may take with all its attempts [default: 30s]", DURATION, duration;
     region, "REGION", "The region of DynamoDB; of a data directory, the one in ARNs and signatures [default: us-east-1]", "a region such as us-east-1", region;
     ttl_sweep_interval, "TIME", "How often expired items are looked for [default: 1s]", DURATION, duration;
     workers, "NUMBER", "How many threads serve connections [default: one for each core, 8 at most]", COUNT, some_count;

@@ -79,6 +79,9 @@ fn every_setting_is_read_from_every_source() {
         idle_timeout = 5
         drain_timeout = "2m"
         cache_size = "2GB"
+        store_connect_timeout = "1s"
+        store_request_timeout = "2s"
+        store_deadline = "500ms"
         log_format = "json"
         log_level = "debug"
         access_log = "on"
@@ -92,6 +95,9 @@ fn every_setting_is_read_from_every_source() {
     assert_eq!((config.workers, config.body_bytes_max), (Some(3), 1024 * 1024));
     assert_eq!((config.idle_timeout, config.drain_timeout), (Duration::from_secs(5), Duration::from_secs(120)));
     assert_eq!(config.cache_size, Some(2 << 30));
+    let timeouts = config.store_timeouts();
+    let millis = [timeouts.connect, timeouts.request, timeouts.deadline].map(|time| time.as_millis());
+    assert_eq!(millis, [1000, 2000, 500]);
     assert_eq!((config.log_format, config.log_level), (LogFormat::Json, LevelFilter::DEBUG));
     assert_eq!(config.access_log, AccessLog::On);
     assert_eq!(config.master_key_file().unwrap(), Path::new("/etc/keyform/master.key"));

@@ -10,7 +10,7 @@ use keyform::surroundings::System;
 
 use crate::failure::Failure;
 use crate::output;
-use crate::place::{NAMES, Place};
+use crate::place::{self, NAMES, Place};
 
 use super::progress::Line;
 use super::text;
@@ -43,6 +43,7 @@ pub(crate) fn command() -> Command {
         )
         .arg(format.default_value("jsonl").help("Format of the items"))
         .arg(segments.default_value("4").help("Number of segments, and of files in the s3 format"))
+        .args(place::timeouts())
         .after_help(format!("{NAMES}\n\n{MORE}"))
 }
 
@@ -51,7 +52,7 @@ pub(crate) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
 }
 
 async fn write(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
-    let place = Place::named(text(arguments, "from")).await?;
+    let place = Place::named(text(arguments, "from"), place::config(arguments)?.store_timeouts()).await?;
     let format = Format::named(text(arguments, "format")).ok_or_else(|| Failure::new("no such format"))?;
     let line = Arc::new(Line::default());
     let (told, shown) = (line.clone(), text(arguments, "table").to_owned());

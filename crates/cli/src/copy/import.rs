@@ -14,7 +14,7 @@ use keyform::{ErrorCode, Execute, Operation};
 
 use crate::failure::Failure;
 use crate::output;
-use crate::place::Place;
+use crate::place::{self, Place};
 
 use super::progress::Line;
 use super::text;
@@ -26,7 +26,7 @@ attributes. A table that is missing is made if --key says its key: --key pk:S,sk
 /// The arguments of an import of items.
 pub(crate) fn arguments() -> Vec<Arg> {
     let of_items = |name: &'static str| Arg::new(name).long(name).requires("to");
-    vec![
+    let own = [
         Arg::new("to")
             .long("to")
             .value_name("STORE")
@@ -49,7 +49,8 @@ pub(crate) fn arguments() -> Vec<Arg> {
             .value_name("FILE")
             .default_value("keyform-import.json")
             .help("File of the checkpoint; the same command resumes from it"),
-    ]
+    ];
+    own.into_iter().chain(place::timeouts()).collect()
 }
 
 pub(crate) fn run(path: &str, store: &str, arguments: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -57,7 +58,7 @@ pub(crate) fn run(path: &str, store: &str, arguments: &ArgMatches) -> Result<Exi
 }
 
 async fn read(path: &str, store: &str, arguments: &ArgMatches) -> Result<ExitCode, Failure> {
-    let place = Place::named(store).await?;
+    let place = Place::named(store, place::config(arguments)?.store_timeouts()).await?;
     let table = text(arguments, "table");
     if let Some(key) = arguments.get_one::<String>("key") {
         make(&*place.store(), table, key).await?;

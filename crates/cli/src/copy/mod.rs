@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 use crate::failure::Failure;
 use crate::output;
-use crate::place::{NAMES, Place};
+use crate::place::{self, NAMES, Place};
 
 use progress::Line;
 
@@ -56,6 +56,7 @@ pub(crate) fn command() -> Command {
                 .help("Stop following after this time without a change"),
         )
         .arg(checkpoint.help("File of the checkpoint"))
+        .args(place::timeouts())
         .after_help(format!("{NAMES}\n\n{MORE}"))
 }
 
@@ -72,7 +73,8 @@ async fn copy(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     if from == to {
         return Err(Failure::new("both sides are the same store"));
     }
-    let (source, target) = (Place::named(from).await?, Place::named(to).await?);
+    let timeouts = place::config(arguments)?.store_timeouts();
+    let (source, target) = (Place::named(from, timeouts).await?, Place::named(to, timeouts).await?);
     let checkpoint = Arc::new(Checkpoint::open(text(arguments, "checkpoint"))?);
     let (stop, stopped) = watch::channel(false);
     let settings = settings(arguments, stopped);

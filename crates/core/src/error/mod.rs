@@ -43,7 +43,9 @@ pub enum Detail {
     Item(Item),
     /// Why each action of a transaction was or was not the cause.
     Cancellation(Vec<CancellationReason>),
-    /// A store elsewhere did not say whether it applied the request.
+    /// A remote store did not answer, so it applied nothing.
+    NoAnswer,
+    /// A remote store did not report whether it applied the request.
     OutcomeUnknown,
     /// The store refuses for now, because something is scarce. Nothing was applied, and the store has logged the cause.
     RefusedForNow,

@@ -36,9 +36,10 @@ pub fn reason(code: &str, message: &str, item: Option<Item>) -> CancellationReas
     CancellationReason { cause, item }
 }
 
-/// No answer came: the address, the network, the credentials or the region may be wrong.
+/// No answer came in time: the store or the network is down, or the address, the credentials or the region are wrong.
 pub fn no_answer(reason: &str) -> Error {
-    Error::internal(format!("the store did not answer: {reason}"))
+    let message = format!("the store did not answer: {reason}");
+    Error::with_detail(ErrorCode::InternalServer, message, Detail::NoAnswer)
 }
 
 /// No answer came to a write, or one that does not say whether it was applied.

@@ -73,6 +73,45 @@ pub enum Operation {
     GetRecords(GetRecords),
 }
 
+impl Operation {
+    /// Whether it may change something in the store.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        match self {
+            Self::CreateTable(_)
+            | Self::UpdateTable(_)
+            | Self::DeleteTable { .. }
+            | Self::UpdateTimeToLive(_)
+            | Self::UpdateContinuousBackups(_)
+            | Self::TagResource(_)
+            | Self::UntagResource(_)
+            | Self::PutItem(_)
+            | Self::UpdateItem(_)
+            | Self::DeleteItem(_)
+            | Self::BatchWriteItem(_)
+            | Self::TransactWriteItems(_)
+            | Self::ExecuteStatement(_)
+            | Self::BatchExecuteStatement(_)
+            | Self::ExecuteTransaction(_) => true,
+            Self::DescribeTable { .. }
+            | Self::ListTables(_)
+            | Self::DescribeTimeToLive { .. }
+            | Self::DescribeContinuousBackups { .. }
+            | Self::DescribeLimits
+            | Self::ListTagsOfResource(_)
+            | Self::GetItem(_)
+            | Self::Query(_)
+            | Self::Scan(_)
+            | Self::BatchGetItem(_)
+            | Self::TransactGetItems(_)
+            | Self::ListStreams(_)
+            | Self::DescribeStream(_)
+            | Self::GetShardIterator(_)
+            | Self::GetRecords(_) => false,
+        }
+    }
+}
+
 /// An answer; of the same name as the request's variant unless several requests share it.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "each variant answers the operation of that name")]

@@ -16,7 +16,10 @@
 //! What a public read returns is no secret: the other's items of such an entity are in both stores. They may not be changed either, unless nothing in
 //! them says whose they are (a catalogue's products, whose stock every order lowers).
 //!
-//! Patterns that are `public` promise nothing of the kind and are only counted; those for the system must be forbidden.
+//! Patterns that are `public` promise nothing of the kind: reads are only counted, and of writes only refusals are judged. Those for the system must
+//! be forbidden.
+//!
+//! A refusal shows an item of the other only if a public read returns such items whole: a read that selects some fields does not.
 
 mod arguments;
 mod concepts;
@@ -178,9 +181,6 @@ impl Trial {
     fn write(&mut self, worlds: &mut Worlds<'_>, write: &Write) {
         let promise = promise(write.allow.as_ref());
         self.tried(&write.name, promise);
-        if promise == Promise::Public {
-            return;
-        }
         let concepts = worlds.vocabulary.concepts.of_write(write);
         for arguments in arguments::of(&write.parameters, &concepts, &worlds.vocabulary) {
             let caller = Caller::Claims(worlds.vocabulary.claims(Owner::Caller));
@@ -190,7 +190,8 @@ impl Trial {
             let what = match (promise, &both) {
                 (Promise::Forbidden, Err(RunError::Forbidden)) => None,
                 (Promise::Forbidden, got) => Some(format!("a pattern of the system answered {got:?}")),
-                _ => harm(worlds, &alone, &both),
+                (Promise::Public, refused) => exposed(worlds, refused),
+                (Promise::Isolated, _) => harm(worlds, &alone, &both),
             };
             self.leaked(&write.name, &arguments, what);
             worlds.alone.restore();
@@ -237,10 +238,17 @@ fn harm(worlds: &Worlds<'_>, alone: &Written, both: &Written) -> Option<String> 
             (own != worlds.alone.dump()).then(|| "writes otherwise because of the other".to_owned())
         }
         Err(_) if after != *worlds.both.seeded() => Some("was refused, and has changed something".to_owned()),
+        Err(_) => exposed(worlds, both),
+    }
+}
+
+/// An item of the other that a refusal shows.
+fn exposed(worlds: &Worlds<'_>, written: &Written) -> Option<String> {
+    match written {
         Err(RunError::Refused { item: Some(item), .. } | RunError::Conflict(Some(item))) => {
             worlds.both.is_only_others(item).then(|| format!("the refusal shows {item:?}"))
         }
-        Err(_) => None,
+        _ => None,
     }
 }
 

@@ -14,7 +14,7 @@ use keyform_engine::env::ManualEnv;
 use keyform_engine::store::Store;
 use keyform_engine::{Database, Options};
 use keyform_language::bind::{self, Fresh};
-use keyform_language::schema::{EntityId, FieldId, Model, Permission};
+use keyform_language::schema::{EntityId, FieldId, Model, Permission, Read};
 use keyform_language::{Checked, template};
 use keyform_runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings, Surroundings, Waiting};
 
@@ -83,6 +83,8 @@ struct Foreign {
     item: Attributes,
     /// A public read returns such items.
     known: bool,
+    /// A public read returns such items with all their fields.
+    open: bool,
     /// A claim of the other is in it.
     owned: bool,
 }
@@ -113,6 +115,7 @@ impl World {
             place,
             item,
             known: is_known(model, entity),
+            open: is_open(model, entity),
             owned: vocabulary.concepts.is_owned(entity),
         });
         let others = others.filter(|foreign| foreign.known || share == Share::Everything).collect();
@@ -174,10 +177,11 @@ impl World {
         fixed.map(|foreign| (&foreign.place, &foreign.item))
     }
 
-    /// Whether an item has all fields of one of the other's that not everyone may know, and not of one of the caller's.
+    /// Whether an item has all fields of one of the other's that not everyone may read, and not of one of the caller's.
     pub(super) fn is_only_others(&self, found: &Found) -> bool {
         let is = |item: &Attributes| found.fields.iter().all(|(name, value)| item.get(name) == Some(value));
-        self.others().values().any(is) && !self.own.values().any(is)
+        let mut closed = self.others.iter().filter(|foreign| !foreign.open);
+        closed.any(|foreign| is(&foreign.item)) && !self.own.values().any(is)
     }
 
     /// Everything that is in the store.
@@ -260,8 +264,18 @@ fn seed(model: &Model, vocabulary: &Vocabulary<'_>, owner: Owner) -> Vec<(Entity
 
 /// Whether a public read returns items of the entity.
 fn is_known(model: &Model, entity: EntityId) -> bool {
+    public_reads(model, entity).next().is_some()
+}
+
+/// Whether a public read returns items of the entity with all their fields.
+fn is_open(model: &Model, entity: EntityId) -> bool {
+    public_reads(model, entity)
+        .any(|read| read.select.is_none() && matches!(read.result, keyform_language::schema::Result::Parts(_)))
+}
+
+fn public_reads(model: &Model, entity: EntityId) -> impl Iterator<Item = &Read> {
     let public = model.reads.iter().filter(|read| matches!(read.allow, Some(Permission::Public(_))));
-    public.into_iter().any(|read| read.result.entities().contains(&entity))
+    public.filter(move |read| read.result.entities().contains(&entity))
 }
 
 fn fields(model: &Model, vocabulary: &Vocabulary<'_>, id: EntityId, owner: Owner) -> Attributes {

@@ -88,6 +88,9 @@ impl From<SealError> for RunError {
 
 impl From<Error> for RunError {
     fn from(error: Error) -> Self {
+        if *error.detail() == Detail::OutcomeUnknown {
+            return Self::Unknown(error.message().to_owned());
+        }
         match past_limit(&error) {
             Some(what) => Self::Arguments(BindError::PastLimit(what)),
             None => Self::Store(error),

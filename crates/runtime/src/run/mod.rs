@@ -6,7 +6,8 @@
 //! 2. `permit` asks the guards whether the caller may: each is one consistent GetItem.
 //! 3. `read` binds the arguments, sends the one request, follows pages until the page is full, and signs a [`cursor`].
 //! 4. `write` reads what its `let`s say, binds, sends the one atomic request, and tries again under the same token when others were in the way;
-//!    `outcome` turns what the store refused into the name the author gave it.
+//!    `outcome` turns what the store refused into the name the author gave it; `readable` decides by the model's reads and by what is `known`
+//!    of the caller whether the refusal carries the item.
 //!    `once` is what makes a write apply once under a caller's key; `restrict` refuses a delete of what something refers to, `cascade` removes what
 //!    refers to it.
 //! 5. `found` gives items back as entities: fields without keys and tags, encrypted ones opened.
@@ -27,6 +28,7 @@ mod fields;
 mod fits;
 mod found;
 pub mod json;
+mod known;
 mod live;
 mod merged;
 mod misfit;
@@ -34,6 +36,7 @@ mod once;
 mod outcome;
 mod permit;
 mod read;
+mod readable;
 mod removal;
 mod reseal;
 mod restrict;

@@ -51,7 +51,7 @@ impl Runner {
             };
             let item = self.current(table, key).await?;
             if action.refusals.iter().any(|(condition, _)| !condition.holds(item.as_ref())) {
-                called.refused_by(number, item.as_ref())?;
+                called.refused_by(number, item.as_ref()).await?;
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! A write: what it reads first, then one atomic request, tried again under one token while others are in the way.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use keyform_core::error::Detail;
@@ -12,12 +13,13 @@ use crate::seal::Sealing;
 use keyform_language::bind::{self, BoundAction, BoundWrite, Inputs, LEASE_MILLIS, Parent, Seal};
 use keyform_language::bookkeeping::CASCADES;
 use keyform_language::plan::WritePlan;
-use keyform_language::schema::{LetSource, Write, WriteId};
+use keyform_language::schema::{LetSource, Permission, Write, WriteId};
 
 use super::found::{Answer, Found};
+use super::known::Known;
 use super::once::{self, Once};
 use super::surroundings::Remembered;
-use super::{Call, RunError, Runner, outcome};
+use super::{Call, Caller, RunError, Runner, outcome};
 
 const TRIES_MAX: u32 = 8;
 const PAUSE_FIRST: Duration = Duration::from_millis(20);
@@ -39,6 +41,18 @@ enum Promised {
 
 /// Items that were read before the request, by table and key.
 type Current = Vec<(String, Attributes, Option<Attributes>)>;
+
+/// One try of a write, after the caller was permitted.
+#[derive(Clone, Copy)]
+pub(super) struct Attempt<'a> {
+    pub(super) write: &'a Write,
+    pub(super) plan: &'a WritePlan,
+    pub(super) call: &'a Call,
+    /// The key under which it is applied once.
+    once: Option<&'a Once>,
+    /// The reads that the permission was decided by.
+    pub(super) known: Option<&'a Arc<Known>>,
+}
 
 /// What became of a write that was not refused.
 enum Written {
@@ -125,10 +139,12 @@ impl Runner {
         inputs: &mut Inputs<'_>,
         once: Option<&Once>,
     ) -> Result<Written, RunError> {
-        if !write.lets.is_empty() {
-            Box::pin(self.read_lets(write, call, inputs)).await?;
+        let known = self.knowing(write, call);
+        match &known {
+            Some(known) => Box::pin(self.on(known.clone()).enter(write, call, inputs)).await?,
+            None => self.enter(write, call, inputs).await?,
         }
-        self.permit(write.allow.as_ref(), &write.parameters, call, &inputs.lets).await?;
+        let attempt = Attempt { write, plan, call, once, known: known.as_ref() };
         if self.evolving.is_some() {
             Box::pin(self.settle(write, plan, inputs)).await?;
         }
@@ -144,26 +160,38 @@ impl Runner {
         }
         let current = std::mem::take(&mut inputs.current);
         if bound.parents.is_empty() {
-            return self.apply(write, plan, call, &mut bound, once, current).await;
+            return self.apply(attempt, &mut bound, current).await;
         }
-        Box::pin(self.apply_with_dependents(write, plan, call, &mut bound, once, current)).await
+        Box::pin(self.apply_with_dependents(attempt, &mut bound, current)).await
+    }
+
+    /// Reads what the write's `let`s name, and refuses a caller who may not.
+    async fn enter(&self, write: &Write, call: &Call, inputs: &mut Inputs<'_>) -> Result<(), RunError> {
+        if !write.lets.is_empty() {
+            Box::pin(self.read_lets(write, call, inputs)).await?;
+        }
+        self.permit(write.allow.as_ref(), &write.parameters, call, &inputs.lets).await
+    }
+
+    /// A store that remembers what [`Runner::enter`] reads, if it reads anything and the caller is not code: a refusal is shown by that.
+    fn knowing(&self, write: &Write, call: &Call) -> Option<Arc<Known>> {
+        let asks = matches!(write.allow, Some(Permission::When(_))) || !write.lets.is_empty();
+        let is_outside = matches!(call.caller, Caller::Claims(_));
+        (asks && is_outside).then(|| Arc::new(Known::on(self.store.clone())))
     }
 
     /// A write that deletes items which others refer to.
     async fn apply_with_dependents(
         &self,
-        write: &Write,
-        plan: &WritePlan,
-        call: &Call,
+        attempt: Attempt<'_>,
         bound: &mut BoundWrite,
-        once: Option<&Once>,
         current: Current,
     ) -> Result<Written, RunError> {
-        let called = outcome::Called { runner: self, write, plan, bound, caller: &call.caller };
+        let called = outcome::Called { runner: self, attempt, bound };
         self.refuse_restricted(&called).await?;
         let parents = std::mem::take(&mut bound.parents);
-        let apart = self.put_intents_apart(write, bound, &parents).await?;
-        let written = self.apply(write, plan, call, bound, once, current).await;
+        let apart = self.put_intents_apart(attempt.write, bound, &parents).await?;
+        let written = self.apply(attempt, bound, current).await;
         match &written {
             Ok(Written::Applied(_)) => self.remove_dependents(&parents).await,
             // Whether the parent is gone is not known: whoever takes the intent up will see.
@@ -242,15 +270,8 @@ impl Runner {
         Ok(())
     }
 
-    async fn apply(
-        &self,
-        write: &Write,
-        plan: &WritePlan,
-        call: &Call,
-        bound: &mut BoundWrite,
-        once: Option<&Once>,
-        current: Current,
-    ) -> Result<Written, RunError> {
+    async fn apply(&self, attempt: Attempt<'_>, bound: &mut BoundWrite, current: Current) -> Result<Written, RunError> {
+        let Attempt { write, plan, once, .. } = attempt;
         if once.is_some() {
             bound.operation = bound.operation.take().map(once::as_transaction);
         }
@@ -279,9 +300,7 @@ impl Runner {
                 None => Box::pin(self.returned_after(write, promised)).await?,
             })),
             Ok(_) => Ok(Written::Applied(None)),
-            Err(error) if *error.detail() == Detail::OutcomeUnknown => {
-                Err(RunError::Unknown(error.message().to_owned()))
-            }
+            Err(error) if *error.detail() == Detail::OutcomeUnknown => Err(error.into()),
             // Under no token of ours the next try would be another transaction.
             Err(error) if error.code() == ErrorCode::TransactionInProgress && !has_token => {
                 Err(RunError::Unknown(error.message().to_owned()))
@@ -298,8 +317,8 @@ impl Runner {
                 | ErrorCode::ProvisionedThroughputExceeded
                 | ErrorCode::RequestLimitExceeded => Err(RunError::Busy),
                 _ => {
-                    let called = outcome::Called { runner: self, write, plan, bound, caller: &call.caller };
-                    outcome::of(&called, error).map(|_| Written::Kept)
+                    let called = outcome::Called { runner: self, attempt, bound };
+                    Box::pin(outcome::of(&called, error)).await.map(|_| Written::Kept)
                 }
             },
         }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use hyper::body::Incoming;
 use hyper::http::request::Parts;
 use hyper::{Method, Request};
+use keyform_core::ErrorCode;
 use keyform_language::surface::{Audience, Pattern};
 use keyform_runtime::run::{Call, Caller, json};
 use serde_json::{Value, json};
@@ -256,9 +257,12 @@ fn client(head: &Parts) -> Client {
 
 async fn read_body(shared: &Arc<Shared>, head: &Parts, body: Incoming) -> Result<Body, Problem> {
     arguments::check_content_type(&head.headers)?;
-    let body = body::read(body, shared).await.map_err(|error| unread(&error))?;
+    let body = body::read(&head.headers, body, shared).await.map_err(|error| unread(&error))?;
     let body = body::unpack(&head.headers, body, shared).await;
-    body.map_err(|error| Problem::new(problem::BODY, error.message()))
+    body.map_err(|error| match error.code() {
+        ErrorCode::RequestTooLarge => unread(&BodyError::TooLarge),
+        _ => Problem::new(problem::BODY, error.message()),
+    })
 }
 
 fn idempotency_key(head: &Parts) -> Result<Option<&str>, Problem> {

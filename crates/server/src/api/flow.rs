@@ -254,7 +254,7 @@ pub(super) fn problem_of(error: FlowError, model: &keyform_language::schema::Mod
         FlowError::Overloaded { retry_after_secs } => {
             Problem::new(problem::OVERLOADED, OVERLOADED).retry_after(retry_after_secs)
         }
-        FlowError::Failed(error) => Problem::of(error, model),
+        FlowError::Failed(error) => Problem::of_flow(error, model),
         FlowError::Broken(why) => {
             tracing::error!(model = model.name, "a flow broke: {why}");
             Problem::new(problem::INTERNAL, "the flow could not be completed")

@@ -45,6 +45,7 @@ pub(super) const OVERLOADED: Sort = &("overloaded", 503, "The server has too muc
 pub(super) const DEADLINE: Sort = &("deadline", 504, "The flow took too long and was stopped");
 pub(super) const INTERNAL: Sort = &("internal", 500, "The server failed");
 pub(super) const UNKNOWN: Sort = &("outcome-unknown", 504, "Nobody knows whether the write was applied");
+pub(super) const UNAVAILABLE: Sort = &("unavailable", 503, "The store does not answer");
 pub(super) const STORE: Sort = &("store", 502, "The store failed");
 
 impl Problem {
@@ -85,7 +86,12 @@ impl Problem {
         self.header.as_ref().map(|(name, value)| (*name, value.as_ref()))
     }
 
-    /// What a runner's error is to a caller. Items come without their secret fields.
+    /// The problem of an error in a flow. A flow calls patterns in its own name, so the item of a refusal is not the caller's to see.
+    pub(super) fn of_flow(error: RunError, model: &Model) -> Self {
+        Self { item: None, ..Self::of(error, model) }
+    }
+
+    /// The problem of a runner's error. The runner has left out items that the caller may not read; secret fields are left out here.
     pub(super) fn of(error: RunError, model: &Model) -> Self {
         let detail = error.to_string();
         let item = |found: &Option<Box<Found>>| found.as_ref().map(|found| Box::new(json::found(model, found)));
@@ -113,6 +119,12 @@ impl Problem {
             RunError::Store(failed) if *failed.detail() == Detail::RefusedForNow => {
                 tracing::debug!(model = model.name, "{}", failed.message());
                 Self::new(STORE, "the store takes no writes for now")
+            }
+            // No write is among these: one that may have been applied is `Unknown`.
+            RunError::Store(failed) if *failed.detail() == Detail::NoAnswer => {
+                tracing::error!(model = model.name, "{}", failed.message());
+                Self::new(UNAVAILABLE, "the store did not answer in time; nothing was applied: try again")
+                    .retry_after(2)
             }
             RunError::Store(failed) => {
                 tracing::error!(model = model.name, code = failed.code().name(), "{}", failed.message());

@@ -12,7 +12,7 @@ pub fn encode_error(error: &Error, out: &mut Vec<u8>) {
     writer.object(|out| {
         out.string_member("__type", error.code().qualified_name());
         match error.detail() {
-            Detail::None | Detail::OutcomeUnknown | Detail::RefusedForNow => {}
+            Detail::None | Detail::NoAnswer | Detail::OutcomeUnknown | Detail::RefusedForNow => {}
             Detail::Item(item) => {
                 out.name("Item");
                 write_item(out, item);

@@ -128,7 +128,7 @@ fn problem_schema() -> Value {
             "status": { "type": "integer" },
             "detail": { "type": "string" },
             "outcome": { "type": "string", "description": "The name of the refusal, where the model gives it one." },
-            "item": { "type": "object", "description": "The item as it is now, where that is why." },
+            "item": { "type": "object", "description": "The item as it is now, if it is why and the caller may read it." },
         },
     })
 }

@@ -1,0 +1,99 @@
+//! The certificates that a store over TLS is verified with: those of the operating system, or those of the file that `AWS_CA_BUNDLE` names.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::{env, fmt, fs};
+
+use aws_sdk_dynamodb::config::SharedHttpClient;
+use aws_smithy_http_client::proxy::ProxyConfig;
+use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
+use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore};
+use aws_smithy_http_client::{Builder, ConnectorBuilder};
+use rustls::RootCertStore;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+
+/// The variable that AWS's tools read the file's name from.
+const VARIABLE: &str = "AWS_CA_BUNDLE";
+
+/// The file of certificates that `AWS_CA_BUNDLE` names cannot be used.
+#[derive(Debug)]
+pub struct TrustError {
+    file: PathBuf,
+    reason: String,
+}
+
+impl fmt::Display for TrustError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, reason } = self;
+        let file = file.display();
+        write!(f, "{VARIABLE} names {file}, which {reason}: name a file of PEM certificates, or unset {VARIABLE}")
+    }
+}
+
+impl Error for TrustError {}
+
+/// A client that trusts the certificates of `AWS_CA_BUNDLE` alone; nothing if the variable is not set.
+pub(crate) fn client() -> Result<Option<SharedHttpClient>, TrustError> {
+    match env::var_os(VARIABLE).filter(|file| !file.is_empty()) {
+        Some(file) => trusting(Path::new(&file)).map(Some),
+        None => Ok(None),
+    }
+}
+
+fn trusting(file: &Path) -> Result<SharedHttpClient, TrustError> {
+    let failed = |reason: String| TrustError { file: file.to_owned(), reason };
+    let pem = fs::read(file).map_err(|error| failed(format!("cannot be read ({error})")))?;
+    check(&pem).map_err(failed)?;
+    let store = TrustStore::empty().with_pem_certificate(pem);
+    let context = TlsContext::builder().with_trust_store(store).build();
+    let context = context.map_err(|error| failed(format!("cannot be used ({error})")))?;
+    Ok(with_context(context))
+}
+
+/// Refuses what the client would panic on later: it takes the file as it is, and reads it at the first connection.
+fn check(pem: &[u8]) -> Result<(), String> {
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(pem) {
+        let certificate = certificate.map_err(|error| format!("is not valid PEM ({error})"))?;
+        roots.add(certificate).map_err(|error| format!("has a certificate that is not valid ({error})"))?;
+    }
+    if roots.is_empty() { Err("has no certificate".to_owned()) } else { Ok(()) }
+}
+
+/// The SDK's own client with another set of certificates. It goes through the proxy of the environment as the default one does: a company that
+/// signs its own certificates often has a proxy, too.
+fn with_context(context: TlsContext) -> SharedHttpClient {
+    Builder::new().build_with_connector_fn(move |settings, components| {
+        let provider = Provider::Rustls(CryptoMode::AwsLc);
+        let mut connector = ConnectorBuilder::default().tls_provider(provider).tls_context(context.clone());
+        connector.set_connector_settings(settings.cloned());
+        connector.set_sleep_impl(components.and_then(|components| components.sleep_impl()));
+        connector.set_proxy_config(Some(ProxyConfig::from_env()));
+        connector.build()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_usable_certificates_is_refused_with_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        for (content, reason) in [
+            (None, "cannot be read"),
+            (Some(""), "has no certificate"),
+            (Some("-----BEGIN CERTIFICATE-----\n!!!!\n-----END CERTIFICATE-----\n"), "is not valid PEM"),
+            (Some("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), "has a certificate that is not"),
+        ] {
+            let file = folder.path().join("bundle.pem");
+            match content {
+                Some(content) => fs::write(&file, content).unwrap(),
+                None => assert!(!file.exists()),
+            }
+            let error = trusting(&file).unwrap_err().to_string();
+            assert!(error.contains(reason) && error.contains("bundle.pem"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The readiness of a server whose store is remote: whether the store answers.
+//!
+//! A check is a ListTables of one name, which reads no table and costs no units. Any answer counts, a refusal included: credentials without the right to
+//! list tables may still read them. A check starts when a probe asks and the last result is older than [`FRESH`], and only one runs at a time, so
+//! probes cannot load the store. A probe waits for it at most [`PATIENCE`] and takes the last result otherwise: a store that is slow for a
+//! moment does not take the server out of service, one that does not answer for [`TIMEOUT`] does.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use keyform_core::error::Detail;
+use keyform_core::execute::BoxFuture;
+use keyform_core::operation::ListTables;
+use keyform_core::{Execute, Operation};
+use keyform_server::Probe;
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+
+/// The age up to which a result is good.
+const FRESH: Duration = Duration::from_secs(2);
+/// The longest wait of a probe: less than the second after which Kubernetes gives up.
+const PATIENCE: Duration = Duration::from_millis(800);
+/// The longest wait for the store.
+const TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Asks a remote store whether it answers.
+pub(crate) struct RemoteProbe {
+    store: Arc<dyn Execute>,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    last: Option<(Instant, Result<(), String>)>,
+    /// Closed when the check that runs has ended.
+    running: Option<watch::Receiver<()>>,
+}
+
+impl State {
+    fn is_fresh(&self) -> bool {
+        self.last.as_ref().is_some_and(|(at, _)| at.elapsed() < FRESH)
+    }
+
+    fn result(&self) -> Result<(), String> {
+        self.last
+            .as_ref()
+            .map_or_else(|| Err("the store has not answered yet".to_owned()), |(_, result)| result.clone())
+    }
+}
+
+impl RemoteProbe {
+    pub(crate) fn of(store: Arc<dyn Execute>) -> Self {
+        Self { store, state: Arc::default() }
+    }
+
+    /// The end of the check that runs; starts one if the last result is too old.
+    fn running(&self) -> Option<watch::Receiver<()>> {
+        let mut state = locked(&self.state);
+        // A check ends with the thread that started it; its channel is closed then, and the next probe starts another.
+        let runs = state.running.as_ref().is_some_and(|running| running.has_changed().is_ok());
+        if state.is_fresh() {
+            return None;
+        }
+        if !runs {
+            let (ended, running) = watch::channel(());
+            state.running = Some(running);
+            tokio::spawn(check(self.store.clone(), self.state.clone(), ended));
+        }
+        state.running.clone()
+    }
+}
+
+impl Probe for RemoteProbe {
+    fn check(&self) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(async move {
+            if let Some(mut running) = self.running() {
+                // Either the check has ended, or the last result has to do.
+                drop(timeout(PATIENCE, running.changed()).await);
+            }
+            locked(&self.state).result()
+        })
+    }
+}
+
+async fn check(store: Arc<dyn Execute>, state: Arc<Mutex<State>>, ended: watch::Sender<()>) {
+    let list = Operation::ListTables(ListTables { limit: Some(1), ..ListTables::default() });
+    let result = match timeout(TIMEOUT, store.execute(list)).await {
+        Err(_) => Err(format!("the store has not answered for {} s", TIMEOUT.as_secs())),
+        // The address of the store is for the log: a probe may be public.
+        Ok(Err(error)) if *error.detail() == Detail::NoAnswer => {
+            tracing::warn!("{}", error.message());
+            Err("the store does not answer".to_owned())
+        }
+        Ok(_) => Ok(()),
+    };
+    locked(&state).last = Some((Instant::now(), result));
+    drop(ended);
+}
+
+fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use keyform_core::error::remote;
+    use keyform_core::operation::ListTablesOutput;
+    use keyform_core::{Error, Output};
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    /// Answers as often as it is allowed to, with what it is set to.
+    struct Remote {
+        answers: Semaphore,
+        answer: Result<(), Error>,
+        asked: AtomicUsize,
+    }
+
+    impl Remote {
+        fn new(answers: usize, answer: Result<(), Error>) -> Arc<Self> {
+            Arc::new(Self { answers: Semaphore::new(answers), answer, asked: AtomicUsize::new(0) })
+        }
+    }
+
+    impl Execute for Remote {
+        fn execute(&self, _: Operation) -> BoxFuture<'_, Result<keyform_core::Output, Error>> {
+            Box::pin(async move {
+                self.asked.fetch_add(1, Ordering::Relaxed);
+                self.answers.acquire().await.expect("it is never closed").forget();
+                self.answer.clone().map(|()| Output::ListTables(ListTablesOutput::default()))
+            })
+        }
+    }
+
+    #[tokio::test]
+    async fn any_answer_makes_a_store_ready_and_is_good_for_a_while() {
+        for answer in [Ok(()), Err(remote::reported("AccessDeniedException", "no right to list tables", Detail::None))]
+        {
+            let store = Remote::new(10, answer);
+            let probe = RemoteProbe::of(store.clone());
+            for _ in 0..5 {
+                assert_eq!(probe.check().await, Ok(()));
+            }
+            assert_eq!(store.asked.load(Ordering::Relaxed), 1);
+        }
+    }
+
+    #[tokio::test]
+    async fn store_that_does_not_answer_is_reported_without_its_address() {
+        let probe = RemoteProbe::of(Remote::new(10, Err(remote::no_answer("connect to 10.0.0.7 refused"))));
+        assert_eq!(probe.check().await, Err("the store does not answer".to_owned()));
+    }
+
+    #[tokio::test]
+    async fn probes_of_a_frozen_store_wait_for_one_check_and_end() {
+        let store = Remote::new(0, Ok(()));
+        let probe = RemoteProbe::of(store.clone());
+        let (one, other) = tokio::join!(probe.check(), probe.check());
+        assert_eq!((one.is_err(), other.is_err()), (true, true));
+        assert_eq!(store.asked.load(Ordering::Relaxed), 1);
+        let mut running = probe.running().expect("the check still runs");
+        store.answers.add_permits(1);
+        assert!(running.changed().await.is_err(), "it ends by closing its channel");
+        assert_eq!(probe.check().await, Ok(()));
+    }
+}
