@@ -6,14 +6,12 @@ use std::time::Duration;
 use keyform_core::error::Detail;
 use keyform_core::operation::{BatchWriteItem, DeleteItem, GetItem, PutItem, ReturnValues, TransactAction};
 use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Item, Operation, Output};
-
-use std::sync::Arc;
-
-use crate::seal::Sealing;
 use keyform_language::bind::{self, BoundAction, BoundWrite, Inputs, LEASE_MILLIS, Parent, Seal};
 use keyform_language::bookkeeping::CASCADES;
 use keyform_language::plan::WritePlan;
 use keyform_language::schema::{LetSource, Permission, Write, WriteId};
+
+use crate::seal::Sealing;
 
 use super::found::{Answer, Found};
 use super::known::Known;
