@@ -195,7 +195,7 @@ impl Gate {
     }
 
     /// Refuses new commits until [`Gate::resume`], and ends the waiting for those that are on their way: whether they become
-    /// durable is not known. Only whoever has the right to write the journal may call it. Returns whether this is news.
+    /// durable is not known. Only the holder of the right to write the journal may call it. Returns whether this is news.
     pub(super) fn pause(&self, cause: Arc<str>) -> bool {
         let (is_news, unconfirmed) = {
             let mut waiting = self.waiting.lock();
@@ -207,7 +207,7 @@ impl Gate {
         is_news
     }
 
-    /// Admits commits again. Only whoever has the right to write the journal may call it. Returns whether they were refused.
+    /// Admits commits again. Only the holder of the right to write the journal may call it. Returns whether they were refused.
     pub(super) fn resume(&self) -> bool {
         if !self.refusing.load(Ordering::Acquire) {
             return false;

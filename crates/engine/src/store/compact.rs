@@ -62,7 +62,7 @@ impl Shared {
                     });
                 }
                 // A job that ends early changes nothing. A damaged table costs its own reads, not all writes: compaction
-                // waits, until so many tables have come together that writers are refused.
+                // waits, and writers are refused only when the tables of level 0 would make them wait.
                 Err(error) if error.is_scarcity() || error.is_damage() => {
                     self.meet_obstacle(files, Task::Compaction, &error);
                 }

@@ -70,7 +70,7 @@ impl Shared {
         let cause = error.cause();
         let mut failures = 0;
         files.update_work(|work| failures = work.obstacles.note(task, cause.clone()));
-        // A pause of the journal has been reported by whoever met it.
+        // The writer that paused the journal has reported it.
         if failures == 1 && !matches!(error, StoreError::Unconfirmed { .. }) {
             tracing::error!(task = task.name(), %cause, "a task of the store failed; it is retried until it succeeds");
         }

@@ -229,7 +229,7 @@ impl Pipeline {
         }
     }
 
-    /// Ends the turn of whoever took a frame and found something scarce: the journal thread tries it again, later.
+    /// Ends the turn of a writer that found something scarce: the journal thread tries the frame again, later.
     pub(super) fn postpone(&self, frame: Frame) {
         let mut state = self.state.lock();
         state.writing = false;

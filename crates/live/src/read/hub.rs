@@ -30,7 +30,7 @@ use crate::feed::{Batch, Feed, FeedError, Position};
 
 /// The longest wait after a failure of the store.
 const RETRY_MAX: Duration = Duration::from_secs(5);
-/// Failures in a row after which whoever waits for the feed is refused; the feed itself is tried on.
+/// Failures in a row after which a waiting subscriber is refused; the hub goes on trying.
 const FAILED_READS_MAX: u32 = 3;
 /// How often those who were told nothing get a new token, so that it does not grow too old.
 const REFRESH: Duration = Duration::from_secs(300);
