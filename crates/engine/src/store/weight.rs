@@ -43,8 +43,8 @@ impl Default for DeadShare {
 impl DeadShare {
     /// Notes a merge of `upper` bytes into those of the level below, which made `removed` bytes go away.
     pub(super) fn note(&self, upper: u64, removed: u64) {
-        if upper > 0 {
-            let found = (removed.saturating_mul(1000) / upper).min(1000);
+        if let Some(found) = removed.saturating_mul(1000).checked_div(upper) {
+            let found = found.min(1000);
             let before = self.permille.load(Ordering::Relaxed);
             self.permille.store((before + found) / 2, Ordering::Relaxed);
         }
