@@ -3,7 +3,7 @@
 use keyform_core::error::constraint::Violations;
 use keyform_core::error::legacy;
 use keyform_core::expression::{Comparator, Condition, Operand, Path};
-use keyform_core::value::AttributeType;
+use keyform_core::value::{AttributeType, name};
 use keyform_core::{AttributeValue, Error, Value};
 
 use super::read::{LegacyCondition, LegacyParameters};
@@ -69,9 +69,6 @@ pub(super) fn operands(
 ) -> Result<Vec<AttributeValue>, Error> {
     let values = values.unwrap_or_default().into_iter().collect::<Result<Vec<_>, _>>()?;
     check_operands(operator, &values)?;
-    if let Some(first) = values.first() {
-        check_type(operator, first.kind())?;
-    }
     Ok(values)
 }
 
@@ -80,6 +77,7 @@ fn filter(
     parameters: &LegacyParameters,
 ) -> Result<Option<Condition>, Error> {
     let conditions = conditions.unwrap_or_default().into_iter().map(|(attribute, condition)| {
+        name::check(&attribute)?;
         let operator = condition.operator.unwrap_or_default();
         let operands = operands(&operator, condition.operands)?;
         comparison(attribute, &operator, operands)
@@ -99,6 +97,7 @@ fn connect(mut conditions: Vec<Condition>, parameters: &LegacyParameters) -> Opt
 
 /// One element of Expected: a comparison, or a value that must (not) be there.
 fn expectation(attribute: String, condition: LegacyCondition) -> Result<Condition, Error> {
+    name::check(&attribute)?;
     let LegacyCondition { operator, operands, value, exists } = condition;
     if operands.is_some() && value.is_some() {
         return Err(legacy::value_and_list(&attribute));
@@ -116,9 +115,6 @@ fn expectation(attribute: String, condition: LegacyCondition) -> Result<Conditio
         return Err(legacy::operator_without_value(&operator, &attribute));
     }
     check_operands(&operator, &values)?;
-    if operator == "IN" {
-        check_type(&operator, values[0].kind())?;
-    }
     comparison(attribute, &operator, values)
 }
 
@@ -159,6 +155,9 @@ fn check_operands(operator: &str, values: &[AttributeValue]) -> Result<(), Error
     }
     if values.windows(2).any(|pair| pair[0].kind() != pair[1].kind()) {
         return Err(legacy::types_differ());
+    }
+    if let Some(first) = values.first() {
+        check_type(operator, first.kind())?;
     }
     match values {
         [low, high] if operator == "BETWEEN" && is_reversed(low, high) => Err(legacy::bounds_reversed()),

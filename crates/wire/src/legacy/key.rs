@@ -2,6 +2,7 @@
 
 use keyform_core::error::legacy;
 use keyform_core::expression::{Comparator, KeyCondition, KeyPredicate, KeyTest};
+use keyform_core::value::name;
 use keyform_core::{AttributeValue, Error, Value};
 
 use super::condition::operands;
@@ -17,6 +18,7 @@ pub(crate) fn key_conditions(parameters: &mut LegacyParameters) -> Result<Option
 }
 
 fn predicate(attribute: String, condition: LegacyCondition) -> Result<KeyPredicate, Error> {
+    name::check(&attribute)?;
     let operator = condition.operator.unwrap_or_default();
     let operands = operands(&operator, condition.operands)?;
     let test = test(&operator, operands)?;

@@ -5,10 +5,12 @@ use std::collections::HashSet;
 use keyform_core::Error;
 use keyform_core::error::request;
 use keyform_core::expression::{Path, Projection};
+use keyform_core::value::name;
 
 /// The projection of the attributes, each of which may be named once.
 pub(crate) fn projection(attributes: Option<Vec<String>>) -> Result<Option<Projection>, Error> {
     let Some(attributes) = attributes else { return Ok(None) };
+    attributes.iter().try_for_each(|attribute| name::check(attribute))?;
     let mut known = HashSet::new();
     if let Some(name) = attributes.iter().find(|name| !known.insert(name.as_str())) {
         return Err(request::duplicate_attribute_name(name));

@@ -2,14 +2,15 @@
 
 use keyform_core::error::legacy;
 use keyform_core::expression::{Path, SetAction, SetValue, Update, UpdateOperand};
-use keyform_core::value::AttributeType;
+use keyform_core::value::{AttributeType, name};
 use keyform_core::{AttributeValue, Error, Value};
 
 use super::read::AttributeUpdate;
 
-/// Checks the actions and values of each update for themselves.
+/// Checks the names, actions and values of the updates for themselves.
 pub(crate) fn check_updates(updates: Option<&[(String, AttributeUpdate)]>) -> Result<(), Error> {
-    for (_, update) in updates.unwrap_or_default() {
+    for (attribute, update) in updates.unwrap_or_default() {
+        name::check(attribute)?;
         if !matches!(update.action.as_deref(), None | Some("PUT" | "ADD" | "DELETE")) {
             return Err(legacy::unknown_action());
         }
