@@ -150,6 +150,12 @@ pub fn nested_too_deep() -> Error {
     )
 }
 
+/// A member of the service's that is not supported here, such as replicas in other regions. Ignoring it would be a wrong
+/// success.
+pub fn member_not_supported(member: &str) -> Error {
+    invalid(format!("{member} is not supported"))
+}
+
 /// An attribute without a name.
 pub fn empty_attribute_name() -> Error {
     Error::validation("Empty attribute name")

@@ -190,8 +190,3 @@ pub fn too_many_projected_attributes(attributes: usize) -> Error {
     let text = "One or more parameter values were invalid: Number of attributes projected into all indexes";
     Error::validation(format!("{text} ({attributes}) exceeds the per-table limit of 100"))
 }
-
-/// A member asks for something that only the service has, such as replicas in other regions.
-pub fn member_not_supported(member: &str) -> Error {
-    Error::validation(format!("One or more parameter values were invalid: {member} is not supported"))
-}

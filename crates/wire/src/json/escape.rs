@@ -90,16 +90,16 @@ fn read_escape(rest: &str, string: &mut String) -> Option<usize> {
     Some(2)
 }
 
-/// Half of a surrogate pair without the other becomes the replacement character.
+/// Half of a surrogate pair without the other is no character, and a string with one cannot be stored as UTF-8: the service
+/// refuses it as malformed JSON. Replacing it would silently make two different strings equal.
 fn read_unicode(rest: &str, string: &mut String) -> Option<usize> {
     let first = hex_unit(rest)?;
     let second = rest.get(6..).and_then(hex_unit);
     if let (0xd800..0xdc00, Some(low @ 0xdc00..0xe000)) = (first, second) {
-        let code = 0x10000 + ((first - 0xd800) << 10) + (low - 0xdc00);
-        string.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+        string.push(char::from_u32(0x10000 + ((first - 0xd800) << 10) + (low - 0xdc00))?);
         return Some(12);
     }
-    string.push(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER));
+    string.push(char::from_u32(first)?);
     Some(6)
 }
 
@@ -145,11 +145,20 @@ mod tests {
         check(r#"plain and long enough for words""#, Some("plain and long enough for words"));
         check(r#"a\"b\\c\/d\b\f\n\r\t""#, Some("a\"b\\c/d\u{8}\u{c}\n\r\t"));
         check(r#"\u00e9\ud83d\ude00x""#, Some("é😀x"));
-        check(r#"\ud83dx""#, Some("\u{fffd}x"));
+        check(r#"\ud83d\ude00\ud83d\ude00""#, Some("😀😀"));
         check(r#"\u12""#, None);
         check(r#"\q""#, None);
         check("no end", None);
         check("line\nbreak\"", None);
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_refused() {
+        for json in
+            [r#"\ud800""#, r#"\ud83dx""#, r#"\udc00""#, r#"\ude00\ud83d""#, r#"\ud83d\ud83d\ude00""#, r#"\uD83D\n""#]
+        {
+            check(json, None);
+        }
     }
 
     #[test]

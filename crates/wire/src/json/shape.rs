@@ -6,6 +6,7 @@ use keyform_core::Error;
 use keyform_core::error::request;
 
 use super::{Kind, Reader};
+use crate::request::unsupported_members;
 
 impl Reader<'_> {
     /// A string.
@@ -29,15 +30,14 @@ impl Reader<'_> {
         }
     }
 
-    /// A whole number of 32 bits; a fraction is cut off, what is too large becomes the largest.
+    /// A whole number of 32 bits; a fraction is cut off.
     pub(crate) fn opt_integer(&mut self) -> Result<Option<i64>, Error> {
-        let bound = |number: i64| number.clamp(i64::from(i32::MIN), i64::from(i32::MAX));
-        Ok(self.opt_whole("Integer")?.map(bound))
+        self.opt_whole("Integer", |number| i32::try_from(number).is_ok())
     }
 
-    /// A whole number of 64 bits.
+    /// A whole number of 64 bits; a fraction is cut off.
     pub(crate) fn opt_long(&mut self) -> Result<Option<i64>, Error> {
-        self.opt_whole("Long")
+        self.opt_whole("Long", |_| true)
     }
 
     /// A list, of which `element` reads each element; whether there was one.
@@ -60,12 +60,20 @@ impl Reader<'_> {
         Ok(present.then_some(strings))
     }
 
-    /// A structure of the service's class, of which `field` reads each member; whether there was one.
+    /// A structure of the service's class, of which `field` reads each member; whether there was one. A member that the
+    /// service has and we do not is refused here, in whatever structure it stands; `null` is as good as absent.
     pub(crate) fn opt_structure(
         &mut self,
         class: &str,
-        field: impl FnMut(&mut Self, &str) -> Result<(), Error>,
+        mut field: impl FnMut(&mut Self, &str) -> Result<(), Error>,
     ) -> Result<bool, Error> {
+        let unsupported = unsupported_members(class);
+        let field = |reader: &mut Self, name: &str| {
+            if unsupported.contains(&name) && reader.peek()? != Kind::Null {
+                return Err(request::member_not_supported(name));
+            }
+            field(reader, name)
+        };
         self.opt_object(field, || request::unrecognized_structure(class))
     }
 
@@ -114,9 +122,14 @@ impl Reader<'_> {
         Ok(present.then_some(entries))
     }
 
-    fn opt_whole(&mut self, class: &'static str) -> Result<Option<i64>, Error> {
+    /// A number that `class` cannot hold is refused: the nearest one that fits would be another request.
+    fn opt_whole(&mut self, class: &'static str, fits: fn(i64) -> bool) -> Result<Option<i64>, Error> {
         match self.peek()? {
-            Kind::Number => Ok(Some(whole(self.number()?))),
+            Kind::Number => {
+                let text = self.number()?;
+                let number = whole(text).filter(|&number| fits(number));
+                number.map(Some).ok_or_else(|| request::cannot_convert(number_token(text), class))
+            }
             kind => self.null_or(kind, class),
         }
     }
@@ -150,10 +163,75 @@ fn number_token(number: &str) -> &'static str {
     if number.contains(['.', 'e', 'E']) { "DECIMAL_VALUE" } else { "NUMBER_VALUE" }
 }
 
-/// A number of JSON's without its fraction, within 64 bits.
-fn whole(number: &str) -> i64 {
-    number.parse().unwrap_or_else(|_| {
-        let float: f64 = number.parse().unwrap_or(0.0);
-        float as i64 // Cuts off the fraction and saturates.
-    })
+/// A number of JSON's without its fraction, if 64 bits hold it. Digits are moved past the point as text, so that neither a
+/// large exponent nor a long text costs more than reading it, and nothing is rounded.
+fn whole(number: &str) -> Option<i64> {
+    let (sign, unsigned) = if number.starts_with('-') { number.split_at(1) } else { ("", number) };
+    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let (before, after) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let mut digits = before.bytes().chain(after.bytes()).skip_while(|digit| *digit == b'0').peekable();
+    if digits.peek().is_none() {
+        return Some(0);
+    }
+    let leading_zeros = before.bytes().chain(after.bytes()).take_while(|digit| *digit == b'0').count();
+    let point = signed_length(before.len())? - signed_length(leading_zeros)? + exponent_of(exponent);
+    if point > DIGITS_MAX {
+        return None;
+    }
+    let kept = usize::try_from(point).unwrap_or(0);
+    let text: String = sign.chars().chain(digits.map(char::from).chain(std::iter::repeat('0')).take(kept)).collect();
+    if kept == 0 { Some(0) } else { text.parse().ok() }
+}
+
+/// More digits than any number of 64 bits has.
+const DIGITS_MAX: i64 = 20;
+
+/// An exponent; one that no body is long enough to make up for stands for all beyond it.
+fn exponent_of(text: &str) -> i64 {
+    let bound = i64::MAX / 4;
+    let beyond = if text.starts_with('-') { -bound } else { bound };
+    text.parse().map_or(beyond, |exponent: i64| exponent.clamp(-bound, bound))
+}
+
+fn signed_length(length: usize) -> Option<i64> {
+    i64::try_from(length).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_cut_at_the_point_exactly() {
+        let check = |text: &str, expected: Option<i64>| assert_eq!(whole(text), expected, "{text}");
+        check("0", Some(0));
+        check("-0", Some(0));
+        check("-0.9", Some(0));
+        check("1.0", Some(1));
+        check("1.999", Some(1));
+        check("-1.999", Some(-1));
+        check("1e2", Some(100));
+        check("1E+2", Some(100));
+        check("12345e-2", Some(123));
+        check("0.00123e5", Some(123));
+        check("9007199254740993.5", Some(9_007_199_254_740_993));
+        check("9223372036854775807", Some(i64::MAX));
+        check("-9223372036854775808", Some(i64::MIN));
+        check("9223372036854775808", None);
+        check("1e400", None);
+        check("-1e400", None);
+        check("1e999999999999999999999", None);
+        check("1e-999999999999999999999", Some(0));
+        check("0e999999999999999999999", Some(0));
+        check("0.0e400", Some(0));
+    }
+
+    #[test]
+    fn numbers_of_any_length_are_read() {
+        let digits = 1_000_000;
+        assert_eq!(whole(&"9".repeat(digits)), None);
+        assert_eq!(whole(&format!("0.{}", "9".repeat(digits))), Some(0));
+        assert_eq!(whole(&format!("7{}e-{digits}", "0".repeat(digits))), Some(7));
+        assert_eq!(whole(&format!("0.{}7e{}", "0".repeat(digits), digits + 1)), Some(7));
+    }
 }

@@ -18,6 +18,7 @@ mod stream;
 mod table;
 mod table_name;
 mod transaction;
+mod unsupported;
 
 use keyform_core::error::request::unknown_operation;
 use keyform_core::{Error, Operation};
@@ -26,6 +27,7 @@ use crate::Echo;
 use crate::json::Reader;
 pub(crate) use parameters::{Names, Parameters, Values};
 pub(crate) use table_name::name_in_arn;
+pub(crate) use unsupported::members as unsupported_members;
 
 /// What came in.
 #[derive(Debug)]

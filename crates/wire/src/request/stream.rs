@@ -40,7 +40,7 @@ struct ShardFilter {
 
 /// ListStreams.
 pub(super) fn list(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (raw, echo) = body.read(read)?;
+    let (raw, echo) = body.read(|reader| read(reader, "ListStreamsInput"))?;
     check_limit(&raw, LISTED_MAX)?;
     let operation = Operation::ListStreams(ListStreams {
         limit: limit(&raw),
@@ -52,7 +52,7 @@ pub(super) fn list(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 
 /// DescribeStream.
 pub(super) fn describe(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (raw, echo) = body.read(read)?;
+    let (raw, echo) = body.read(|reader| read(reader, "DescribeStreamInput"))?;
     let mut violations = Violations::new();
     check_given(&mut violations, raw.arn.as_deref(), "streamArn");
     if let Some(filter) = &raw.filter {
@@ -71,7 +71,10 @@ pub(super) fn describe(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 
 /// GetShardIterator.
 pub(super) fn iterator(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (raw, echo) = body.read(read)?;
+    let (raw, echo) = body.read(|reader| read(reader, "GetShardIteratorInput"))?;
+    if raw.position.as_deref() == Some("AT_TIMESTAMP") {
+        return Err(request::member_not_supported("ShardIteratorType AT_TIMESTAMP"));
+    }
     let mut violations = Violations::new();
     check_given(&mut violations, raw.arn.as_deref(), "streamArn");
     check_given(&mut violations, raw.shard.as_deref(), "shardId");
@@ -88,7 +91,7 @@ pub(super) fn iterator(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 
 /// GetRecords.
 pub(super) fn records(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (raw, echo) = body.read(read)?;
+    let (raw, echo) = body.read(|reader| read(reader, "GetRecordsInput"))?;
     let mut violations = Violations::new();
     check_given(&mut violations, raw.iterator.as_deref(), "shardIterator");
     violations.finish()?;
@@ -98,9 +101,9 @@ pub(super) fn records(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     Ok((operation, echo))
 }
 
-fn read(reader: &mut Reader<'_>) -> Result<Raw, Error> {
+fn read(reader: &mut Reader<'_>, class: &str) -> Result<Raw, Error> {
     let mut raw = Raw::default();
-    reader.opt_structure("StreamInput", |reader, name| {
+    reader.opt_structure(class, |reader, name| {
         match name {
             "StreamArn" => raw.arn = reader.opt_string()?,
             "TableName" => raw.table = reader.opt_string()?,

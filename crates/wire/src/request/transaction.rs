@@ -73,7 +73,7 @@ type RawAction = Vec<(ActionKind, Parameters)>;
 
 /// TransactGetItems.
 pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (raw, mut echo) = body.read(|reader| read(reader, raw_get))?;
+    let (raw, mut echo) = body.read(|reader| read(reader, "TransactGetItemsInput", raw_get))?;
     check_get_constraints(&raw)?;
     let elements = raw.elements.unwrap_or_default().into_iter().flatten();
     let gets = elements.map(|get| transact_get(get, &mut echo)).collect::<Result<_, _>>()?;
@@ -83,7 +83,7 @@ pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 
 /// TransactWriteItems.
 pub(super) fn write(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (raw, mut echo) = body.read(|reader| read(reader, raw_action))?;
+    let (raw, mut echo) = body.read(|reader| read(reader, "TransactWriteItemsInput", raw_action))?;
     check_write_constraints(&raw)?;
     let elements = raw.elements.unwrap_or_default().into_iter();
     let actions = elements.map(|element| transact_action(element, &mut echo)).collect::<Result<_, _>>()?;
@@ -96,9 +96,13 @@ pub(super) fn write(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     Ok((operation, echo))
 }
 
-fn read<T>(reader: &mut Reader<'_>, element: fn(&mut Reader<'_>) -> Result<T, Error>) -> Result<Raw<T>, Error> {
+fn read<T>(
+    reader: &mut Reader<'_>,
+    class: &str,
+    element: fn(&mut Reader<'_>) -> Result<T, Error>,
+) -> Result<Raw<T>, Error> {
     let mut raw = Raw { elements: None, token: None, parameters: Parameters::default() };
-    reader.opt_structure("TransactionInput", |reader, name| {
+    reader.opt_structure(class, |reader, name| {
         match name {
             "TransactItems" => raw.elements = checked_list(reader, element)?,
             "ClientRequestToken" => raw.token = reader.opt_string()?,

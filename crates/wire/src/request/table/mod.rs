@@ -23,7 +23,7 @@ const LIST_LIMIT_MAX: i64 = 100;
 
 /// CreateTable.
 pub(super) fn create(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (raw, echo) = body.read(RawTable::read)?;
+    let (raw, echo) = body.read(RawTable::read_create)?;
     constraint::check_create(&raw)?;
     schema::check_create(&raw)?;
     let tags = resource::check_tags(raw.tags.unwrap_or_default())?;
@@ -52,7 +52,7 @@ pub(super) fn create(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 
 /// UpdateTable.
 pub(super) fn update(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (raw, echo) = body.read(RawTable::read)?;
+    let (raw, echo) = body.read(RawTable::read_update)?;
     constraint::check_update(&raw)?;
     schema::check_update(&raw)?;
     let operation = Operation::UpdateTable(UpdateTable {
@@ -73,16 +73,16 @@ pub(super) fn update(body: Body<'_>) -> Result<(Operation, Echo), Error> {
 
 /// DescribeTable.
 pub(super) fn describe(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (raw, echo) = body.read(RawTable::read)?;
-    table_name::check_control(raw.table.as_deref())?;
-    Ok((Operation::DescribeTable { table: table_name::resolve(raw.table) }, echo))
+    let (table, echo) = body.read(read_name)?;
+    table_name::check_control(table.as_deref())?;
+    Ok((Operation::DescribeTable { table: table_name::resolve(table) }, echo))
 }
 
 /// DeleteTable.
 pub(super) fn delete(body: Body<'_>) -> Result<(Operation, Echo), Error> {
-    let (raw, echo) = body.read(RawTable::read)?;
-    table_name::check_control(raw.table.as_deref())?;
-    Ok((Operation::DeleteTable { table: table_name::resolve(raw.table) }, echo))
+    let (table, echo) = body.read(read_name)?;
+    table_name::check_control(table.as_deref())?;
+    Ok((Operation::DeleteTable { table: table_name::resolve(table) }, echo))
 }
 
 /// ListTables.
@@ -100,6 +100,18 @@ pub(super) fn list(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     violations.finish()?;
     let limit = limit.and_then(|limit| usize::try_from(limit).ok());
     Ok((Operation::ListTables(ListTables { start, limit }), echo))
+}
+
+fn read_name(reader: &mut Reader<'_>) -> Result<Option<String>, Error> {
+    let mut table = None;
+    reader.opt_structure("TableNameInput", |reader, name| {
+        match name {
+            "TableName" => table = reader.opt_string()?,
+            _ => reader.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(table)
 }
 
 fn read_list(reader: &mut Reader<'_>) -> Result<(Option<String>, Option<i64>), Error> {

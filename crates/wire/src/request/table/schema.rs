@@ -11,7 +11,6 @@ const UNITS_MAX: i64 = 1_000_000_000_000;
 
 /// Checks a CreateTable whose members are checked for themselves.
 pub(super) fn check_create(raw: &RawTable) -> Result<(), Error> {
-    check_supported(raw)?;
     check_billing(raw)?;
     let definitions = definitions(raw.attributes.as_deref());
     let key = raw.key.as_deref().unwrap_or_default();
@@ -30,7 +29,6 @@ pub(super) fn check_create(raw: &RawTable) -> Result<(), Error> {
 
 /// Checks an UpdateTable whose members are checked for themselves.
 pub(super) fn check_update(raw: &RawTable) -> Result<(), Error> {
-    check_supported(raw)?;
     if !changes_something(raw) {
         return Err(schema::update_without_change());
     }
@@ -49,10 +47,6 @@ pub(super) fn check_update(raw: &RawTable) -> Result<(), Error> {
         changed.push(name);
     }
     Ok(())
-}
-
-fn check_supported(raw: &RawTable) -> Result<(), Error> {
-    raw.not_supported.as_ref().map_or(Ok(()), |member| Err(schema::member_not_supported(member)))
 }
 
 fn changes_something(raw: &RawTable) -> bool {

@@ -3,7 +3,7 @@
 use keyform_core::Error;
 use keyform_core::table::{OnDemandThroughput, WarmThroughput};
 
-use crate::json::{Kind, Reader};
+use crate::json::Reader;
 use crate::request::parameters::checked_list;
 use crate::request::resource::{RawTag, raw_tag};
 
@@ -25,8 +25,6 @@ pub(super) struct RawTable {
     pub(super) class: Option<String>,
     pub(super) deletion_protected: Option<bool>,
     pub(super) tags: Option<Vec<RawTag>>,
-    /// A member for something that there is not here.
-    pub(super) not_supported: Option<String>,
 }
 
 /// An attribute definition.
@@ -92,10 +90,27 @@ pub(super) struct RawIndexChange {
 }
 
 impl RawTable {
-    /// Reads the members.
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
+    /// Reads a CreateTable.
+    pub(super) fn read_create(reader: &mut Reader<'_>) -> Result<Self, Error> {
+        Self::read(reader, "CreateTableInput", &["GlobalSecondaryIndexUpdates"])
+    }
+
+    /// Reads an UpdateTable.
+    pub(super) fn read_update(reader: &mut Reader<'_>) -> Result<Self, Error> {
+        Self::read(
+            reader,
+            "UpdateTableInput",
+            &["KeySchema", "LocalSecondaryIndexes", "GlobalSecondaryIndexes", "Tags"],
+        )
+    }
+
+    /// Reads the members of a request except `foreign` ones, which only the other request has.
+    fn read(reader: &mut Reader<'_>, class: &str, foreign: &[&str]) -> Result<Self, Error> {
         let mut raw = Self::default();
-        reader.opt_structure("TableInput", |reader, name| raw.member(reader, name))?;
+        reader.opt_structure(class, |reader, name| match foreign.contains(&name) {
+            true => reader.skip(),
+            false => raw.member(reader, name),
+        })?;
         Ok(raw)
     }
 
@@ -116,23 +131,9 @@ impl RawTable {
             "TableClass" => self.class = reader.opt_string()?,
             "DeletionProtectionEnabled" => self.deletion_protected = reader.opt_bool()?,
             "Tags" => self.tags = checked_list(reader, raw_tag)?,
-            "ReplicaUpdates"
-            | "GlobalTableWitnessUpdates"
-            | "GlobalTableSettingsReplicationMode"
-            | "GlobalTableSourceArn"
-            | "MultiRegionConsistency"
-            | "ResourcePolicy" => self.elsewhere(reader, name)?,
             _ => reader.skip()?,
         }
         Ok(())
-    }
-
-    /// Replicas and policies exist only in the service: asking for them is remembered, to be refused.
-    fn elsewhere(&mut self, reader: &mut Reader<'_>, name: &str) -> Result<(), Error> {
-        if reader.peek()? != Kind::Null {
-            self.not_supported = Some(name.to_owned());
-        }
-        reader.skip()
     }
 }
 
