@@ -1,11 +1,12 @@
 //! A directory of the operating system.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Disk, DiskFile, DiskLock};
+use crate::owner_only;
 
 const LOCK_NAME: &str = "LOCK";
 
@@ -23,7 +24,7 @@ impl RealDisk {
     pub fn new(root: impl Into<PathBuf>) -> io::Result<Self> {
         let root = root.into();
         if !root.is_dir() {
-            fs::create_dir_all(&root)?;
+            owner_only::create_dir_all(&root)?;
             sync_parent(&root)?;
         }
         Ok(RealDisk { root })
@@ -40,7 +41,9 @@ impl Disk for RealDisk {
     }
 
     fn lock(&self) -> io::Result<Box<dyn DiskLock>> {
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(self.path(LOCK_NAME))?;
+        // The store has recognised the directory as its own: the modes of a foreign one are left alone.
+        owner_only::tighten_directory(&self.root);
+        let file = owner_only::options().create(true).truncate(false).write(true).open(self.path(LOCK_NAME))?;
         match file.try_lock() {
             Ok(()) => Ok(Box::new(HeldLock { _file: file })),
             Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
@@ -67,12 +70,12 @@ impl Disk for RealDisk {
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        let file = OpenOptions::new().create(true).truncate(true).read(true).write(true).open(self.path(name))?;
+        let file = owner_only::options().create(true).truncate(true).read(true).write(true).open(self.path(name))?;
         Ok(Arc::new(RealFile { file }))
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        let file = OpenOptions::new().read(true).write(true).open(self.path(name))?;
+        let file = File::options().read(true).write(true).open(self.path(name))?;
         Ok(Arc::new(RealFile { file }))
     }
 
