@@ -40,6 +40,8 @@ use config::{Config, Surroundings};
 use failure::Failure;
 
 fn main() -> ExitCode {
+    // A store of many tables needs many files. If the limit stays, the server fits its connections into it, with a warning.
+    drop(keyform::server::descriptors::raise());
     let arguments = command::command().get_matches();
     match run(&arguments) {
         Ok(code) => code,

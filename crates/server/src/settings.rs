@@ -62,8 +62,10 @@ pub struct Limits {
     pub body_bytes_max: usize,
     /// How many bodies of more than a quarter of a megabyte are in memory at a time; others wait their turn.
     pub large_bodies_max: usize,
-    /// The most connections at a time.
+    /// The most connections at a time. Fewer are taken if the limit on open files leaves no room for more.
     pub connections_max: usize,
+    /// The most connections of one client address; of IPv6, of one /64 network. `None`: 512, and no such limit on loopback.
+    pub connections_per_address_max: Option<usize>,
     /// The size from which answers are packed for clients that ask for it.
     pub gzip_bytes_min: usize,
     /// The most reads that one connection follows.
@@ -116,6 +118,7 @@ impl Default for Limits {
             body_bytes_max: 16 * 1024 * 1024,
             large_bodies_max: 32,
             connections_max: 4096,
+            connections_per_address_max: None,
             gzip_bytes_min: 1024,
             live_subscriptions_max: 100,
             live_buffer_bytes: 1024 * 1024,

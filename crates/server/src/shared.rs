@@ -1,12 +1,13 @@
 //! What all workers of a server share.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use keyform_core::Execute;
 use keyform_live::read::Live;
 use tokio::sync::Semaphore;
 
+use crate::admission::Admissions;
 use crate::api::{Authentication, Models};
 use crate::metrics::Metrics;
 use crate::settings::{Limits, Probe, Settings, Timeouts};
@@ -30,8 +31,8 @@ pub(crate) struct Shared {
     pub(crate) metrics: Metrics,
     /// One for each large body that may be in memory.
     pub(crate) large_bodies: Arc<Semaphore>,
+    pub(crate) admissions: Arc<Admissions>,
     stopping: AtomicBool,
-    connections: AtomicUsize,
 }
 
 impl Shared {
@@ -43,7 +44,6 @@ impl Shared {
             authentication.announce();
         }
         let verifier = (!credentials.is_empty()).then(|| Verifier::new(credentials, region.clone(), clock));
-        let (stopping, connections) = (AtomicBool::new(false), AtomicUsize::new(0));
         let large_bodies = Arc::new(Semaphore::new(limits.large_bodies_max.clamp(1, Semaphore::MAX_PERMITS)));
         Self {
             large_bodies,
@@ -58,20 +58,9 @@ impl Shared {
             authentication,
             live: Live::new(live),
             metrics: Metrics::new(),
-            stopping,
-            connections,
+            admissions: Arc::new(Admissions::new(&limits)),
+            stopping: AtomicBool::new(false),
         }
-    }
-
-    /// Counts a connection in, unless there are too many; it is counted out when the answer is dropped.
-    pub(crate) fn admit(self: &Arc<Self>) -> Option<Admission> {
-        let before = self.connections.fetch_add(1, Ordering::Relaxed);
-        let admission = Admission(self.clone());
-        (before < self.limits.connections_max).then_some(admission)
-    }
-
-    pub(crate) fn connections(&self) -> usize {
-        self.connections.load(Ordering::Relaxed)
     }
 
     pub(crate) fn begin_stopping(&self) {
@@ -88,14 +77,5 @@ impl Shared {
             return Err("the server is stopping".to_owned());
         }
         self.probe.as_ref().map_or(Ok(()), |probe| probe.ready())
-    }
-}
-
-/// One of the connections that are allowed at a time.
-pub(crate) struct Admission(Arc<Shared>);
-
-impl Drop for Admission {
-    fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -57,7 +57,7 @@ const TEXT: &str = "a text";
 
 /// All settings, in the order of the help.
 #[rustfmt::skip]
-pub(crate) const SETTINGS: [Setting; 28] = settings! {
+pub(crate) const SETTINGS: [Setting; 29] = settings! {
     host, "ADDRESS", "The address or host name to listen on [default: 127.0.0.1]", TEXT, text;
     port, "PORT", "The port to listen on; 0 takes a free one [default: 8000]", "a port: a number from 0 to 65535", number;
     data, "DIRECTORY", "The data directory, made when it is not there [default: ./keyform-data]", "a directory", path;
@@ -77,7 +77,8 @@ pub(crate) const SETTINGS: [Setting; 28] = settings! {
     region, "REGION", "The region of DynamoDB; of a data directory, the one in ARNs and signatures [default: us-east-1]", "a region such as us-east-1", region;
     ttl_sweep_interval, "TIME", "How often expired items are looked for [default: 1s]", DURATION, duration;
     workers, "NUMBER", "How many threads serve connections [default: one for each core, 8 at most]", COUNT, some_count;
-    connections_max, "NUMBER", "The most connections at a time [default: 4096]", COUNT, count;
+    connections_max, "NUMBER", "The most connections at a time; fewer if the limit on open files requires it [default: 4096]", COUNT, count;
+    connections_per_address_max, "NUMBER", "The most connections of one client address [default: 512; no limit on loopback]", COUNT, some_count;
     body_bytes_max, "SIZE", "The largest request body [default: 16MB]", "a size such as 16MB, 512KB or 1048576", size;
     idle_timeout, "TIME", "How long a connection may wait with its next request [default: 60s]", DURATION, duration;
     body_timeout, "TIME", "How long a request body may take [default: 30s]", DURATION, duration;
