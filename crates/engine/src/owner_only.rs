@@ -97,10 +97,9 @@ pub(crate) fn tighten_directory(_directory: &Path) {}
 fn tighten_file(path: &Path, file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     let metadata = file.metadata()?;
-    if metadata.is_file() && metadata.permissions().mode() & OTHERS != 0 {
-        if let Err(error) = file.set_permissions(fs::Permissions::from_mode(FILE_MODE)) {
-            tracing::warn!(path = %path.display(), %error, "other accounts may read this file: set mode 0600 on it");
-        }
+    let is_wide = metadata.is_file() && metadata.permissions().mode() & OTHERS != 0;
+    if is_wide && let Err(error) = file.set_permissions(fs::Permissions::from_mode(FILE_MODE)) {
+        tracing::warn!(path = %path.display(), %error, "other accounts may read this file: set mode 0600 on it");
     }
     Ok(())
 }

@@ -105,7 +105,6 @@ fn client(address: IpAddr) -> IpAddr {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 mod tests {
     use super::*;
 
