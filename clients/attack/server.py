@@ -56,9 +56,10 @@ class Server:
             time.sleep(0.02)
         raise AssertionError(f"the server did not start (exit code {self.process.poll()}):\n{self.out}{self.err}")
 
-    def request(self, method, path, body=None, headers=None, timeout=30):
-        """Sends one request on a connection of its own; returns status, headers and body."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+    def request(self, method, path, body=None, headers=None, timeout=30, source=None):
+        """Sends one request on a connection of its own, from the address `source`; returns status, headers and body."""
+        source = (source, 0) if source else None
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout, source_address=source)
         try:
             connection.putrequest(method, path, skip_host=any(name.lower() == "host" for name in headers or {}))
             content = body if isinstance(body, (bytes, type(None))) else json.dumps(body).encode()

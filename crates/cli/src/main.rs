@@ -40,7 +40,14 @@ use clap::ArgMatches;
 use config::{Config, Surroundings};
 use failure::Failure;
 
+/// The system's allocator may keep for ever what many threads have freed: with glibc, a gigabyte after a flood of log-ins, which in a
+/// small container ends the process. docs/performance.md compares allocators.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
+    // A store of many tables needs many files. If the limit stays, the server fits its connections into it, with a warning.
+    drop(keyform::server::descriptors::raise());
     let arguments = command::command().get_matches();
     match run(&arguments) {
         Ok(code) => code,

@@ -331,6 +331,7 @@ fn settings(config: &Config, models: Models, token_keys: TokenKeys) -> Result<Se
         limits: Limits {
             body_bytes_max: config.body_bytes_max,
             connections_max: config.connections_max,
+            connections_per_address_max: config.connections_per_address_max,
             ..Limits::default()
         },
         timeouts: Timeouts {

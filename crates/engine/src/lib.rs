@@ -7,7 +7,7 @@
 //!    that follows from it: indexes, [`expiry`], [`stream`].
 //! 4. The [`store`] puts the batch in order, makes it durable, and the answer is given.
 //!
-//! Time and chance come from [`env`](mod@env); master and data keys from [`keys`].
+//! Time and chance come from [`env`](mod@env); master and data keys from [`keys`]. Files are [`owner_only`].
 
 mod background;
 mod calendar;
@@ -21,6 +21,7 @@ pub mod key;
 pub mod keys;
 pub mod layout;
 pub mod lock;
+pub mod owner_only;
 mod read;
 pub mod statement;
 pub mod store;

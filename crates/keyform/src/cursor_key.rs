@@ -2,9 +2,11 @@
 //! its next start, and one run of the command and the next.
 
 use std::fmt;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+
+use keyform_engine::owner_only;
 
 /// The bytes of a key.
 pub const KEY_BYTES: usize = 32;
@@ -73,14 +75,10 @@ pub fn read_or_make(file: &Path) -> Result<[u8; KEY_BYTES], CursorKeyError> {
 /// Writes a whole file aside and gives it the name, unless another process was faster.
 fn make(file: &Path) -> io::Result<()> {
     if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
+        owner_only::create_dir_all(folder)?;
     }
     let aside = file.with_extension(format!("new-{}", hex(&random()[..8])));
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut new = options.open(&aside)?;
+    let mut new = owner_only::options().write(true).create_new(true).open(&aside)?;
     writeln!(new, "{}", hex(&random()))?;
     new.sync_all()?;
     let named = fs::hard_link(&aside, file);

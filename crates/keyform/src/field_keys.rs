@@ -14,10 +14,11 @@
 //! ```
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use keyform_engine::owner_only;
 use keyform_runtime::seal::{FieldKey, KeyId, Keyring, SealError};
 use zeroize::Zeroizing;
 
@@ -128,7 +129,7 @@ pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Opt
 /// There is a file already, or it cannot be written.
 pub fn create(file: &Path) -> Result<Keyring, FieldKeysError> {
     let ring = generated(file)?;
-    let mut new = match owner_only().create_new(true).open(file) {
+    let mut new = match owner_only::options().write(true).create_new(true).open(file) {
         Ok(new) => new,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             return Err(FieldKeysError::Exists(file.to_owned()));
@@ -149,7 +150,7 @@ pub fn load_or_create(file: &Path) -> Result<Keyring, FieldKeysError> {
         return load(file);
     }
     if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder).map_err(failed("make", folder))?;
+        owner_only::create_dir_all(folder).map_err(failed("make", folder))?;
     }
     match create(file) {
         // Another process was faster: its key is the one that counts.
@@ -189,7 +190,7 @@ fn change(file: &Path, by: impl FnOnce(Keyring) -> Result<Keyring, SealError>) -
     let mut name = file.as_os_str().to_owned();
     name.push(".new");
     let beside = PathBuf::from(name);
-    let mut new = owner_only().create_new(true).open(&beside).map_err(failed("make", &beside))?;
+    let mut new = owner_only::options().write(true).create_new(true).open(&beside).map_err(failed("make", &beside))?;
     new.write_all(ring.to_text().as_bytes()).and_then(|()| new.sync_all()).map_err(failed("write", &beside))?;
     fs::rename(&beside, file).map_err(failed("replace", file))?;
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -200,14 +201,6 @@ fn change(file: &Path, by: impl FnOnce(Keyring) -> Result<Keyring, SealError>) -
 fn failed(doing: &'static str, file: &Path) -> impl FnOnce(io::Error) -> FieldKeysError {
     let file = file.to_owned();
     move |source| FieldKeysError::File { doing, file, source }
-}
-
-fn owner_only() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
 }
 
 fn refuse_exposed(file: &Path) -> Result<(), FieldKeysError> {

@@ -107,14 +107,12 @@ impl Api {
             Flow::new("endless", "Reads without end.", move |_: FlowCall<Nothing>| {
                 let (witness, store) = (Witness::begin(&tell), store.clone());
                 async move {
+                    let _dropped_with_the_flow = witness;
                     loop {
                         store.execute(Operation::ListTables(ListTables::default())).await.map_err(|_| broken())?;
                     }
                     #[expect(unreachable_code, reason = "the flow never ends by itself")]
-                    {
-                        witness.done();
-                        Ok(())
-                    }
+                    Ok(())
                 }
             })
             .public()

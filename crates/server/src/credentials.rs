@@ -60,7 +60,7 @@ impl Credentials {
     /// The file or its directory cannot be written.
     pub fn save(&self, file: &Path) -> Result<(), CredentialsError> {
         if let Some(parent) = file.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            fs::create_dir_all(parent).map_err(|error| CredentialsError::io("create", parent, error))?;
+            create_private_dir(parent).map_err(|error| CredentialsError::io("create", parent, error))?;
         }
         let temporary = file.with_extension("tmp");
         let mut text = Zeroizing::new(ADVICE.to_owned());
@@ -125,12 +125,23 @@ fn random_text(symbols: &[u8], length: usize) -> Result<Zeroizing<String>, Crede
     Ok(Zeroizing::new(bytes.iter().map(|byte| char::from(symbols[usize::from(*byte) % symbols.len()])).collect()))
 }
 
+fn create_private_dir(directory: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)
+}
+
 fn write_private(file: &Path, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut writer = options.open(file)?;
+    // The mode above is for a new file; one that a crash has left keeps its own.
+    #[cfg(unix)]
+    writer.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
     writer.write_all(text.as_bytes())?;
     writer.sync_all()
 }

@@ -3,8 +3,8 @@
 //!
 //! The life of a request through this crate:
 //! 1. [`Server::bind`] opens the port and [`Server::start`] starts the workers, each a thread with a runtime of its own (`worker`).
-//! 2. `accept` gives each connection to a worker; `connection` speaks HTTP on it, with a limit for every wait. `strict` and `framing` refuse
-//!    requests whose end is ambiguous.
+//! 2. `accept` gives each connection to a worker, as far as `admission` and the [`descriptors`] allow; `overflow` refuses the others. `connection`
+//!    speaks HTTP on it, with a limit for every wait. `strict` and `framing` refuse requests whose end is ambiguous.
 //! 3. `gate` refuses foreign hosts and web pages of strangers; [`Security`] says which proofs are asked for. `route` sends `POST /` to the `endpoint`, and answers the paths for probes and figures.
 //! 4. `body` reads and unpacks the body, [`Credentials`] and `sigv4` decide whether the caller may go on.
 //! 5. `endpoint` lets the wire read the operation, gives it to the [`Execute`](keyform_core::Execute), and lets the wire
@@ -13,11 +13,13 @@
 //! 7. `reply` adds the headers that SDKs look at, and `observe` counts and logs what happened.
 
 mod accept;
+mod admission;
 mod api;
 mod body;
 mod client;
 mod connection;
 mod credentials;
+pub mod descriptors;
 mod endpoint;
 mod error;
 mod framing;
@@ -26,11 +28,13 @@ mod host;
 mod metrics;
 mod metrics_port;
 mod observe;
+mod overflow;
 mod queue;
 mod reply;
 mod request_id;
 mod route;
 mod security;
+mod seldom;
 mod server;
 mod settings;
 mod shared;

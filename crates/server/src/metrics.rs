@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use keyform_core::ErrorCode;
 
+use crate::admission::Refusal;
 use crate::shared::Shared;
 
 /// The operations, the frequent ones first, because they are looked for in this order.
@@ -64,6 +65,10 @@ impl Kind {
         OPERATIONS[self.0]
     }
 }
+
+/// The limits on connections, with their labels.
+const REFUSALS: [(Refusal, &str); 3] =
+    [(Refusal::Full, "total"), (Refusal::Client, "address"), (Refusal::Descriptors, "descriptors")];
 
 /// The upper ends of the latency buckets, as microseconds and as Prometheus writes them.
 const BUCKETS: [(u64, &str); 14] = [
@@ -169,6 +174,7 @@ pub(crate) struct Metrics {
     received_bytes: Counter,
     sent_bytes: Counter,
     pub(crate) connections: Counter,
+    refused: [Counter; REFUSALS.len()],
     /// WebSockets of live reads that were opened.
     pub(crate) live_opened: Counter,
     live_closes: Mutex<BTreeMap<u16, u64>>,
@@ -184,6 +190,7 @@ impl Metrics {
             received_bytes: Counter::default(),
             sent_bytes: Counter::default(),
             connections: Counter::default(),
+            refused: Default::default(),
             live_opened: Counter::default(),
             live_closes: Mutex::default(),
         }
@@ -207,6 +214,20 @@ impl Metrics {
         }
     }
 
+    /// Counts a connection that is refused.
+    pub(crate) fn record_refused(&self, refusal: Refusal) {
+        let counters = REFUSALS.iter().zip(&self.refused);
+        counters.filter(|((known, _), _)| *known == refusal).for_each(|(_, counter)| counter.add(1));
+    }
+
+    fn refusals(&self, page: &mut Page) {
+        let name = "keyform_connections_refused_total";
+        page.head(name, "Connections refused, by the limit that they exceed.", "counter");
+        for ((_, limit), counter) in REFUSALS.iter().zip(&self.refused) {
+            page.line(format_args!("{name}{{limit=\"{limit}\"}} {}", counter.get()));
+        }
+    }
+
     /// The page of figures.
     pub(crate) fn page(&self, shared: &Shared) -> String {
         let mut page = Page(String::with_capacity(8192));
@@ -216,7 +237,8 @@ impl Metrics {
         page.single("keyform_received_bytes_total", "Bytes of request bodies.", "counter", self.received_bytes.get());
         page.single("keyform_sent_bytes_total", "Bytes of answers before packing.", "counter", self.sent_bytes.get());
         page.single("keyform_connections_total", "Connections accepted.", "counter", self.connections.get());
-        page.single("keyform_connections", "Connections open now.", "gauge", shared.connections());
+        page.single("keyform_connections", "Connections open now.", "gauge", shared.admissions.total());
+        self.refusals(&mut page);
         page.single("keyform_uptime_seconds", "Time since the start.", "gauge", self.begin.elapsed().as_secs_f64());
         if let Some(bytes) = resident_bytes() {
             page.single("process_resident_memory_bytes", "Memory of the process.", "gauge", bytes);

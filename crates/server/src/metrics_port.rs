@@ -79,8 +79,8 @@ impl MetricsPort {
 
 async fn serve(stream: TcpStream, shared: Arc<Shared>, hosts: Arc<Hosts>) {
     let service = service_fn(move |request: Request<Incoming>| {
-        let reply = answer(&shared, &hosts, &request);
-        async move { Ok::<_, Infallible>(reply) }
+        let (shared, hosts) = (shared.clone(), hosts.clone());
+        async move { Ok::<_, Infallible>(answer(&shared, &hosts, &request).await) }
     });
     let mut http = http1::Builder::new();
     http.half_close(true).keep_alive(false);
@@ -93,7 +93,7 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>, hosts: Arc<Hosts>) {
     }
 }
 
-fn answer(shared: &Shared, hosts: &Hosts, request: &Request<Incoming>) -> Reply {
+async fn answer(shared: &Shared, hosts: &Hosts, request: &Request<Incoming>) -> Reply {
     // Metrics are only read, and a page of another site cannot read them: the host is all that matters.
     if let Err(refusal) = gate::check(hosts, Security::Full, request) {
         return refusal.reply();
@@ -102,7 +102,7 @@ fn answer(shared: &Shared, hosts: &Hosts, request: &Request<Incoming>) -> Reply 
         _ if !route::is_asking(request.method()) => reply::method_refusal("This port takes GET only", "GET, HEAD"),
         "/metrics" => reply::figures(shared.metrics.page(shared)),
         "/healthz" => route::liveness(),
-        "/readyz" => route::readiness(shared),
+        "/readyz" => route::readiness(shared).await,
         _ => reply::refusal(StatusCode::NOT_FOUND, "This port has /metrics, /healthz and /readyz only"),
     }
 }

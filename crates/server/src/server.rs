@@ -10,6 +10,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use tokio::sync::{mpsc, watch};
 
 use crate::accept::Acceptor;
+use crate::descriptors;
 use crate::error::StartError;
 use crate::host::{HostName, Hosts};
 use crate::metrics_port::MetricsPort;
@@ -68,7 +69,8 @@ impl Server {
     /// # Errors
     /// The operating system gives no threads.
     pub fn start(self, execute: Arc<dyn Execute>, probe: Option<Arc<dyn Probe>>) -> Result<Running, StartError> {
-        let Self { listener, address, hosts, metrics, settings } = self;
+        let Self { listener, address, hosts, metrics, mut settings } = self;
+        settings.limits.connections_max = descriptors::connections_max(settings.limits.connections_max);
         let workers = settings.workers.max(1);
         let shared = Arc::new(Shared::new(settings, hosts, execute, probe));
         let (stop, stopping) = watch::channel(false);

@@ -83,8 +83,10 @@ pub struct Limits {
     /// The bytes of bodies of more than a quarter of a megabyte that are in memory at a time, as sent and as unpacked; others wait. What a
     /// request makes of its body may be several times as large.
     pub large_bodies_bytes_max: usize,
-    /// The most connections at a time.
+    /// The most connections at a time. Fewer are taken if the limit on open files leaves no room for more.
     pub connections_max: usize,
+    /// The most connections of one client address; of IPv6, of one /64 network. `None`: 512, and no such limit on loopback.
+    pub connections_per_address_max: Option<usize>,
     /// The size from which answers are packed for clients that ask for it.
     pub gzip_bytes_min: usize,
     /// The most reads that one connection follows.
@@ -141,6 +143,7 @@ impl Default for Limits {
             body_bytes_max: 16 * 1024 * 1024,
             large_bodies_bytes_max: 32 * 1024 * 1024,
             connections_max: 4096,
+            connections_per_address_max: None,
             gzip_bytes_min: 1024,
             live_subscriptions_max: 100,
             live_buffer_bytes: 1024 * 1024,

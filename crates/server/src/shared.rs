@@ -1,12 +1,13 @@
 //! What all workers of a server share.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use keyform_core::Execute;
 use keyform_live::read::Live;
 use tokio::sync::Semaphore;
 
+use crate::admission::Admissions;
 use crate::api::{Authentication, Models};
 use crate::body::Budget;
 use crate::host::Hosts;
@@ -40,8 +41,8 @@ pub(crate) struct Shared {
     pub(crate) large_bodies: Budget,
     /// One for each packed body that may be measured at a time.
     pub(crate) measuring: Semaphore,
+    pub(crate) admissions: Arc<Admissions>,
     stopping: AtomicBool,
-    connections: AtomicUsize,
 }
 
 impl Shared {
@@ -68,7 +69,6 @@ impl Shared {
         } = settings;
         let authentication = Authentication::new(token_keys, clock.clone());
         let verifier = (!credentials.is_empty()).then(|| Verifier::new(credentials, region.clone(), clock));
-        let (stopping, connections) = (AtomicBool::new(false), AtomicUsize::new(0));
         Self {
             large_bodies: Budget::of(limits.large_bodies_bytes_max),
             measuring: Semaphore::new(workers.clamp(1, Semaphore::MAX_PERMITS)),
@@ -86,20 +86,9 @@ impl Shared {
             authentication,
             live: Live::new(live),
             metrics: Metrics::new(),
-            stopping,
-            connections,
+            admissions: Arc::new(Admissions::new(&limits)),
+            stopping: AtomicBool::new(false),
         }
-    }
-
-    /// Counts a connection in, unless there are too many; it is counted out when the answer is dropped.
-    pub(crate) fn admit(self: &Arc<Self>) -> Option<Admission> {
-        let before = self.connections.fetch_add(1, Ordering::Relaxed);
-        let admission = Admission(self.clone());
-        (before < self.limits.connections_max).then_some(admission)
-    }
-
-    pub(crate) fn connections(&self) -> usize {
-        self.connections.load(Ordering::Relaxed)
     }
 
     pub(crate) fn begin_stopping(&self) {
@@ -119,14 +108,5 @@ impl Shared {
             Some(probe) => probe.check().await,
             None => Ok(()),
         }
-    }
-}
-
-/// One of the connections that are allowed at a time.
-pub(crate) struct Admission(Arc<Shared>);
-
-impl Drop for Admission {
-    fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::Relaxed);
     }
 }

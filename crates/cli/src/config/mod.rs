@@ -52,6 +52,7 @@ pub(crate) struct Config {
     pub(crate) ttl_sweep_interval: Duration,
     pub(crate) workers: Option<usize>,
     pub(crate) connections_max: usize,
+    pub(crate) connections_per_address_max: Option<usize>,
     pub(crate) body_bytes_max: usize,
     pub(crate) idle_timeout: Duration,
     pub(crate) body_timeout: Duration,
@@ -132,12 +133,12 @@ impl Config {
         for (setting, text, source) in file::read(named.or(surroundings.variable("KEYFORM_CONFIG")), surroundings)? {
             config.apply(setting, &text, &source)?;
         }
-        for setting in &SETTINGS {
+        for setting in SETTINGS {
             if let Some(text) = surroundings.variable(&setting.variable()) {
                 config.apply(setting, text, &format!("{}={text}", setting.variable()))?;
             }
         }
-        for setting in &SETTINGS {
+        for setting in SETTINGS {
             if let Some(text) = flag(arguments, setting) {
                 config.apply(setting, &text, &format!("--{} {text}", setting.flag()))?;
             }
@@ -276,6 +277,7 @@ impl Config {
             ttl_sweep_interval: Duration::from_secs(1),
             workers: None,
             connections_max: 4096,
+            connections_per_address_max: None,
             body_bytes_max: 16 * 1024 * 1024,
             idle_timeout: Duration::from_secs(60),
             body_timeout: Duration::from_secs(30),

@@ -89,7 +89,8 @@ pub(crate) static SETTINGS: &[Setting] = &settings! {
     region, "REGION", "The region of DynamoDB; of a data directory, the one in ARNs and signatures [default: us-east-1]", "a region such as us-east-1", region;
     ttl_sweep_interval, "TIME", "How often expired items are looked for [default: 1s]", DURATION, duration;
     workers, "NUMBER", "How many threads serve connections [default: one for each core, 8 at most]", COUNT, some_count;
-    connections_max, "NUMBER", "The most connections at a time [default: 4096]", COUNT, count;
+    connections_max, "NUMBER", "The most connections at a time; fewer if the limit on open files requires it [default: 4096]", COUNT, count;
+    connections_per_address_max, "NUMBER", "The most connections of one client address [default: 512; no limit on loopback]", COUNT, some_count;
     body_bytes_max, "SIZE", "The largest request body [default: 16MB]", "a size such as 16MB, 512KB or 1048576", size;
     idle_timeout, "TIME", "How long a connection may wait with its next request [default: 60s]", DURATION, duration;
     body_timeout, "TIME", "How long a request body may take [default: 30s]", DURATION, duration;

@@ -3,13 +3,14 @@
 //! A replacement is a temporary file with mode 0600, synced, renamed over the old one, and the directory synced: a crash
 //! leaves the old content or the new one.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
 use super::KeyError;
+use crate::owner_only;
 
 /// The text of a key file; the buffer is wiped when dropped.
 pub(super) type KeyText = Zeroizing<String>;
@@ -48,17 +49,18 @@ pub(super) fn create_new(file: &Path, text: &str) -> Result<bool, KeyError> {
 /// Makes the file's directory, for the owner alone where it is new.
 pub(super) fn create_parent(file: &Path) -> Result<(), KeyError> {
     let parent = parent(file);
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(parent).map_err(KeyError::io("create", parent))
+    owner_only::create_dir_all(parent).map_err(KeyError::io("create", parent))
 }
 
 /// Holds the file for one writer until the answer is dropped.
 pub(super) fn lock(file: &Path) -> Result<File, KeyError> {
     let place = beside(file, "lock");
-    let lock = owner_only().create(true).open(&place).map_err(KeyError::io("open", &place))?;
+    let lock = owner_only::options()
+        .create(true)
+        .write(true)
+        .truncate(false)
+        .open(&place)
+        .map_err(KeyError::io("open", &place))?;
     lock.lock().map_err(KeyError::io("lock", &place))?;
     Ok(lock)
 }
@@ -77,16 +79,8 @@ pub(super) fn refuse_exposed(file: &Path) -> Result<(), KeyError> {
 }
 
 fn write_temporary(file: &Path, text: &str) -> Result<(), KeyError> {
-    let mut writer = owner_only().create(true).truncate(true).open(file).map_err(KeyError::io("create", file))?;
+    let mut writer = owner_only::create(file).map_err(KeyError::io("create", file))?;
     writer.write_all(text.as_bytes()).and_then(|()| writer.sync_all()).map_err(KeyError::io("write", file))
-}
-
-fn owner_only() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
 }
 
 fn beside(file: &Path, suffix: &str) -> PathBuf {

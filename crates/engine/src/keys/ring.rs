@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use super::file;
 use super::wrap::{KEY_BYTES, Secret};
 use super::{KeyError, MasterKey, MasterKeyId, MasterKeys};
+use crate::owner_only;
 use crate::store::DataKeys;
 
 /// The ring's file in the data directory.
@@ -48,7 +49,7 @@ impl KeyRing {
     /// # Errors
     /// The directory cannot be written.
     pub fn create(data_dir: &Path, masters: &MasterKeys) -> Result<Self, KeyError> {
-        fs::create_dir_all(data_dir).map_err(KeyError::io("create", data_dir))?;
+        owner_only::create_dir_all(data_dir).map_err(KeyError::io("create", data_dir))?;
         let _lock = file::lock(&data_dir.join(KEY_RING_FILE))?;
         if Self::exists(data_dir) {
             return Self::load(data_dir, masters);

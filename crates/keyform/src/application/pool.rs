@@ -205,7 +205,7 @@ mod tests {
         for _ in 0..10 {
             assert_eq!(pool.run(|()| panic!("broken on purpose")).await, Err::<(), _>(PoolError::Broken));
             let mut left = Box::pin(pool.run(|()| ()));
-            let _ = poll_once(&mut left).await;
+            let _begun = poll_once(&mut left).await;
             drop(left);
         }
         // What the last one began may still run; this caller waits for it.

@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use keyform_core::Attributes;
 use keyform_core::table::TableDescription;
+use keyform_engine::owner_only;
 use serde_json::{Value, json};
 
 use super::CopyError;
@@ -167,7 +168,7 @@ fn save(file: &Path, tables: &BTreeMap<String, State>) -> std::io::Result<()> {
     let states: serde_json::Map<String, Value> =
         tables.iter().map(|(name, state)| (name.clone(), print(state))).collect();
     let beside = file.with_extension("new");
-    let mut new = fs::File::create(&beside)?;
+    let mut new = owner_only::create(&beside)?;
     new.write_all(json!({ "keyformCopy": 1, "tables": states }).to_string().as_bytes())?;
     new.sync_all()?;
     fs::rename(beside, file)

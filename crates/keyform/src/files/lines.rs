@@ -9,6 +9,7 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use keyform_core::operation::WriteRequest;
 use keyform_core::{Attributes, Item};
+use keyform_engine::owner_only;
 
 use crate::copy::CopyError;
 
@@ -92,7 +93,7 @@ impl Out {
     pub(super) fn create(file: &Path) -> std::io::Result<Self> {
         let out: Box<dyn Write + Send> = match file.to_str() {
             Some("-") => Box::new(std::io::stdout()),
-            _ => Box::new(File::create(file)?),
+            _ => Box::new(owner_only::create(file)?),
         };
         let out: Box<dyn Write + Send> = Box::new(BufWriter::new(out));
         Ok(match file.extension().is_some_and(|ending| ending == "gz") {

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use keyform_engine::owner_only;
 use md5::{Digest as _, Md5};
 use serde_json::{Value, json};
 
@@ -57,9 +58,9 @@ pub(super) fn unwritable(file: &Path, error: &std::io::Error) -> CopyError {
 pub(super) fn begin(folder: &Path, id: &str) -> Result<PathBuf, CopyError> {
     let export = folder.join("AWSDynamoDB").join(id);
     let data = export.join("data");
-    fs::create_dir_all(&data).map_err(|error| unwritable(&data, &error))?;
+    owner_only::create_dir_all(&data).map_err(|error| unwritable(&data, &error))?;
     let started = export.join("_started");
-    fs::write(&started, "").map_err(|error| unwritable(&started, &error))?;
+    owner_only::write(&started, b"").map_err(|error| unwritable(&started, &error))?;
     Ok(export)
 }
 
@@ -111,7 +112,7 @@ fn etag(md5: &str) -> String {
 fn checked(export: &Path, name: &str, text: &str) -> Result<(), CopyError> {
     for (ending, text) in [("json", text.to_owned()), ("checksum", md5(text.as_bytes()))] {
         let file = export.join(format!("{name}.{ending}"));
-        fs::write(&file, text).map_err(|error| unwritable(&file, &error))?;
+        owner_only::write(&file, text.as_bytes()).map_err(|error| unwritable(&file, &error))?;
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use keyform_core::table::TableDescription;
+use keyform_engine::owner_only;
 use serde_json::{Value, json};
 
 use crate::copy::CopyError;
@@ -66,7 +67,7 @@ impl Resume {
     pub(super) fn note(&self, items: u64) -> Result<(), CopyError> {
         let beside = self.file.with_extension("new");
         let text = json!({ "keyformImport": 1, "of": self.id, "written": items }).to_string();
-        let saved = fs::write(&beside, text).and_then(|()| fs::rename(&beside, &self.file));
+        let saved = owner_only::write(&beside, text.as_bytes()).and_then(|()| fs::rename(&beside, &self.file));
         saved.map_err(|error| CopyError::File(format!("cannot write {}: {error}", self.file.display())))
     }
 

@@ -1,12 +1,13 @@
 //! A directory of the operating system.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::holder::{self, Holder};
 use super::{Disk, DiskFile, DiskLock};
+use crate::owner_only;
 
 const LOCK_NAME: &str = "LOCK";
 
@@ -27,7 +28,7 @@ impl RealDisk {
     pub fn new(root: impl Into<PathBuf>) -> io::Result<Self> {
         let root = root.into();
         if !root.is_dir() {
-            fs::create_dir_all(&root)?;
+            owner_only::create_dir_all(&root)?;
             sync_parent(&root)?;
         }
         Ok(RealDisk {
@@ -51,8 +52,11 @@ impl Disk for RealDisk {
     /// `LOCK` by hand does not let a second process in. `LOCK` covers systems without locks on directories (Windows,
     /// network file systems), and names the process that holds it.
     fn lock(&self) -> io::Result<Box<dyn DiskLock>> {
+        // The store has recognised the directory as its own: the modes of a foreign one are left alone.
+        owner_only::tighten_directory(&self.root);
         let directory = lock_directory(&self.root)?;
-        let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(self.path(LOCK_NAME))?;
+        let file =
+            owner_only::options().create(true).truncate(false).read(true).write(true).open(self.path(LOCK_NAME))?;
         try_lock(&file)?;
         if let Err(error) = holder::note(&file) {
             // Only the name of the process in a later refusal is lost.
@@ -84,12 +88,12 @@ impl Disk for RealDisk {
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        let file = OpenOptions::new().create(true).truncate(true).read(true).write(true).open(self.path(name))?;
+        let file = owner_only::options().create(true).truncate(true).read(true).write(true).open(self.path(name))?;
         Ok(Arc::new(RealFile { file }))
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        let file = OpenOptions::new().read(true).write(true).open(self.path(name))?;
+        let file = File::options().read(true).write(true).open(self.path(name))?;
         Ok(Arc::new(RealFile { file }))
     }
 

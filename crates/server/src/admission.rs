@@ -1,0 +1,155 @@
+//! Admission of connections: a limit on all of them, and one on those of a single client.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::settings::Limits;
+
+/// Connections of one client address that is not loopback, unless the settings choose another number.
+const PER_ADDRESS_MAX: usize = 512;
+
+/// The reason why a connection is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The server has as many connections as it may have.
+    Full,
+    /// This client has as many connections as one client may have.
+    Client,
+    /// The process or the system has no file descriptor left.
+    Descriptors,
+}
+
+/// The connections that are open now.
+pub(crate) struct Admissions {
+    max: usize,
+    per_address_max: Option<usize>,
+    open: Mutex<Open>,
+}
+
+#[derive(Default)]
+struct Open {
+    total: usize,
+    by_client: HashMap<IpAddr, usize>,
+}
+
+impl Admissions {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let Limits { connections_max, connections_per_address_max, .. } = *limits;
+        Self { max: connections_max, per_address_max: connections_per_address_max, open: Mutex::default() }
+    }
+
+    /// Counts a connection in; it is counted out when the admission is dropped.
+    pub(crate) fn admit(self: &Arc<Self>, address: IpAddr) -> Result<Admission, Refusal> {
+        let client = client(address);
+        let mut open = self.lock();
+        if open.total >= self.max {
+            return Err(Refusal::Full);
+        }
+        let of_client = open.by_client.entry(client).or_default();
+        if *of_client >= self.max_of(client) {
+            return Err(Refusal::Client);
+        }
+        *of_client += 1;
+        open.total += 1;
+        Ok(Admission { admissions: self.clone(), client })
+    }
+
+    /// The number of connections.
+    pub(crate) fn total(&self) -> usize {
+        self.lock().total
+    }
+
+    /// Loopback has no limit of its own by default: everything behind a proxy on this machine comes from there.
+    fn max_of(&self, client: IpAddr) -> usize {
+        self.per_address_max.unwrap_or(if client.is_loopback() { self.max } else { PER_ADDRESS_MAX }).max(1)
+    }
+
+    fn leave(&self, client: IpAddr) {
+        let mut open = self.lock();
+        open.total -= 1;
+        match open.by_client.get_mut(&client) {
+            Some(of_client) if *of_client > 1 => *of_client -= 1,
+            // The entry goes with the last connection, so that the map is never larger than the limit.
+            _ => {
+                open.by_client.remove(&client);
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One of the connections that are open.
+pub(crate) struct Admission {
+    admissions: Arc<Admissions>,
+    client: IpAddr,
+}
+
+impl Drop for Admission {
+    fn drop(&mut self) {
+        self.admissions.leave(self.client);
+    }
+}
+
+/// One client of IPv6 usually has a whole /64 network, so all its addresses count as one.
+fn client(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) if !address.is_loopback() => {
+            IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)))
+        }
+        address => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn admissions(connections_max: usize, connections_per_address_max: Option<usize>) -> Arc<Admissions> {
+        Arc::new(Admissions::new(&Limits { connections_max, connections_per_address_max, ..Limits::default() }))
+    }
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_client_has_its_share_and_gets_it_back() {
+        let admissions = admissions(3, Some(2));
+        let (one, other) = (address("192.0.2.1"), address("192.0.2.2"));
+        let first = admissions.admit(one).ok().unwrap();
+        let second = admissions.admit(one).ok().unwrap();
+        assert_eq!(admissions.admit(one).err(), Some(Refusal::Client));
+        let third = admissions.admit(other).ok().unwrap();
+        assert_eq!(admissions.admit(other).err(), Some(Refusal::Full));
+        drop(first);
+        assert!(admissions.admit(one).is_ok());
+        drop((second, third));
+        assert_eq!(admissions.total(), 0);
+        assert!(admissions.lock().by_client.is_empty(), "clients without connections are forgotten");
+    }
+
+    #[test]
+    fn addresses_of_one_client_count_together() {
+        for (one, other, same) in [
+            ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", true),
+            ("2001:db8:1:2::1", "2001:db8:1:3::1", false),
+            ("::ffff:192.0.2.1", "192.0.2.1", true),
+            ("192.0.2.1", "192.0.2.2", false),
+        ] {
+            assert_eq!(client(address(one)) == client(address(other)), same, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn loopback_is_limited_only_on_request() {
+        let (local, remote) = (address("127.0.0.1"), address("192.0.2.1"));
+        let by_default = admissions(2000, None);
+        assert_eq!((by_default.max_of(local), by_default.max_of(remote)), (2000, PER_ADDRESS_MAX));
+        assert_eq!(by_default.max_of(client(address("::1"))), 2000);
+        assert_eq!(admissions(2000, Some(7)).max_of(local), 7);
+    }
+}

@@ -1,0 +1,41 @@
+//! Log lines that clients can cause by the thousand: one a second, with the number of those left out.
+
+use std::time::{Duration, Instant};
+
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Decides which occurrences of an event are logged.
+#[derive(Debug, Default)]
+pub(crate) struct Seldom {
+    logged: Option<Instant>,
+    unlogged: u64,
+}
+
+impl Seldom {
+    /// Counts an occurrence. If a line is due, returns the number of occurrences since the last line.
+    pub(crate) fn due(&mut self) -> Option<u64> {
+        self.due_at(Instant::now())
+    }
+
+    fn due_at(&mut self, now: Instant) -> Option<u64> {
+        if self.logged.is_some_and(|logged| now.duration_since(logged) < INTERVAL) {
+            self.unlogged += 1;
+            return None;
+        }
+        self.logged = Some(now);
+        Some(std::mem::take(&mut self.unlogged))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_is_one_line_and_a_number() {
+        let begin = Instant::now();
+        let mut seldom = Seldom::default();
+        let due: Vec<_> = [0, 1, 999, 1000, 1001].map(|ms| seldom.due_at(begin + Duration::from_millis(ms))).into();
+        assert_eq!(due, [Some(0), None, None, Some(2), None]);
+    }
+}
