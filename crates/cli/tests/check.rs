@@ -51,7 +51,7 @@ fn a_missing_file_and_an_empty_folder_end_with_two() {
     assert_eq!(check(&folder, &["missing.kf"]).0, Some(2));
     let (code, out, error) = check(&folder, &[]);
     assert_eq!((code, out.as_str()), (Some(2), ""));
-    assert!(error.contains("there is no .kf file here"), "{error}");
+    assert!(error.contains("no .kf file in this directory"), "{error}");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_code_is_explained() {
     assert!(out.starts_with("## N04: no such table\n"), "{out}");
     let (code, _, error) = check(&folder, &["--explain", "Q99"]);
     assert_eq!(code, Some(2));
-    assert!(error.contains("there is no code Q99"), "{error}");
+    assert!(error.contains("unknown rule Q99"), "{error}");
 }
 
 #[test]

@@ -302,7 +302,7 @@ fn credentials_open_other_addresses_and_close_the_door_to_unsigned_requests() {
     home.answer(&["credentials", "add", "own", "secret"]);
     assert_eq!(home.answer(&["credentials", "list"]), format!("{id}\nown\n"));
     let message = home.refusal(&["credentials", "add", "own", "other"]);
-    assert!(message.contains("an access key own") && message.contains("--replace"), "{message}");
+    assert!(message.contains("access key own already exists") && message.contains("--replace"), "{message}");
     home.answer(&["credentials", "add", "own", "other", "--replace"]);
     assert_eq!(home.answer(&["credentials", "list"]), format!("{id}\nown\n"));
     let server = home.serve(&["--host", "0.0.0.0", "--in-memory"]);

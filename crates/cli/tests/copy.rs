@@ -67,7 +67,7 @@ fn a_store_that_is_none_is_told_how_to_be_named() {
     let folder = tempfile::tempdir().unwrap();
     let done = run(folder.path(), &["copy", "--from", "one", "--to", "two"]);
     assert_eq!(done.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&done.stderr).contains("`one` is no store. A store is named by data:DIR"));
+    assert!(String::from_utf8_lossy(&done.stderr).contains("`one` is not a store. A store is named by data:DIR"));
 }
 
 #[test]

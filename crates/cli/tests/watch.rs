@@ -110,7 +110,7 @@ fn what_cannot_be_followed_is_said() {
         assert_eq!(output.status.code(), Some(2), "{output:?}");
         String::from_utf8(output.stderr).unwrap()
     };
-    assert!(said(&["add", "shelf=a", "--server", &url]).contains("`add` is no read"));
+    assert!(said(&["add", "shelf=a", "--server", &url]).contains("`add` is not a read"));
     assert!(said(&["notes", "shelf=a", "--server", "http://127.0.0.1:1"]).contains("cannot reach"));
     assert!(said(&["notes", "--server", &url]).contains("shelf"));
 }

@@ -17,7 +17,7 @@ fn models() -> Vec<PathBuf> {
     let name = |system: &str| systems.join(system).join(format!("{system}.kf"));
     let mut models: Vec<PathBuf> = ["agencies", "discord", "helpmaton", "t3nets", "workspaces"].map(name).into();
     models.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reads/shapes.kf"));
-    let unseen = Path::new(env!("CARGO_MANIFEST_DIR")).join("../model/tests/unseen");
+    let unseen = Path::new(env!("CARGO_MANIFEST_DIR")).join("../language/tests/unseen");
     models.extend(
         ["booking", "catalogue", "ledger", "saas", "sensors", "shop"].map(|name| unseen.join(format!("{name}.kf"))),
     );

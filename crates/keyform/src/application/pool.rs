@@ -31,9 +31,15 @@ const RETRY_AFTER_SECS: u64 = 1;
 ///     buffer.iter().map(|byte| u32::from(*byte)).sum::<u32>()
 /// };
 /// assert_eq!(pool.run(sum).await, Ok(1024));
-/// // There is room for one run, and for no caller that waits.
-/// let (one, other) = tokio::join!(pool.run(sum), pool.run(sum));
-/// assert_eq!((one, other), (Ok(1024), Err(PoolError::Overloaded)));
+/// // The pool has room for one run and no waiting caller.
+/// let (finish, finished) = std::sync::mpsc::channel();
+/// let rejected = async {
+///     let answer = pool.run(sum).await;
+///     finish.send(()).expect("the first run waits");
+///     answer
+/// };
+/// let (first, second) = tokio::join!(pool.run(move |_| finished.recv().is_ok()), rejected);
+/// assert_eq!((first, second), (Ok(true), Err(PoolError::Overloaded)));
 /// # });
 /// # fn tokio_test(work: impl Future<Output = ()>) {
 /// #     tokio::runtime::Runtime::new().expect("a runtime").block_on(work);
