@@ -194,7 +194,9 @@ fn a_served_directory_is_reached_through_the_server() {
         "{unknown:?}"
     );
     assert!(home.refusal(&[&["run", "notes", "nots"][..], &server].concat()).contains("Did you mean `notes`?"));
-    assert!(home.refusal(&[&["run", "notes", "notes", "shell=a"][..], &server].concat()).contains("`notes` takes shelf"));
+    assert!(
+        home.refusal(&[&["run", "notes", "notes", "shell=a"][..], &server].concat()).contains("`notes` takes shelf")
+    );
     assert!(home.refusal(&["run", "notes", "notes", "--server", "http://127.0.0.1:1"]).contains("cannot reach"));
 }
 
