@@ -26,7 +26,7 @@ pub struct Context<'a> {
     pub plans: &'a Plans,
     /// Store that the model must run on; decides whether W14 applies.
     pub target: Target,
-    /// Previous version of the model (`--against`). The evolution rules report nothing without it.
+    /// Previous version of the model (`--against`). M01 to M04 report nothing without it.
     pub before: Option<&'a Model>,
     /// Items of real tables (`--samples`). Rule V16 reports nothing without them.
     pub samples: Option<&'a Samples>,
@@ -47,7 +47,7 @@ pub enum Target {
 pub struct Rule {
     /// Stable public code, such as `K01`. Models name it in `allow`.
     pub code: Code,
-    /// Usual severity. A finding may have another one; the rule's page states when.
+    /// Usual severity. Some rules report milder or graver cases with another one.
     pub severity: Severity,
     /// The finding as a short sentence. The page's heading repeats it, and a test compares the two.
     pub title: &'static str,

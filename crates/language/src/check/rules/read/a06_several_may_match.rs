@@ -26,7 +26,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Returns the entities of which the read returns a single item.
+/// Returns the entities that the read returns as a single item.
 fn promised(read: &Read) -> impl Iterator<Item = (EntityId, Span)> {
     let parts = match &read.result {
         ReadResult::Parts(parts) => parts.as_slice(),

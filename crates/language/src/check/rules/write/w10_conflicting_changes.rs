@@ -26,7 +26,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Reports two changes of one field of which one path is a prefix of the other.
+/// Reports two changes of one field where one path is a prefix of the other.
 fn overlaps(action: &Action, entity: &Entity, findings: &mut Vec<Diagnostic>) {
     let written: Vec<&Change> =
         action.changes.iter().filter(|change| change.written && change.field.is_some()).collect();
