@@ -1,18 +1,18 @@
-//! `allow CODE "reason"`: warnings and notes the author has understood and accepts.
+//! `allow CODE "reason"`: suppresses warnings and notes that the author has accepted. Errors cannot be suppressed.
 
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::schema::{Allow, Model};
 
 use super::rules;
 
-/// An `allow` that names no rule.
+/// `allow` with an unknown code.
 pub const UNKNOWN: Code = Code("L01");
-/// An `allow` that silences nothing.
+/// `allow` without a matching finding. It is reported because it would hide future findings.
 pub const UNUSED: Code = Code("L02");
-/// An `allow` of an error.
+/// `allow` whose matching findings are all errors.
 pub const ERROR: Code = Code("L03");
 
-/// Takes out what the model allows, and reports each `allow` that does not work.
+/// Removes the findings that the model allows, and reports each `allow` that has no effect.
 #[must_use]
 pub fn apply(model: &Model, mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let reports: Vec<Diagnostic> = model.allows.iter().filter_map(|allow| report(allow, &findings)).collect();

@@ -1,22 +1,22 @@
-//! Every public code with what it means: the rules, each with a page of its own, and the codes of text, names and allows, which share a
-//! page and have a section of it.
+//! Catalogue of all public codes. Each rule has a page of its own; the codes for syntax (S), names (N) and `allow` (L)
+//! are sections of a shared page.
 
 use crate::diagnostic::Severity;
 use crate::diagnostic::sarif::RuleInfo;
 
 use super::rules;
 
-/// The pages whose sections are codes, with how bad what they find usually is.
+/// Pages with one `## CODE: title` section per code.
 const SHARED: [&str; 3] = [
     include_str!("../../../../docs/rules/S.md"),
     include_str!("../../../../docs/rules/N.md"),
     include_str!("../../../../docs/rules/L.md"),
 ];
 
-/// The codes of shared pages that are no errors.
+/// Codes of the shared pages that are warnings. All others are errors.
 const WARNINGS: [&str; 2] = ["N24", "L02"];
 
-/// Every code.
+/// Returns all codes: first those of the shared pages, then the rules.
 #[must_use]
 pub fn all() -> Vec<RuleInfo<'static>> {
     let own = rules::all().map(|rule| RuleInfo {
@@ -28,7 +28,7 @@ pub fn all() -> Vec<RuleInfo<'static>> {
     SHARED.iter().flat_map(|page| sections(page)).chain(own).collect()
 }
 
-/// What a code means, in any case of letters.
+/// Returns the entry for a code, ignoring case.
 #[must_use]
 pub fn by_code(code: &str) -> Option<RuleInfo<'static>> {
     all().into_iter().find(|info| info.code.eq_ignore_ascii_case(code))

@@ -1,7 +1,7 @@
-//! The rules of the checker: each one a file in [`rules`] and a page in `docs/rules`.
+//! Rules of the checker. Each rule is a file in [`rules`] and a page in `docs/rules`, which is also its test.
 //!
-//! A rule looks at the whole model through a [`Context`] and pushes what it finds. Rules do not know each other; where one finding would
-//! only repeat another, the rule that comes later in the pipeline stays silent because the part it needs is missing.
+//! A rule inspects the whole model through a [`Context`] and appends its findings. It does not see the findings of
+//! other rules. To avoid follow-on findings, a rule skips any part of the model that an earlier pass could not resolve.
 
 pub mod allow;
 pub mod catalogue;
@@ -15,49 +15,52 @@ use crate::plan::Plans;
 use crate::samples::Samples;
 use crate::schema::Model;
 
-/// What a rule sees.
+/// Input of every rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
-    /// The file as it is written.
+    /// Syntax tree, for rules about text that the resolved model no longer contains, such as a repeated line.
     pub document: &'a Document,
-    /// What the author meant.
+    /// Resolved model: every name bound to its declaration.
     pub model: &'a Model,
-    /// How each pattern runs, or why it cannot.
+    /// Request plan of each pattern, or the obstacles that prevent one.
     pub plans: &'a Plans,
-    /// The store the model is checked for.
+    /// Store that the model must run on; decides whether W14 applies.
     pub target: Target,
-    /// The model as it was, for the rules of evolution.
+    /// Previous version of the model (`--against`). M01 to M04 report nothing without it.
     pub before: Option<&'a Model>,
-    /// Items of real tables, for the rule that looks at them.
+    /// Items of real tables (`--samples`). Rule V16 reports nothing without them.
     pub samples: Option<&'a Samples>,
 }
 
 /// The store a model is checked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Target {
-    /// Amazon DynamoDB and the embedded engine.
+    /// Amazon DynamoDB or the embedded engine, which support the same features.
     #[default]
     DynamoDb,
-    /// ScyllaDB Alternator.
+    /// ScyllaDB Alternator, which has no transactions.
     Alternator,
 }
 
-/// A rule.
+/// A rule of the checker. The definition is static: all state of a check is in the [`Context`].
 #[derive(Debug)]
 pub struct Rule {
-    /// Its code.
+    /// Stable public code, such as `K01`. Models name it in `allow`.
     pub code: Code,
-    /// How bad what it finds usually is.
+    /// Usual severity. Some rules report milder or graver cases with another one.
     pub severity: Severity,
-    /// What it finds, in a few words.
+    /// The finding as a short sentence. The page's heading repeats it, and a test compares the two.
     pub title: &'static str,
-    /// Its page: what, why, a model that breaks it, the repaired one.
+    /// Markdown page from `docs/rules`: what the rule detects, why, an offending model with its findings, and a fixed
+    /// model.
     pub page: &'static str,
-    /// Finds.
+    /// Appends the findings for a model.
     pub find: fn(&Context<'_>, &mut Vec<Diagnostic>),
 }
 
-/// Everything the rules find, each finding once, without what the model allows.
+/// Runs all rules and returns their findings, without duplicates and without those that the model allows.
+///
+/// `allow` is applied last, because an `allow` that matches no finding is itself reported.
 #[must_use]
 pub fn check(context: &Context<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
@@ -67,7 +70,7 @@ pub fn check(context: &Context<'_>) -> Vec<Diagnostic> {
     allow::apply(context.model, once(findings))
 }
 
-/// A field of a shape is looked at for each entity that has it; what is wrong with it is said once.
+/// Removes duplicate findings. A rule visits a field of a shape once per entity that includes the shape.
 fn once(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut seen = BTreeSet::new();
     let place = |finding: &Diagnostic| (finding.primary.span.start, finding.primary.span.end);

@@ -1,4 +1,4 @@
-//! All rules, by what they are about.
+//! All rules, grouped by subject.
 
 pub mod evolution;
 pub mod index;
@@ -11,7 +11,7 @@ pub mod write;
 
 use super::Rule;
 
-/// Every rule, in the order of the codes within each group.
+/// Returns all rules, by group and then by code.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     [key::RULES, index::RULES, read::RULES, write::RULES, time::RULES, evolution::RULES, volume::RULES]
         .into_iter()
@@ -19,7 +19,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         .copied()
 }
 
-/// The rule of that code, in any case of letters.
+/// Returns the rule with the given code, ignoring case.
 #[must_use]
 pub fn by_code(code: &str) -> Option<&'static Rule> {
     all().find(|rule| rule.code.0.eq_ignore_ascii_case(code))

@@ -1,4 +1,4 @@
-//! Items and keys in words, for notes that show an example.
+//! Formats items, keys and templates for notes that show an example.
 
 use crate::schema::{Entity, Template};
 use crate::template::Values;
@@ -20,12 +20,12 @@ pub(super) fn key(texts: &[String]) -> String {
     format!("({})", quoted.join(", "))
 }
 
-/// A template as it is written, without quotes.
+/// Formats a template as in the source, without quotes.
 pub(super) fn template(entity: &Entity, template: &Template) -> String {
     template.text(|field| &entity.field(field).name)
 }
 
-/// Names in a sentence: `a`, `b` and `c`.
+/// Joins names for a sentence: `a`, `b` and `c`.
 pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let quoted: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {

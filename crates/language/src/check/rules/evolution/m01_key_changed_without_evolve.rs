@@ -1,4 +1,4 @@
-//! M01: a key template changed, and nothing says how the old items move.
+//! M01: a key template changed, and no `evolve` describes how the items move.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};

@@ -1,4 +1,4 @@
-//! M02: an index whose keys the old items do not have.
+//! M02: existing items lack the key attributes of a new or changed index.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -30,7 +30,8 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether an attribute of the key is made by a template, so that old items lack it; the store fills plain attributes by itself.
+/// Returns whether a template builds an attribute of the key, so that existing items lack it. DynamoDB fills an index
+/// over plain attributes itself.
 fn is_templated(entity: &Entity, key: &EntityKey) -> bool {
     key.parts().any(|part| match part.template.parts.as_slice() {
         [Part::Field { field, .. }] => entity.field(*field).name != part.attribute,

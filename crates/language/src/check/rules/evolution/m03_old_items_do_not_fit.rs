@@ -1,4 +1,4 @@
-//! M03: old items do not fit the new shape.
+//! M03: existing items do not conform to the new model.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -72,7 +72,7 @@ fn narrowed(entity: &Entity, before: &Field, now: &Field) -> Option<Diagnostic> 
     )
 }
 
-/// What the old type allowed and the new one does not.
+/// Returns a description of the values that the old type allowed and the new one rejects.
 fn loss(before: &Type, now: &Type) -> Option<String> {
     match (before, now) {
         (Type::Unknown, _) | (_, Type::Unknown | Type::Json) => None,

@@ -1,4 +1,4 @@
-//! M04: a change that no UpdateTable can make.
+//! M04: a change that `UpdateTable` does not support, or not in one call.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -58,7 +58,7 @@ fn locals(old: &Table, new: &Table) -> Option<Diagnostic> {
     })
 }
 
-/// Global indexes come and go one at a time; one whose key or projection changes goes and comes.
+/// Reports changes of more than one global index: one `UpdateTable` creates or deletes one. A changed index takes two.
 fn globals(old: &Table, new: &Table) -> Option<Diagnostic> {
     let find = |table: &'_ Table, name: &str| table.indexes.iter().position(|index| index.name == name && !index.local);
     let gone = old.indexes.iter().filter(|index| !index.local && find(new, &index.name).is_none()).count();

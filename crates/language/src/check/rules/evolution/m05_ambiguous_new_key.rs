@@ -1,4 +1,4 @@
-//! M05: old items that have no way, or no certain way, to their new place.
+//! M05: the new key of an existing item is unknown or not unique.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -22,7 +22,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Fields of the new key that old items do not have, or, if the model before is not known, may not have.
+/// Reports fields of the new key that existing items lack or, without the previous model, may lack.
 fn lost(context: &Context<'_>, evolution: &Evolution, entity: &Entity) -> Vec<Diagnostic> {
     let Some(old) = &evolution.key else { return Vec::new() };
     let given: Vec<FieldId> = old.fields().collect();
@@ -45,7 +45,7 @@ fn lost_field(place: Span, entity: &Entity, field: FieldId, had: Option<bool>) -
         .help(format!("say where it comes from: `set {name} = …`, or `rename … -> {name}`"))
 }
 
-/// Whether items had the field before; `None` if the model before is not known.
+/// Returns whether existing items have the field, or `None` without the previous model.
 fn had(context: &Context<'_>, entity: &Entity, field: FieldId) -> Option<bool> {
     let before = context.before?;
     let old = before.entity(before.entity_named(&entity.name)?);
@@ -57,7 +57,8 @@ fn is_given(evolution: &Evolution, field: FieldId) -> bool {
         || evolution.renames.iter().any(|(_, renamed, _)| *renamed == field)
 }
 
-/// A part of the new key that is another one on each run.
+/// Reports a part of the new key that is generated on each run. A migration must be repeatable, and this one would copy
+/// every item again.
 fn fresh(evolution: &Evolution, entity: &Entity) -> Option<Diagnostic> {
     let keys = entity.key_fields();
     let (field, value, _) = evolution.sets.iter().find(|(field, value, _)| keys.contains(field) && value.is_fresh())?;
@@ -72,7 +73,8 @@ fn fresh(evolution: &Evolution, entity: &Entity) -> Option<Diagnostic> {
     )
 }
 
-/// Old and new items that cannot be told apart by their keys. Where the templates are the same, the items stay where they are.
+/// Reports old and new keys that can be equal, so that a resumed migration cannot tell which items have moved. If the
+/// templates are the same, items do not move.
 fn same(context: &Context<'_>, evolution: &Evolution, entity: &Entity) -> Option<Diagnostic> {
     let (old, new) = (evolution.key.as_ref()?, entity.key.as_ref()?);
     let elsewhere = evolution.table.is_some() && evolution.table != entity.table;
@@ -93,7 +95,7 @@ fn same(context: &Context<'_>, evolution: &Evolution, entity: &Entity) -> Option
     })
 }
 
-/// Whether two templates can give the same text, judged by the text before their first fields.
+/// Returns whether two templates can produce the same text, judged by their literal prefixes.
 fn may_be_same(old: &Template, new: &Template) -> bool {
     old.prefix().starts_with(new.prefix()) || new.prefix().starts_with(old.prefix())
 }

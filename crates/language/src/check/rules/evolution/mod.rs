@@ -1,4 +1,4 @@
-//! Evolution: M01 to M05. All but the last compare a model with what it was before.
+//! Rules M01 to M05: changes between two versions of a model. All but M05 require the previous model.
 
 mod m01_key_changed_without_evolve;
 mod m02_index_without_backfill;
@@ -18,14 +18,14 @@ pub(super) const RULES: &[&Rule] = &[
     &m05_ambiguous_new_key::RULE,
 ];
 
-/// Every entity that was there before, with what it was: the model before, the entity then, the entity now.
+/// Returns the entities that exist in both models: the previous version, then the current one.
 fn kept<'a>(context: &Context<'a>) -> Vec<(&'a Entity, &'a Entity)> {
     let Some(before) = context.before else { return Vec::new() };
     let now = context.model.entities.iter();
     now.filter_map(|entity| before.entity_named(&entity.name).map(|old| (before.entity(old), entity))).collect()
 }
 
-/// The evolution of an entity, if it has one.
+/// Returns the `evolve` declaration of an entity.
 fn evolution<'a>(context: &Context<'a>, entity: &Entity) -> Option<&'a Evolution> {
     context
         .model
@@ -34,7 +34,7 @@ fn evolution<'a>(context: &Context<'a>, entity: &Entity) -> Option<&'a Evolution
         .find(|evolution| evolution.entity.is_some_and(|id| context.model.entity(id).name == entity.name))
 }
 
-/// The templates of a key as an author writes them.
+/// Formats the templates of a key as in the source.
 fn written(entity: &Entity, key: &EntityKey) -> Vec<String> {
     key.parts().map(|part| format!("\"{}\"", part.template.text(|field| &entity.field(field).name))).collect()
 }

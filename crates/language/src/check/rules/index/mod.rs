@@ -1,4 +1,4 @@
-//! Indexes: X01 to X13.
+//! Rules X01 to X13: indexes.
 
 mod x01_half_index_key;
 mod x02_silently_missing;
@@ -21,7 +21,7 @@ use crate::schema::{EntityId, Index, IndexId, Model, Table, TableId};
 
 use super::key::{Keyed, keys};
 
-/// The rules of this group.
+/// In code order.
 pub(super) const RULES: &[&Rule] = &[
     &x01_half_index_key::RULE,
     &x02_silently_missing::RULE,
@@ -38,7 +38,7 @@ pub(super) const RULES: &[&Rule] = &[
     &x13_swapped_index_keys::RULE,
 ];
 
-/// Every key that an entity has in an index.
+/// Returns every complete index key of every entity.
 fn index_keys(model: &Model) -> impl Iterator<Item = (Keyed<'_>, IndexId, &Index)> {
     keys(model).filter_map(|keyed| {
         let id = keyed.key.index?;
@@ -46,7 +46,7 @@ fn index_keys(model: &Model) -> impl Iterator<Item = (Keyed<'_>, IndexId, &Index
     })
 }
 
-/// Every index of every table.
+/// Returns every index of every table.
 fn indexes(model: &Model) -> impl Iterator<Item = (TableId, &Table, IndexId, &Index)> {
     model.tables.iter().enumerate().flat_map(|(table_number, table)| {
         let numbered = table.indexes.iter().enumerate();
@@ -54,7 +54,7 @@ fn indexes(model: &Model) -> impl Iterator<Item = (TableId, &Table, IndexId, &In
     })
 }
 
-/// Whether a read goes through the index.
+/// Returns whether a read uses the index.
 fn is_read(model: &Model, table: TableId, index: IndexId) -> bool {
     let in_table = |id: &EntityId| model.entity(*id).table == Some(table);
     model.reads.iter().any(|read| {

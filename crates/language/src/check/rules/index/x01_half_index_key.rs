@@ -1,4 +1,4 @@
-//! X01: an entity fills the partition key of an index but not all of its sort key, so that its items are never there.
+//! X01: an entity fills only some attributes of an index key, so its items are never in the index.
 
 use crate::check::rules::key::{Keyed, all_keys, keys};
 use crate::check::rules::show;
@@ -25,7 +25,8 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether no entity is really in the index. Else one that only happens to have a field of its partition key need not be.
+/// Returns whether no entity fills the full key of the index. If one does, another entity that merely has a field with
+/// the name of a key attribute is not meant to be in the index.
 fn is_empty(model: &Model, keyed: Keyed<'_>, id: IndexId) -> bool {
     let mut whole = keys(model).filter(|other| other.entity.table == keyed.entity.table);
     whole.all(|other| other.key.index != Some(id))

@@ -47,7 +47,8 @@ fn finding(
         .help(format!("make `{}` required, or say that it is meant so: mark index `{}` `sparse`", own.name, index.name))
 }
 
-/// A read that lists the items of a partition, or the whole index, while the optional field is not what it asks for.
+/// Returns a read that promises all items of a partition or of the index but cannot find those without the optional
+/// field: it lists items, and neither its parameters nor its order name the field.
 fn broken_promise<'a>(context: &Context<'a>, keyed: Keyed<'_>, index: IndexId, field: FieldId) -> Option<&'a Read> {
     let in_partition = keyed.key.partition.iter().flat_map(field_places).any(|(id, _)| id == field);
     let name = &keyed.entity.field(field).name;

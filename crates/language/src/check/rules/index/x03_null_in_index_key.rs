@@ -1,4 +1,4 @@
-//! X03: a field in which NULL is stored is part of an index key.
+//! X03: a nullable field is part of an index key.
 
 use super::index_keys;
 use crate::check::{Context, Rule};

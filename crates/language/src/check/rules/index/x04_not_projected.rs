@@ -34,8 +34,8 @@ fn is_key(table: &Table, index: &Index, name: &str) -> bool {
     table.key_names().chain(of_index).any(|own| own == name)
 }
 
-/// Fields of the answer that are neither projected nor key attributes. One that only stands in a key's template is not there by its name:
-/// a request for it is refused.
+/// Reports returned fields that are neither projected nor key attributes. A field that only occurs inside a key
+/// template is not an attribute of the index.
 fn missing_in_answer(
     model: &Model,
     (read, plan): (&Read, &ReadPlan),
@@ -80,7 +80,7 @@ fn wanted(model: &Model, read: &Read, plan: &ReadPlan, entity: &Entity) -> Vec<F
     }
 }
 
-/// An attribute that a filter looks at and that is not there.
+/// Reports attributes that a filter tests and a global index does not hold. DynamoDB fetches them for a local index.
 fn missing_for_filter(
     context: &Context<'_>,
     read: &Read,

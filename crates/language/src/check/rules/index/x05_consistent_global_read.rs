@@ -1,4 +1,4 @@
-//! X05: a read asks a global index for what only the table can do.
+//! X05: a read through a global index is marked `strong`.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};

@@ -1,10 +1,10 @@
-//! X06: a table has more indexes than the service allows, or local ones without a sort key.
+//! X06: a table has more indexes than the service allows, or local indexes without a sort key.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::schema::{Index, Table};
 
-/// What a table can have.
+/// Quotas of DynamoDB per table. The one for global indexes can be raised, so exceeding it is a warning.
 const LOCAL_MAX: usize = 5;
 const GLOBAL_MAX: usize = 20;
 

@@ -1,10 +1,10 @@
-//! X07: an index projects key attributes, or too many names.
+//! X07: an index projects key attributes, a name twice, or too many names.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::schema::{Index, Table};
 
-/// What one index can list, and all indexes of a table together.
+/// Limits of DynamoDB on projected names, per index and per table.
 const NAMES_MAX: usize = 20;
 const NAMES_OF_TABLE_MAX: usize = 100;
 
@@ -27,7 +27,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Keys are always there and may not be listed.
+/// Reports projected key attributes: the service always projects them and rejects projections that list them.
 fn keys(table: &Table, index: &Index) -> Option<Diagnostic> {
     let of_index = index.partition.iter().chain(&index.sort).map(|attribute| attribute.name.as_str());
     let keys: Vec<&str> = table.key_names().chain(of_index).collect();

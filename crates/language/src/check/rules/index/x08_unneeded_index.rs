@@ -1,4 +1,4 @@
-//! X08: an index is read by nobody, repeats another, or gives what the table's key gives.
+//! X08: no read uses an index, or it repeats another index or the table's key.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -31,7 +31,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether no read goes through the index, in a model that has reads. One that no entity is in is another rule's matter.
+/// Returns whether no read uses the index, although reads use the table. An index that no entity fills is K15.
 pub(super) fn is_unread(model: &Model, table: TableId, index: IndexId) -> bool {
     let any = model.reads.iter().flat_map(|read| read.result.entities());
     let table_is_read = any.into_iter().any(|id| model.entity(id).table == Some(table));
@@ -45,7 +45,7 @@ fn unread(index: &Index) -> Diagnostic {
         .help(format!("remove it, or write the read it is for: `read … via {}`", index.name))
 }
 
-/// Whether two indexes have the same key, by their attributes or by what every entity writes there.
+/// Returns whether two indexes have the same key, by the names of their attributes or by the templates of every entity.
 fn repeats(model: &Model, table: TableId, earlier: IndexId, later: IndexId) -> bool {
     let (one, two) = (model.table(table).index_at(earlier), model.table(table).index_at(later));
     let names = |index: &Index| -> (Vec<String>, Vec<String>) {
@@ -60,7 +60,7 @@ fn repeats(model: &Model, table: TableId, earlier: IndexId, later: IndexId) -> b
     names(one) == names(two) || (filled && keys(earlier) == keys(later))
 }
 
-/// What a key writes, without places.
+/// Returns the templates of a key in a comparable form, without spans.
 fn templates(key: &EntityKey) -> Vec<Vec<String>> {
     let piece = |piece: &Part| match piece {
         Part::Text(text) => format!("text {text}"),
@@ -78,8 +78,9 @@ fn repeated(index: &Index, earlier: &Index) -> Diagnostic {
         .help(format!("remove it, and read through `{}`", earlier.name))
 }
 
-/// Whether whoever can ask the index can ask the table: the table's partition key is made of what the index's is made of, what more the
-/// index's has begins the table's sort key, and the index orders by nothing that the table does not.
+/// Returns whether every query of the index could use the table's key instead: the index's partition key contains all
+/// fields of the table's, its remaining fields are the start of the table's sort key, and its sort key adds no other
+/// order.
 pub(super) fn gives_nothing_new(model: &Model, keyed: Keyed<'_>, index: IndexId) -> bool {
     let Some(base) = &keyed.entity.key else { return false };
     let fields = |parts: &[crate::schema::KeyPart]| -> Vec<FieldId> {
@@ -95,13 +96,15 @@ pub(super) fn gives_nothing_new(model: &Model, keyed: Keyed<'_>, index: IndexId)
     !local && known && as_narrow && no_order && !is_read_with_others(model, keyed.id, index)
 }
 
-/// Whether the index is of the table's own key attributes, which every item has: no entity can be left out of it.
+/// Returns whether the index consists of the table's key attributes only. Every item has those, so no entity can be
+/// removed from the index.
 fn is_turned_round(keyed: Keyed<'_>, index: &Index) -> bool {
     let mut attributes = index.partition.iter().chain(&index.sort);
     attributes.all(|attribute| keyed.table.key_names().any(|name| name == attribute.name))
 }
 
-/// Whether a read of the index returns the entity together with others, which the table's key would not.
+/// Returns whether a read through the index returns the entity together with others, which the table's key may not
+/// allow.
 fn is_read_with_others(model: &Model, entity: EntityId, index: IndexId) -> bool {
     reading::reads_through(model, entity, Some(index))
         .any(|read| read.result.entities().iter().any(|other| *other != entity))

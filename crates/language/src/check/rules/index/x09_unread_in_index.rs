@@ -1,4 +1,4 @@
-//! X09: items of an entity are copied into an index although no read looks for them there.
+//! X09: items of an entity are in an index from which no read returns them.
 
 use super::x08_unneeded_index::gives_nothing_new;
 use super::{index_keys, is_read};

@@ -1,4 +1,4 @@
-//! X10: a field that changes with many writes is part of an index key.
+//! X10: a field that changes often is part of an index key.
 
 use crate::check::{Context, Rule};
 use crate::cost::per_second;
@@ -11,7 +11,7 @@ use super::index_keys;
 use crate::check::rules::key::Keyed;
 use crate::check::rules::show;
 
-/// From so many changes a second an index key changes often.
+/// Rate of changes from which a field counts as changing often.
 const OFTEN_PER_SECOND: f64 = 10.0;
 
 pub(super) static RULE: Rule = Rule {
@@ -37,16 +37,16 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A write that moves items in an index, and the fields by which it does.
+/// A write that moves items in an index, with the fields that cause it.
 struct Cause<'a> {
     write: &'a Write,
     why: &'static str,
     fields: Vec<FieldId>,
-    /// Where the first of them stands.
+    /// Span of the first field.
     span: Span,
 }
 
-/// A write that often changes the field, and how.
+/// Returns a write that often changes the field, with the reason for the message.
 fn changing<'a>(context: &Context<'a>, keyed: Keyed<'_>, field: FieldId) -> Option<(&'a Write, &'static str)> {
     let flags = &keyed.entity.field(field).flags;
     let every_write = flags.updated.is_some() || flags.version.is_some();
@@ -72,7 +72,7 @@ fn is_change(action: &Action) -> bool {
     matches!(action.verb, Verb::Update | Verb::Upsert)
 }
 
-/// Taking the field away happens once to an item.
+/// Returns whether the change sets the field. Removals do not count: an item loses a field only once.
 fn sets(change: &Change, field: FieldId) -> bool {
     change.written && change.field == Some(field) && !matches!(change.kind, ChangeKind::Remove)
 }

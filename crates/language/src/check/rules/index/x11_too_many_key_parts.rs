@@ -1,10 +1,10 @@
-//! X11: an index key of several attributes that the service does not take.
+//! X11: an index key has more attributes than the service allows, or the same attribute twice.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::schema::{Index, KeyAttribute, Table};
 
-/// The attributes that a partition key and a sort key of a global index can have.
+/// Maximum number of attributes in the partition key, and in the sort key, of a global index.
 const PARTS_MAX: usize = 4;
 
 pub(super) static RULE: Rule = Rule {
@@ -42,7 +42,7 @@ fn too_many(index: &Index, attributes: &[KeyAttribute], which: &str) -> Option<D
     Some(finding.help("join some of them in one attribute by a template: `\"{region}#{city}\"`"))
 }
 
-/// An attribute that stands twice in one key.
+/// Reports an attribute that occurs twice in a key.
 fn repeated(index: &Index) -> Option<Diagnostic> {
     let all: Vec<&KeyAttribute> = index.partition.iter().chain(&index.sort).collect();
     let (number, again) =

@@ -1,4 +1,4 @@
-//! X12: a secret or personal field is in a key, or copied into an index. What is encrypted is T09's matter.
+//! X12: a secret or personal field is in a key or copied into an index. Encrypted fields are T09.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -29,13 +29,13 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What a field is that should not be seen.
+/// Returns the flag that marks the field as sensitive, with its span.
 fn nature(field: &Field) -> Option<(&'static str, Span)> {
     let flags = &field.flags;
     flags.secret.map(|span| ("secret", span)).or(flags.personal.map(|span| ("personal", span)))
 }
 
-/// The fields of a key that should not be in one. A hash of a secret may be.
+/// Returns the sensitive fields of a key. A hash is not sensitive.
 fn exposed(keyed: Keyed<'_>) -> Vec<(&Field, Span)> {
     let pieces = keyed.parts().flat_map(|part| &part.template.parts);
     let fields = pieces.filter_map(|piece| match piece {
@@ -55,7 +55,7 @@ fn in_key(keyed: Keyed<'_>, field: &Field, span: Span) -> Diagnostic {
         .help(format!("write `{{{name}:hash}}`, or key by an id"))
 }
 
-/// The fields that an index copies although they should not be seen. What is sealed may be copied.
+/// Reports the sensitive fields that an index copies. Encrypted fields may be copied.
 fn copied(keyed: Keyed<'_>) -> Option<Diagnostic> {
     let index = keyed.table.index_at(keyed.key.index?);
     let is_copied = |field: &Field| match &index.projection {

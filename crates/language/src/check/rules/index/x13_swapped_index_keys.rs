@@ -1,4 +1,4 @@
-//! X13: the partition key of an index has few values, and its reads always give the sort key too.
+//! X13: the partition key of an index has few values, and every read also specifies the sort key.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -36,7 +36,8 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether the partition key of an index has few values, and every read gives a field of the sort key that has many.
+/// Returns whether the partition key of an index has few values, and every read specifies a field of the sort key that
+/// has many. K16 skips such keys, because swapping them is the better fix.
 pub(in crate::check::rules) fn is_better_turned_round(context: &Context<'_>, keyed: Keyed<'_>) -> bool {
     let Some(index) = keyed.key.index else { return false };
     let few = matches!(spread(keyed.entity, &keyed.key.partition), Some(Spread::Few(_)));

@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for keyed in all_keys(context.model) {
         for piece in keyed.parts().flat_map(|part| &part.template.parts) {
-            // A piece without a name could not be read, and that has been reported.
+            // A placeholder without a name is a syntax error, which the parser has reported.
             if let Part::Unknown { name, span } = piece
                 && !name.is_empty()
             {

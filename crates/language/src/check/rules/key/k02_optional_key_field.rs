@@ -1,4 +1,4 @@
-//! K02: a field of the base key may be absent, or nothing gives it when an item is made.
+//! K02: a field of the table's key may be absent, or a step creates an item without a value for it.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -29,7 +29,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The fields of the key that may be absent or NULL, each at its first place.
+/// Returns the key fields that may be absent or NULL, each with its first span.
 pub(super) fn missing_sometimes(keyed: Keyed<'_>) -> Vec<(FieldId, Span)> {
     let mut found: Vec<(FieldId, Span)> = Vec::new();
     for (field, place) in keyed.places() {
@@ -52,7 +52,7 @@ fn sometimes(keyed: Keyed<'_>, field: FieldId, place: Span) -> Diagnostic {
     Diagnostic::error(RULE.code, keyed.place_of(place), message).also(field.type_span, "may be missing").help(repair)
 }
 
-/// A step that makes an item and has no value for a field of its key.
+/// Reports a step that creates an item without a value for a key field.
 fn without_source(model: &Model, action: &Action) -> Option<Diagnostic> {
     let entity = model.entity(action.entity?);
     if !matches!(action.verb, Verb::Create | Verb::Put) {

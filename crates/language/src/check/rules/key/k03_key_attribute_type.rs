@@ -1,4 +1,4 @@
-//! K03: what fills a key attribute is not text, a number or bytes, or not what the attribute is.
+//! K03: a key attribute is filled with a value that no key can hold, or with a value of another type.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -27,7 +27,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// An attribute that is one type in one key, another in another.
+/// Reports attributes that have different types in two keys of the table.
 fn two_types(table: &Table) -> Vec<Diagnostic> {
     let of_indexes = table.indexes.iter().flat_map(|index| index.partition.iter().chain(&index.sort));
     let all: Vec<&KeyAttribute> = table.partition.iter().chain(&table.sort).chain(of_indexes).collect();
@@ -60,7 +60,7 @@ fn misfit(keyed: Keyed<'_>, part: &KeyPart) -> Option<Diagnostic> {
     })
 }
 
-/// A field that no key can hold, or in a format that is not for it.
+/// Reports a field whose type no key can hold, such as a list, or bytes inside text.
 fn unfit(keyed: Keyed<'_>, part: &KeyPart) -> Option<Diagnostic> {
     part.template.parts.iter().find_map(|piece| {
         let Part::Field { field, format, span } = piece else { return None };
@@ -86,7 +86,7 @@ fn why_unfit(field: &Field, format: Format, alone: bool, is_attribute: bool) -> 
     }
 }
 
-/// A number that is itself the attribute, or bytes, where the attribute is text.
+/// Reports a number stored as the key attribute itself, or bytes, where the attribute is text.
 fn plain_attribute(keyed: Keyed<'_>, part: &KeyPart) -> Option<Diagnostic> {
     let (field, span) = alone(keyed, part)?;
     let is_text = field.kind.is_text() || matches!(field.kind.resolved(), Type::Unknown);
@@ -97,7 +97,7 @@ fn plain_attribute(keyed: Keyed<'_>, part: &KeyPart) -> Option<Diagnostic> {
     Some(other_type(keyed, part, field, span, KeyType::String))
 }
 
-/// A template that is more than one field of the attribute's type.
+/// Reports a template that is not exactly one field of the attribute's type.
 fn not_alone(keyed: Keyed<'_>, part: &KeyPart, kind: KeyType, fits: fn(&Type) -> bool) -> Option<Diagnostic> {
     match alone(keyed, part) {
         _ if part.template.is_broken() => None,
@@ -122,7 +122,7 @@ fn other_type(keyed: Keyed<'_>, part: &KeyPart, field: &Field, span: Span, kind:
     finding.help("all entities of a table fill a key attribute with the same type")
 }
 
-/// The field that a template consists of, as it is.
+/// Returns the field if the template is one field without a format.
 fn alone<'a>(keyed: Keyed<'a>, part: &KeyPart) -> Option<(&'a Field, Span)> {
     match part.template.parts.as_slice() {
         [Part::Field { field, format: Format::Plain, span }] => Some((keyed.entity.field(*field), *span)),

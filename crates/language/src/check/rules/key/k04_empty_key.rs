@@ -1,4 +1,4 @@
-//! K04: a template can write the empty text.
+//! K04: a template can produce an empty string.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -28,12 +28,13 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether the template of a key can write the empty text.
+/// Returns whether the template can produce an empty string.
 pub(super) fn can_write_nothing(keyed: Keyed<'_>, part: &KeyPart) -> bool {
     Shape::of(&part.template, &keyed.entity.fields).is_some_and(|shape| can_be_empty(&shape))
 }
 
-/// An index over an attribute of the table's key repeats what was said of that.
+/// Returns whether the finding is not a repetition: an index over an attribute of the table's key would only repeat the
+/// finding about the table.
 fn is_own(keyed: Keyed<'_>, part: &KeyPart) -> bool {
     keyed.key.index.is_none() || keyed.table.key_names().all(|name| name != part.attribute)
 }

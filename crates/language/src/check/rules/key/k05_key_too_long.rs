@@ -1,4 +1,4 @@
-//! K05: a key can be longer than the store takes.
+//! K05: a key can exceed the size limit of the service.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -10,7 +10,7 @@ use super::k04_empty_key::can_write_nothing;
 use super::{Keyed, keys};
 use crate::check::rules::show;
 
-/// What the store takes of a partition and of a sort key.
+/// Size limits of DynamoDB for partition and sort keys.
 const PARTITION_BYTES_MAX: usize = 2048;
 const SORT_BYTES_MAX: usize = 1024;
 
@@ -34,7 +34,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What has been reported: where a field is declared, or a template stands.
+/// Identifies a reported finding by the span of the field's name or of the template.
 type Seen = crate::span::Span;
 
 fn too_long(keyed: Keyed<'_>, part: &KeyPart, limit: usize, reported: &mut Vec<Seen>) -> Option<Diagnostic> {
@@ -70,14 +70,14 @@ fn unbounded(keyed: Keyed<'_>, shape: &Shape<'_>) -> Option<(Seen, Diagnostic)> 
     Some((field.name_span, finding))
 }
 
-/// A field that alone fills a key and can be empty has been reported for that.
+/// Returns whether K04 reports the field: it alone fills a key and can be empty.
 fn may_be_empty(keyed: Keyed<'_>, field: FieldId) -> bool {
     let own = keyed.entity.key.iter().chain(&keyed.entity.indexes);
     let mut parts = own.flat_map(|key| key.partition.iter().chain(&key.sort));
     parts.any(|part| part.template.fields().eq([field]) && can_write_nothing(keyed, part))
 }
 
-/// A reference to a key field of another entity is reported there.
+/// Returns whether the field takes its type from another entity, where the missing bound is reported.
 fn is_bounded_elsewhere(field: &Field) -> bool {
     matches!(field.kind, Type::Ref { .. } | Type::Copy { .. })
 }

@@ -1,4 +1,4 @@
-//! K06: an update sets a field of the base key.
+//! K06: an update sets a field of the table's key.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};

@@ -1,4 +1,4 @@
-//! K07: a template is not injective: different fields can give the same text.
+//! K07: a template is not injective: different field values can produce the same text.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -32,7 +32,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The field whose end is not certain, and the one after it.
+/// The field whose end is ambiguous, and the field after it.
 type Pair<'a> = (FieldPiece<'a>, Option<FieldPiece<'a>>);
 
 fn pair<'a>(shape: &KeyShape<'a>, doubt: &Ambiguity) -> Option<Pair<'a>> {

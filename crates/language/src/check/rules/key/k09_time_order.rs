@@ -28,7 +28,8 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A `datetime` stands in a sort key for its order; text that only its name calls a time must be asked for its order.
+/// Returns whether the field is a time without a fixed precision and offset. A `datetime` in a sort key is there for
+/// its order; a string that is only named like a time counts if a read depends on its order.
 fn is_uneven_time(context: &Context<'_>, keyed: Keyed<'_>, id: FieldId) -> bool {
     let field = keyed.entity.field(id);
     match field.kind.resolved() {

@@ -25,7 +25,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The entities of a table whose keys are known, with their shapes.
+/// Returns the entities of a table whose full key is known, with the shapes of their keys.
 fn keyed(model: &Model, table: TableId) -> Vec<(&Entity, KeyShape<'_>)> {
     let attributes = model.table(table).key_names().count();
     let shape = |entity| KeyShape::of(entity, entity.key.as_ref()?).map(|shape| (entity, shape));
@@ -55,7 +55,7 @@ fn collision(earlier: &(&Entity, KeyShape<'_>), later: &(&Entity, KeyShape<'_>))
     }))
 }
 
-/// A finding at the template of the later entity that could tell the two apart.
+/// Builds a finding at the last template of the later entity, which a prefix would make distinct.
 fn at(severity: Severity, one: &Entity, two: &Entity) -> Diagnostic {
     let message = format!("{} and {} can have the same key: one overwrites the other", one.name, two.name);
     let finding = Diagnostic::new(RULE.code, severity, place(two), message);

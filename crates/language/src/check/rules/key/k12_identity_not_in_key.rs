@@ -1,4 +1,4 @@
-//! K12: a field marked `id` is not in the key, so that items that differ in it overwrite each other.
+//! K12: a field marked `id` is not in the key, so items that differ only in it overwrite each other.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -28,7 +28,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether the key tells the field's value, and not only its day or its hour.
+/// Returns whether the key contains the field's full value, not only its month, day or hour.
 fn is_told(keyed: Keyed<'_>, id: FieldId) -> bool {
     let coarse = |format| matches!(format, Format::Day | Format::Hour | Format::Month);
     let tells = |piece: &Part| matches!(piece, Part::Field { field, format, .. } if *field == id && !coarse(*format));

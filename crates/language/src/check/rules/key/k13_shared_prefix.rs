@@ -1,4 +1,4 @@
-//! K13: the literal prefix of a sort key begins the prefix of another entity, with no delimiter to close it.
+//! K13: the literal prefix of a sort key is the start of another entity's prefix, without a delimiter at its end.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -34,7 +34,7 @@ fn in_one_key(model: &Model, table: TableId, index: Option<IndexId>, findings: &
     }
 }
 
-/// Whether everything that begins with the one's prefix may be the other's.
+/// Reports a prefix if a `begins_with` query for it would also match the other entity.
 fn begins(one: (&Entity, &EntityKey), two: (&Entity, &EntityKey)) -> Option<Diagnostic> {
     let (short, long) = (&one.1.sort.first()?.template, &two.1.sort.first()?.template);
     let closed = short.prefix().chars().next_back().is_none_or(|last| !last.is_alphanumeric());
@@ -49,7 +49,7 @@ fn is_followed_by_field(template: &Template) -> bool {
     matches!(template.parts.get(1), Some(Part::Field { .. }))
 }
 
-/// Whether both can be in one partition, and do not collide there, which is worse and another rule's matter.
+/// Returns whether both can be in one partition without colliding there. A collision is K11, which is more severe.
 fn share_a_partition(one: (&Entity, &EntityKey), two: (&Entity, &EntityKey)) -> bool {
     let (Some(first), Some(second)) = (KeyShape::of(one.0, one.1), KeyShape::of(two.0, two.1)) else { return false };
     overlap(&first.partition_only(), &second.partition_only()) != Overlap::Disjoint

@@ -1,4 +1,5 @@
-//! K14: a read meets items of several entities, and neither a tag nor the text of their keys says which is which.
+//! K14: a read encounters items of several entities that neither a tag nor the literal text of their keys
+//! distinguishes.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -26,14 +27,15 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Two entities that the read meets and whose keys begin with no text that would tell them apart.
+/// Returns two entities that the read encounters and whose keys do not start with different text.
 fn alike(model: &Model, plan: &ReadPlan) -> Option<(EntityId, EntityId)> {
     let met = &plan.matches;
     let pairs = met.iter().enumerate().flat_map(|(number, &one)| met[..number].iter().map(move |&two| (two, one)));
     pairs.into_iter().find(|&(one, two)| !are_told_apart(model.entity(one), model.entity(two)))
 }
 
-/// Whether the literal beginnings of some key attribute differ: every item has the table's key, whichever index it is read through.
+/// Returns whether the literal prefixes of some attribute of the table's key differ. Every item has the table's key,
+/// also when it is read through an index.
 fn are_told_apart(one: &Entity, two: &Entity) -> bool {
     let parts = |entity: &'_ Entity| -> Vec<(String, bool)> {
         let parts = entity.key.iter().flat_map(|key| key.partition.iter().chain(&key.sort));

@@ -1,4 +1,4 @@
-//! K15: a table or an index that no entity is in.
+//! K15: a table without entities, or an index whose key no entity fills.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -30,12 +30,12 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether an entity is in the index.
+/// Returns whether an entity is in the index.
 pub(in crate::check::rules) fn is_filled(model: &Model, table: TableId, index: IndexId) -> bool {
     model.entities_of(table).any(|(_, entity)| entity.key_of(Some(index)).is_some())
 }
 
-/// A table without entities that no evolution reads from.
+/// Reports a table without entities, unless an `evolve` reads from it or an entity names an unknown table.
 fn unused_table(model: &Model, id: TableId, table: &Table) -> Option<Diagnostic> {
     let is_source = model.evolutions.iter().any(|evolution| evolution.table == Some(id));
     let broken = model.entities.iter().any(|entity| entity.table.is_none());

@@ -35,17 +35,17 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A local index has the table's partition key.
+/// Returns whether the key is of a local index, which shares the table's partition key and would repeat its finding.
 pub(super) fn is_local(keyed: Keyed<'_>) -> bool {
     keyed.key.index.is_some_and(|index| keyed.table.index_at(index).local)
 }
 
-/// A key without fields is one item, not a collection.
+/// Returns whether the table's key has no fields, so that it holds a single item.
 fn is_single(key: &EntityKey) -> bool {
     key.index.is_none() && key.fields().next().is_none()
 }
 
-/// The index whose partition key is the table's tag.
+/// Returns the index and its partition key if that is the table's tag attribute.
 fn by_tag(keyed: Keyed<'_>) -> Option<(IndexId, &KeyAttribute)> {
     let id = keyed.key.index?;
     let (tag, _) = keyed.table.tag.as_ref()?;

@@ -1,4 +1,4 @@
-//! K17: a partition key is a coarse time, so that all writes of the moment share it.
+//! K17: a partition key is a period of time, so all current writes share one partition.
 
 use super::k16_few_partitions::is_local;
 use super::spread::{Spread, spread};
@@ -23,7 +23,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether a partition holds more than one item: an index may, a table if the sort key has fields of its own.
+/// Returns whether a partition can hold more than one item: always in an index, in a table if the sort key adds fields.
 fn holds_many(keyed: Keyed<'_>) -> bool {
     let of_partition: Vec<_> = keyed.key.partition.iter().flat_map(|part| part.template.fields()).collect();
     let mut of_sort = keyed.key.sort.iter().flat_map(|part| part.template.fields());

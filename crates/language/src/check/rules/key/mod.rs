@@ -1,4 +1,4 @@
-//! Keys and templates: K01 to K17.
+//! Rules K01 to K17: keys and key templates.
 
 mod k01_unknown_field;
 mod k02_optional_key_field;
@@ -27,7 +27,7 @@ use crate::check::Rule;
 use crate::schema::{Entity, EntityId, EntityKey, FieldId, IndexId, KeyAttribute, KeyPart, Model, Part, Table};
 use crate::span::Span;
 
-/// The rules of this group.
+/// In code order.
 pub(super) const RULES: &[&Rule] = &[
     &k01_unknown_field::RULE,
     &k02_optional_key_field::RULE,
@@ -48,7 +48,7 @@ pub(super) const RULES: &[&Rule] = &[
     &k17_time_partition::RULE,
 ];
 
-/// A key of an entity with what is around it.
+/// A key of an entity (of the table or of an index) with its context.
 #[derive(Clone, Copy)]
 pub(super) struct Keyed<'a> {
     pub(super) table: &'a Table,
@@ -57,12 +57,13 @@ pub(super) struct Keyed<'a> {
     pub(super) key: &'a EntityKey,
 }
 
-/// Every key by which items of an entity are found: the table's, then those of the indexes it is really in.
+/// Returns the keys under which items of an entity can be found: the table's key, then the key of each index that the
+/// entity is in. Incomplete keys are X01's subject.
 pub(super) fn keys(model: &Model) -> impl Iterator<Item = Keyed<'_>> {
     all_keys(model).filter(|keyed| keyed.missing().is_empty())
 }
 
-/// The same with keys that lack an attribute.
+/// Like [`keys`], including keys that lack an attribute.
 pub(super) fn all_keys(model: &Model) -> impl Iterator<Item = Keyed<'_>> {
     model.entity_ids().flat_map(move |id| {
         let entity = model.entity(id);
@@ -73,33 +74,34 @@ pub(super) fn all_keys(model: &Model) -> impl Iterator<Item = Keyed<'_>> {
 }
 
 impl<'a> Keyed<'a> {
-    /// The templates of the partition key, then those of the sort key.
+    /// Returns the templates of the partition key, then those of the sort key.
     pub(super) fn parts(self) -> impl Iterator<Item = &'a KeyPart> {
         self.key.partition.iter().chain(&self.key.sort)
     }
 
-    /// The attributes of its key that it does not write, so that its items are not found by it.
+    /// Returns the key attributes that the entity does not write. If there are any, its items are not in the index.
     pub(super) fn missing(self) -> Vec<&'a KeyAttribute> {
         let filled = |name: &str| self.parts().any(|part| part.attribute == name);
         attributes(self.table, self.key.index).into_iter().filter(|attribute| !filled(&attribute.name)).collect()
     }
 
-    /// The fields in its templates, each with its place.
+    /// Returns the fields of the templates with their spans.
     pub(super) fn places(self) -> impl Iterator<Item = (FieldId, Span)> {
         self.parts().flat_map(field_places)
     }
 
-    /// Where to point at one of its templates.
+    /// Returns the span to report for a template.
     pub(super) fn span_of(self, part: &KeyPart) -> Span {
         self.place_of(part.template.span)
     }
 
-    /// Where to point at a field of one of its templates: there, or at the entity's name if that is a field of a shape.
+    /// Returns the span to report for a field of a template. A field declared in a shape lies outside of the entity, so
+    /// the finding points at the key instead.
     pub(super) fn place_of(self, place: Span) -> Span {
         if self.key.written || self.entity.span.contains(place) { place } else { self.key.span }
     }
 
-    /// Its name for messages: `the key of User`, `gsi1 of User`.
+    /// Formats the key's name for messages: `the key of User`, `gsi1 of User`.
     pub(super) fn title(self) -> String {
         match self.key.index {
             None => format!("the key of {}", self.entity.name),
@@ -108,7 +110,7 @@ impl<'a> Keyed<'a> {
     }
 }
 
-/// The fields of a template, each with its place.
+/// Returns the fields of a template with their spans.
 pub(super) fn field_places(part: &KeyPart) -> impl Iterator<Item = (FieldId, Span)> {
     part.template.parts.iter().filter_map(|piece| match piece {
         Part::Field { field, span, .. } => Some((*field, *span)),
@@ -116,7 +118,7 @@ pub(super) fn field_places(part: &KeyPart) -> impl Iterator<Item = (FieldId, Spa
     })
 }
 
-/// The attributes of a table's key, or of an index's.
+/// Returns the attributes of the table's key or, if given, of the index's.
 pub(super) fn attributes(table: &Table, index: Option<IndexId>) -> Vec<&KeyAttribute> {
     match index {
         None => table.partition.iter().chain(&table.sort).collect(),
@@ -127,7 +129,7 @@ pub(super) fn attributes(table: &Table, index: Option<IndexId>) -> Vec<&KeyAttri
     }
 }
 
-/// The attribute that a part of a key fills.
+/// Returns the attribute with that name in the table's key or, if given, the index's.
 pub(super) fn attribute<'a>(table: &'a Table, index: Option<IndexId>, name: &str) -> Option<&'a KeyAttribute> {
     attributes(table, index).into_iter().find(|attribute| attribute.name == name)
 }

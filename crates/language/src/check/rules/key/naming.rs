@@ -1,6 +1,6 @@
-//! What a field's name lets one expect, where its type is only `string` or a number.
+//! Guesses the meaning of a field from its name, where the type is only `string` or a number.
 
-/// The words of a name in lower case: `createdAt`, `created_at` and `CreatedAt` are `created`, `at`.
+/// Splits a name into words in lower case: `createdAt` and `created_at` become `created`, `at`.
 pub(in crate::check::rules) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut before_is_lower = false;
@@ -22,26 +22,26 @@ pub(in crate::check::rules) fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// A name under which people know each other, and which they write in more than one way.
+/// Returns whether the name suggests a login or an address, which people spell in several ways.
 pub(in crate::check::rules) fn is_personal_name(name: &str) -> bool {
     const ENDS: [&str; 7] = ["email", "emailaddress", "mail", "username", "login", "handle", "nickname"];
     let joined = words(name).concat();
     ENDS.iter().any(|end| joined.ends_with(end))
 }
 
-/// A moment: `createdAt`, `created`, `timestamp`.
+/// Returns whether the name suggests a point in time: `createdAt`, `created`, `timestamp`.
 pub(in crate::check::rules) fn is_moment(name: &str) -> bool {
     const LAST: [&str; 9] = ["at", "time", "timestamp", "datetime", "date", "created", "modified", "updated", "on"];
     words(name).last().is_some_and(|word| LAST.contains(&word.as_str()))
 }
 
-/// A stretch of time that many items share: `expiresHour`, `date`.
+/// Returns whether the name suggests a period that many items share: `expiresHour`, `date`.
 pub(in crate::check::rules) fn is_bucket_of_time(name: &str) -> bool {
     const LAST: [&str; 7] = ["minute", "hour", "day", "date", "week", "month", "year"];
     words(name).last().is_some_and(|word| LAST.contains(&word.as_str()))
 }
 
-/// One of a few: `resourceType`, `status`.
+/// Returns whether the name suggests an enumeration: `resourceType`, `status`.
 pub(in crate::check::rules) fn is_one_of_few(name: &str) -> bool {
     const LAST: [&str; 3] = ["type", "kind", "status"];
     words(name).last().is_some_and(|word| LAST.contains(&word.as_str()))

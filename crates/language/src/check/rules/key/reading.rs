@@ -1,10 +1,10 @@
-//! Which reads go through a key of an entity, and what they ask of it.
+//! Finds the reads that use a key of an entity, and whether they depend on its order.
 
 use crate::check::Context;
 use crate::plan;
 use crate::schema::{Entity, EntityId, FieldId, IndexId, Model, Read, Test};
 
-/// The index a read goes through, `None` for the table's key; nothing if it names one that is not there.
+/// Returns the index that a read uses, `Some(None)` for the table's key, or `None` if the read names an unknown index.
 #[expect(clippy::option_option, reason = "no index and an unknown index are two things")]
 pub(in crate::check::rules) fn index_of(read: &Read) -> Option<Option<IndexId>> {
     match &read.via {
@@ -14,7 +14,7 @@ pub(in crate::check::rules) fn index_of(read: &Read) -> Option<Option<IndexId>> 
     }
 }
 
-/// The reads that return items of an entity through this key.
+/// Returns the reads that return items of an entity through this key.
 pub(in crate::check::rules) fn reads_through(
     model: &Model,
     entity: EntityId,
@@ -24,7 +24,8 @@ pub(in crate::check::rules) fn reads_through(
     model.reads.iter().filter(through)
 }
 
-/// A read that relies on the order of a field in this key: it asks for an order that the field decides, or for a range of it.
+/// Returns a read that depends on the order of a field in this key: the field determines the requested order, or the
+/// read has a range over it.
 pub(in crate::check::rules) fn relies_on_order<'a>(
     context: &Context<'a>,
     id: EntityId,
@@ -40,13 +41,13 @@ pub(in crate::check::rules) fn relies_on_order<'a>(
     reads_through(context.model, id, index).find(relies)
 }
 
-/// Whether a parameter limits the field by more than equality.
+/// Returns whether a parameter is a range over the field.
 fn ranges_over(read: &Read, entity: &Entity, field: FieldId) -> bool {
     let range = |test| matches!(test, Test::After | Test::From | Test::Before | Test::Until | Test::Between);
     read.parameters.iter().any(|parameter| parameter.field_name == entity.field(field).name && range(parameter.test))
 }
 
-/// Whether a read gives the field by equality.
+/// Returns whether a read specifies the field by equality.
 pub(in crate::check::rules) fn gives(read: &Read, entity: &Entity, field: FieldId) -> bool {
     let name = &entity.field(field).name;
     read.parameters.iter().any(|parameter| parameter.test == Test::Equal && parameter.field_name == *name)

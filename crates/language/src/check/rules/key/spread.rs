@@ -1,28 +1,28 @@
-//! Over how many values a partition key spreads its items.
+//! Estimates the number of values of a partition key.
 
 use crate::schema::{Entity, Field, Format, KeyPart, Part, Type};
 
 use super::naming;
 
-/// How many values a partition key has.
+/// Number of values of a partition key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::check::rules) enum Spread {
-    /// One.
+    /// A single value.
     Constant,
-    /// Only choices: so many.
+    /// Enumerated values only, with the product of their counts.
     Few(usize),
-    /// Stretches of time, perhaps with choices: at any moment a few.
+    /// Periods of time, possibly with enumerated values: few are in use at any moment.
     Moment,
-    /// Enough.
+    /// Enough values to distribute the load.
     Many,
 }
 
-/// From so many values on a partition key spreads its items, however few that is.
+/// Number of values from which a partition key counts as [`Spread::Many`].
 const ENOUGH: usize = 100;
-/// What a text that names a type or a status is taken to have.
+/// Assumed number of values of a string named like a type or a status.
 const KINDS: usize = 10;
 
-/// The spread of a partition key; nothing if a part of it has been reported.
+/// Returns the spread of a partition key, or `None` if it has an unknown field, which K01 reports.
 pub(in crate::check::rules) fn spread(entity: &Entity, partition: &[KeyPart]) -> Option<Spread> {
     let mut all = Spread::Constant;
     for part in partition.iter().flat_map(|part| &part.template.parts) {
@@ -47,7 +47,8 @@ fn joined(one: Spread, two: Spread) -> Spread {
     }
 }
 
-/// The spread of one field. A small range of numbers is a shard somebody has thought about.
+/// Returns the spread of one field. An integer with a small range counts as `Many`: it is usually a deliberate shard
+/// number.
 pub(in crate::check::rules) fn of_field(field: &Field, format: Format) -> Spread {
     let kind = field.kind.resolved();
     if matches!(format, Format::Day | Format::Hour | Format::Month) {

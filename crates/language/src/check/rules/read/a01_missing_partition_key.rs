@@ -1,4 +1,4 @@
-//! A01: a read does not give the whole partition key.
+//! A01: a read does not specify the full partition key.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -30,7 +30,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Several entities in one Query must lie in one partition, in one part of it.
+/// Reports entities of one read that are not in the same range of one partition.
 fn apart(
     context: &Context<'_>,
     read: &Read,

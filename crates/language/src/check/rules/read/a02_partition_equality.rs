@@ -1,4 +1,4 @@
-//! A02: a range, a prefix or a list on the partition key.
+//! A02: a read applies a range, a prefix or a list to the partition key.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -70,7 +70,7 @@ fn list(context: &Context<'_>, read: &Read, blocked: &Blocked, number: usize, mi
     .help(help)
 }
 
-/// How all items of an entity can be listed.
+/// Suggests ways to list all items of an entity.
 fn all_of_them(context: &Context<'_>, read: &Read) -> String {
     let name = read.result.entities().first().map_or("ITEM", |&entity| &context.model.entity(entity).name);
     format!(

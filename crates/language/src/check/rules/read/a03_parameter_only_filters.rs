@@ -1,4 +1,4 @@
-//! A03: a parameter that the key condition cannot use.
+//! A03: a parameter cannot be part of the key condition.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -27,7 +27,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A later part of the sort key is given, an earlier one is not.
+/// Reports a parameter for a part of the sort key whose preceding part is missing.
 fn gap(
     context: &Context<'_>,
     read: &Read,
@@ -57,7 +57,7 @@ fn gap(
     finding.help(remedy::or_take(entity, missing, remedy))
 }
 
-/// Two parameters test one field in ways that do not go together.
+/// Reports two parameters that test one field and cannot be combined into one range.
 fn twice(read: &Read, number: usize) -> Diagnostic {
     let parameter = &read.parameters[number];
     Diagnostic::error(
@@ -69,7 +69,7 @@ fn twice(read: &Read, number: usize) -> Diagnostic {
     .help("keep one of the two tests")
 }
 
-/// The parameter is no part of the key.
+/// Reports a parameter that is not part of the key.
 fn outside(context: &Context<'_>, read: &Read, blocked: &Blocked, number: usize) -> Diagnostic {
     let parameter = &read.parameters[number];
     let name = &parameter.field_name;

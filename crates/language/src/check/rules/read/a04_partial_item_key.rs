@@ -1,4 +1,4 @@
-//! A04: one item is asked for by half a key.
+//! A04: a read of a single item does not specify the full key.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};

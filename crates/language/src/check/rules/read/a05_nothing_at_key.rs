@@ -1,4 +1,4 @@
-//! A05: nothing is ever written under the key that is asked for.
+//! A05: a read asks for a key that its entity never writes.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -59,7 +59,7 @@ fn never_written(
     Some(finding.help(where_it_is(context, entity, asked, part, read)))
 }
 
-/// Whether the entity has the asked shape elsewhere in its keys, so that another key would do.
+/// Suggests the key of the entity that has the requested prefix or, without one, how to write such keys.
 fn where_it_is(context: &Context<'_>, entity: &Entity, asked: &Template, instead: &KeyPart, read: &Read) -> String {
     let table = entity.table.map(|table| context.model.table(table));
     let keys = entity.key.iter().chain(&entity.indexes);

@@ -1,4 +1,4 @@
-//! A06: one item is promised by a key that many may share.
+//! A06: a read returns a single item, but several items can have its key.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -26,7 +26,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The entities of which one item is promised.
+/// Returns the entities that the read returns as a single item.
 fn promised(read: &Read) -> impl Iterator<Item = (EntityId, Span)> {
     let parts = match &read.result {
         ReadResult::Parts(parts) => parts.as_slice(),

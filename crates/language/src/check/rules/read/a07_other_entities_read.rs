@@ -1,4 +1,4 @@
-//! A07: a key condition meets items of entities that are not returned.
+//! A07: a key condition also matches items of entities that the read does not return.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};

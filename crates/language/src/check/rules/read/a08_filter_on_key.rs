@@ -1,4 +1,4 @@
-//! A08: a filter says what belongs into the key condition.
+//! A08: a filter tests what the key condition, or the key of an index, should test.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -24,7 +24,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A filter on an attribute of the key that is queried is refused by the service.
+/// Reports filters on attributes of the queried key, which the service rejects.
 fn on_attributes(context: &Context<'_>, read: &Read, plan: &ReadPlan, filter: &Expr, findings: &mut Vec<Diagnostic>) {
     let attributes = key_names(context, plan);
     filter.walk(&mut |expr| {
@@ -77,7 +77,7 @@ fn others(read: &Read) -> String {
     read.parameters.iter().map(|parameter| format!("{}, ", super::words::parameter(parameter))).collect()
 }
 
-/// A filter that compares the first open part of the sort key could be the range of it.
+/// Reports filters on the field that orders the sort key, which could be its range.
 fn instead_of_range(
     context: &Context<'_>,
     read: &Read,
@@ -109,7 +109,7 @@ fn instead_of_range(
     }
 }
 
-/// A filter that looks for one value of a field reads the whole partition for it.
+/// Reports filters that select one value of a field: they read the whole range to find it.
 fn instead_of_index(
     context: &Context<'_>,
     read: &Read,
@@ -138,7 +138,7 @@ fn instead_of_index(
     }
 }
 
-/// The side of `field = argument` that is not the argument.
+/// Returns the side of `field = argument` that is not the argument.
 fn looked_up(test: &Expr) -> Option<&Expr> {
     let ExprKind::Binary(BinaryOp::Equal, left, right) = &test.kind else { return None };
     let is_argument = |expr: &Expr| matches!(expr.kind, ExprKind::Place(Place { origin: Origin::Parameter(_), .. }));
@@ -149,7 +149,7 @@ fn looked_up(test: &Expr) -> Option<&Expr> {
     }
 }
 
-/// What must all hold.
+/// Splits a condition into its conjuncts.
 fn conjuncts(filter: &Expr) -> Vec<&Expr> {
     match &filter.kind {
         ExprKind::Binary(BinaryOp::And, left, right) => {
@@ -161,7 +161,7 @@ fn conjuncts(filter: &Expr) -> Vec<&Expr> {
     }
 }
 
-/// The operand of a test that a key condition could make.
+/// Returns the operand of a test that a key condition supports.
 fn compared(test: &Expr) -> Option<&Expr> {
     match &test.kind {
         ExprKind::Binary(

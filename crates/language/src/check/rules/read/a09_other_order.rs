@@ -1,4 +1,4 @@
-//! A09: the order that is asked for is not the sort key's.
+//! A09: a read requests an order other than the sort key's.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};

@@ -1,4 +1,4 @@
-//! A10: a range that runs on past what is meant.
+//! A10: a range of a `key` clause extends past the intended keys.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -29,7 +29,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// `> "MSG#{after}#"` goes on behind the last `MSG#`.
+/// Reports a range such as `> "MSG#{after}#"`, which extends beyond the last key with the prefix `MSG#`.
 fn open_end(read: &Read, plan: &ReadPlan, entity: &Entity, test: &KeyTest) -> Diagnostic {
     let upwards = matches!(test.test, Test::After | Test::From);
     let prefix = test.template.prefix();
@@ -61,14 +61,14 @@ fn open_end(read: &Read, plan: &ReadPlan, entity: &Entity, test: &KeyTest) -> Di
     })
 }
 
-/// The field of the entity's sort key that stands where the test has its first argument.
+/// Returns the first field of the entity's sort key if the clause has the same prefix.
 fn ranged_field(plan: &ReadPlan, entity: &Entity, test: &Template) -> Option<FieldId> {
     let template = &entity.key_of(plan.index)?.sort.first()?.template;
     let same_prefix = template.prefix() == test.prefix();
     template.fields().next().filter(|_| same_prefix)
 }
 
-/// `begins "MEMORY#{user}"` finds user `u10` too where `u1` is meant.
+/// Reports `begins "MEMORY#{user}"`, which matches the user `u10` for the argument `u1`.
 fn cut_value(read: &Read, plan: &ReadPlan, entity: &Entity, test: &KeyTest) -> Option<Diagnostic> {
     let template = &entity.key_of(plan.index)?.sort.first()?.template;
     let last = test.template.parts.len().checked_sub(1)?;

@@ -1,4 +1,4 @@
-//! A11: a list without an end: no page size, or a Scan.
+//! A11: a list has no page size, or needs a Scan.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -39,7 +39,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The first part of the result that is a list.
+/// Returns the span of the first list in the result.
 fn list_of(read: &Read) -> Option<Span> {
     match &read.result {
         ReadResult::Parts(parts) => {
@@ -49,7 +49,8 @@ fn list_of(read: &Read) -> Option<Span> {
     }
 }
 
-/// Whether lists are all it returns, so that what is unique is the list.
+/// Returns whether the result consists of lists only. If the plan is unique, such a list has at most one item and needs
+/// no page size.
 fn is_only_list(read: &Read) -> bool {
     matches!(&read.result, ReadResult::Parts(parts) if parts.iter().all(|(_, number, _)| *number == Number::Many))
 }

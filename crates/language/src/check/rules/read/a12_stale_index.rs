@@ -1,4 +1,4 @@
-//! A12: what was just written is looked up in an index that may not have it yet.
+//! A12: a write finds an item through a global index, which may lag behind the table.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};

@@ -1,4 +1,4 @@
-//! A13: two steps where another key of the table would need one.
+//! A13: a write needs two requests where a different key would need one.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -23,7 +23,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The field by which the item is found, if it is unique in the whole table.
+/// Returns the field that identifies the item, if it is unique in the whole table.
 fn naming_field(lookup: &Lookup<'_>) -> Option<FieldId> {
     let fixed = plan::fixed_fields(lookup.entity, lookup.plan);
     fixed

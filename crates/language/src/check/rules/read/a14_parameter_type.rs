@@ -1,4 +1,4 @@
-//! A14: a parameter is not what the key holds.
+//! A14: the type of a parameter differs from the type of the key field.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};

@@ -1,4 +1,4 @@
-//! A15: an entity that is never read, or never written.
+//! A15: no pattern reads an entity, or no pattern writes it.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -31,7 +31,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Entities that some pattern reads: also guards and conditions on an item.
+/// Returns the entities that a read, a guard or a `check` uses.
 fn read(model: &Model) -> Vec<EntityId> {
     let reads = model.reads.iter().flat_map(|read| read.result.entities());
     let guards = model.guards.iter().filter_map(|guard| guard.entity);

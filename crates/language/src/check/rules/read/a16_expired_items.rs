@@ -1,4 +1,4 @@
-//! A16: a read that returns what has expired.
+//! A16: a read `with expired` returns expired items.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};

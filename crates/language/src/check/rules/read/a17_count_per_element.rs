@@ -1,4 +1,4 @@
-//! A17: items are counted once for each parent of a list.
+//! A17: a read counts items of a parent, and another read lists such parents.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -28,12 +28,12 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether only some are counted, by a range or a filter: no kept number would answer that.
+/// Returns whether a range or a filter restricts the count. A stored counter could not replace it.
 fn is_part_of_them(read: &Read) -> bool {
     read.filter.is_some() || read.key.is_some() || read.parameters.iter().any(|parameter| parameter.test != Test::Equal)
 }
 
-/// The entity under whose id items are counted: what the last `ref` that is given refers to.
+/// Returns the parent of the counted items: the target of the last `ref` that the read specifies.
 fn parent(counted: &Entity, plan: &ReadPlan) -> Option<EntityId> {
     let fixed = plan::fixed_fields(counted, plan);
     fixed.into_iter().rev().find_map(|field| match counted.field(field).kind {
@@ -42,7 +42,8 @@ fn parent(counted: &Entity, plan: &ReadPlan) -> Option<EntityId> {
     })
 }
 
-/// A read that lists such parents, or items that refer to them: a screen that would show a count beside each.
+/// Returns a read that lists such parents, or items that refer to different ones. A screen would show a count next to
+/// each.
 fn list_of<'a>(context: &Context<'a>, parent: EntityId) -> Option<&'a Read> {
     let model = context.model;
     context.plans.planned(model).find_map(|(read, plan)| {
@@ -56,15 +57,15 @@ fn list_of<'a>(context: &Context<'a>, parent: EntityId) -> Option<&'a Read> {
     })
 }
 
-/// Whether the items of a list refer to parents that differ from item to item: the reference is part of the key that is listed, and
-/// not given.
+/// Returns whether listed items can refer to different parents: the `ref` is part of the key, and the read does not
+/// specify it.
 fn plans_vary(entity: &Entity, plan: &ReadPlan, refers: &dyn Fn(&crate::schema::Field) -> bool) -> bool {
     let fixed = plan::fixed_fields(entity, plan);
     let key = entity.key_fields();
     key.iter().any(|field| !fixed.contains(field) && refers(entity.field(*field)))
 }
 
-/// Whether some write that makes or removes a counted item changes a number of its parent.
+/// Returns whether a write with an action on the counted entity also increments or decrements a field of its parent.
 fn has_counter(model: &Model, parent: EntityId, counted: EntityId) -> bool {
     model.writes.iter().any(|write| {
         let actions = write.actions();

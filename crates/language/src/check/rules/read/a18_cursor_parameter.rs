@@ -1,4 +1,4 @@
-//! A18: an argument of a read in pages is called `cursor`.
+//! A18: a paged read has an argument named `cursor`, which hides the cursor of the HTTP API.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};

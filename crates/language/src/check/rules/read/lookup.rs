@@ -1,11 +1,11 @@
-//! Writes that look an item up through an index and then change it by its key.
+//! Finds writes that look up an item through an index and then change it by its key.
 
 use crate::check::Context;
 use crate::document::ast::Verb;
 use crate::plan::{ReadPlan, RequestKind};
 use crate::schema::{Action, Entity, Expr, ExprKind, Let, Origin, Place, Read, Step, Write};
 
-/// A `let` through a global index, and the first action whose key is made of what it read.
+/// A `let` that reads a global index, and the first action whose key depends on its result.
 pub(super) struct Lookup<'a> {
     pub(super) write: &'a Write,
     pub(super) binding: &'a Let,
@@ -15,7 +15,7 @@ pub(super) struct Lookup<'a> {
     pub(super) action: &'a Action,
 }
 
-/// All such lookups of a model, at most one for each `let`.
+/// Returns all lookups of a model, at most one per `let`.
 pub(super) fn all<'a>(context: &Context<'a>) -> Vec<Lookup<'a>> {
     let mut lookups = Vec::new();
     for write in &context.model.writes {
@@ -44,7 +44,7 @@ fn of_let<'a>(context: &Context<'a>, write: &'a Write, number: usize, binding: &
     Some(Lookup { write, binding, read, plan, entity, action })
 }
 
-/// The actions with the lists of the `for`s around them.
+/// Collects the actions with the lists of the `for` loops around them.
 fn collect<'a>(steps: &'a [Step], lists: &mut Vec<&'a Expr>, actions: &mut Vec<(Vec<&'a Expr>, &'a Action)>) {
     for step in steps {
         match step {
@@ -58,7 +58,7 @@ fn collect<'a>(steps: &'a [Step], lists: &mut Vec<&'a Expr>, actions: &mut Vec<(
     }
 }
 
-/// Whether a value is made of what a `let` read, directly or as an element of it.
+/// Returns whether a value depends on the result of a `let`, directly or through the element of a loop.
 fn comes_from(value: &Expr, binding: usize, lists: &[&Expr]) -> bool {
     let mut found = false;
     value.walk(&mut |part| {

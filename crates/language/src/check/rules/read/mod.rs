@@ -1,4 +1,7 @@
-//! Read patterns: A01 to A18.
+//! Rules A01 to A18: reads.
+//!
+//! ADR 0009: the planner decides whether a read is served by one request. These rules turn the obstacles that it found
+//! into findings and do not repeat its analysis.
 
 mod a01_missing_partition_key;
 mod a02_partition_equality;
@@ -26,7 +29,7 @@ use crate::check::{Context, Rule};
 use crate::plan::{Blocked, Obstacle, ReadOutcome};
 use crate::schema::Read;
 
-/// The rules of this group.
+/// In code order.
 pub(super) const RULES: &[&Rule] = &[
     &a01_missing_partition_key::RULE,
     &a02_partition_equality::RULE,
@@ -48,7 +51,7 @@ pub(super) const RULES: &[&Rule] = &[
     &a18_cursor_parameter::RULE,
 ];
 
-/// Every obstacle of a read, with the read and why it has no plan.
+/// Returns the obstacles of every read that has no plan.
 fn obstacles<'a>(context: &Context<'a>) -> impl Iterator<Item = (&'a Read, &'a Blocked, &'a Obstacle)> {
     context
         .model

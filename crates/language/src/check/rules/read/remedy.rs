@@ -1,4 +1,4 @@
-//! What would answer a read that cannot be answered as it stands.
+//! Suggests how to serve a read that has no plan.
 
 use crate::check::Context;
 use crate::document::ast::KeyType;
@@ -7,7 +7,7 @@ use crate::schema::{Entity, EntityId, Index, IndexId, KeyAttribute, Model, Read,
 
 use super::words;
 
-/// What to write so that the read is answered with the parameters it has.
+/// Suggests an index that serves the read with its current parameters, or the line that adds one.
 pub(super) fn with_its_parameters(context: &Context<'_>, read: &Read, blocked: &Blocked) -> Option<String> {
     let model = context.model;
     let entity = read.result.entities().first().copied()?;
@@ -21,7 +21,7 @@ pub(super) fn with_its_parameters(context: &Context<'_>, read: &Read, blocked: &
     new_entry(model, read, entity)
 }
 
-/// A line of the entity, or of the table, that would make an index of what is given.
+/// Suggests a line for an existing index or, if no index is free, a new index for the table.
 fn new_entry(model: &Model, read: &Read, id: EntityId) -> Option<String> {
     let entity = model.entity(id);
     let table = model.table(entity.table?);
@@ -48,7 +48,7 @@ fn new_entry(model: &Model, read: &Read, id: EntityId) -> Option<String> {
     })
 }
 
-/// The fields of the entity that parameters give in one of these ways.
+/// Returns the fields of the entity that the parameters specify with a matching test.
 fn given<'a>(read: &'a Read, entity: &Entity, how: impl Fn(Test) -> bool) -> Vec<&'a str> {
     let mut names = Vec::new();
     for parameter in read.parameters.iter().filter(|parameter| how(parameter.test)) {
@@ -60,7 +60,8 @@ fn given<'a>(read: &'a Read, entity: &Entity, how: impl Fn(Test) -> bool) -> Vec
     names
 }
 
-/// Whether the entity is not in the index yet, and its attributes are made for templates: text, and no field of any entity.
+/// Returns whether the entity can be added to the index by templates: it is not in the index yet, and the key
+/// attributes are strings that no entity has as a field.
 fn is_free(model: &Model, entity: &Entity, index: &Index, id: IndexId) -> bool {
     let of_table = || model.entities.iter().filter(|other| other.table == entity.table);
     let is_field = |name: &str| of_table().any(|other| other.field_named(name).is_some());
@@ -72,7 +73,7 @@ fn is_free(model: &Model, entity: &Entity, index: &Index, id: IndexId) -> bool {
         && index.partition.iter().chain(&index.sort).all(is_open)
 }
 
-/// A template line that holds what is given, and tells items apart by the entity's id.
+/// Formats a template line of the specified fields, followed by the entity's id to distinguish items.
 fn entry(index: &Index, entity: &Entity, equal: &[&str], ranged: &[&str]) -> String {
     let partition: Vec<String> = equal.iter().map(|name| format!("{}#{{{name}}}", name.to_uppercase())).collect();
     let id = entity
@@ -99,7 +100,7 @@ fn index_name(equal: &[&str]) -> String {
     format!("by{}", equal.iter().map(capital).collect::<Vec<_>>().join("And"))
 }
 
-/// Taking the missing fields as parameters, and what would do without.
+/// Suggests taking the missing fields as parameters, after the alternative if there is one.
 pub(super) fn or_take(entity: &Entity, missing: &[crate::schema::FieldId], otherwise: Option<String>) -> String {
     let take = format!(
         "take {} as {}",

@@ -1,4 +1,4 @@
-//! Things of a model as they are written in a sentence.
+//! Formats parts of a model for messages.
 
 use crate::schema::{Entity, EntityKey, FieldId, Parameter, Part, Read, Template, Test};
 use crate::span::Span;
@@ -22,12 +22,12 @@ pub(super) fn any_of(entity: &Entity, of: &[FieldId]) -> String {
     }
 }
 
-/// The names of fields in a sentence.
+/// Joins the names of fields for a sentence.
 pub(super) fn fields(entity: &Entity, fields: &[FieldId]) -> String {
     list(fields.iter().map(|&field| entity.field(field).name.as_str()))
 }
 
-/// A parameter as it is written.
+/// Formats a parameter as in the source.
 pub(super) fn parameter(parameter: &Parameter) -> String {
     let name = &parameter.field_name;
     let argument = |number: usize| parameter.arguments.get(number).map_or(name.as_str(), String::as_str);
@@ -43,12 +43,12 @@ pub(super) fn parameter(parameter: &Parameter) -> String {
     }
 }
 
-/// An entity's template as it is written.
+/// Formats an entity's template as in the source.
 pub(super) fn entity_template(entity: &Entity, of: &Template) -> String {
     of.text(|field| &entity.field(field).name)
 }
 
-/// A template of a `key` clause as it is written.
+/// Formats the template of a `key` clause as in the source. Its placeholders are parameters, not fields.
 pub(super) fn clause_template(read: &Read, of: &Template) -> String {
     of.text(|field| {
         let parameter = read.parameters.get(field.0);
@@ -56,7 +56,7 @@ pub(super) fn clause_template(read: &Read, of: &Template) -> String {
     })
 }
 
-/// Where a field stands in the templates of a key, or the whole key.
+/// Returns the span of a field in the templates of a key, or of the whole key.
 pub(super) fn place_in_key(key: &EntityKey, field: FieldId) -> Span {
     let parts = key.partition.iter().chain(&key.sort).flat_map(|part| &part.template.parts);
     let mut places = parts.filter_map(|part| match part {

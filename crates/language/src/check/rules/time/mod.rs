@@ -1,4 +1,4 @@
-//! Time, streams and types: T01 to T09.
+//! Rules T01 to T09: expiry, streams and types.
 
 mod t01_ttl_not_seconds;
 mod t02_deadline_not_ttl;
@@ -13,7 +13,7 @@ mod t09_encrypted_in_condition;
 use crate::check::Rule;
 use crate::schema::{Entity, Field, FieldId, Model};
 
-/// The rules of this group.
+/// In code order.
 pub(super) const RULES: &[&Rule] = &[
     &t01_ttl_not_seconds::RULE,
     &t02_deadline_not_ttl::RULE,
@@ -26,7 +26,7 @@ pub(super) const RULES: &[&Rule] = &[
     &t09_encrypted_in_condition::RULE,
 ];
 
-/// The field of an entity by which its items expire.
+/// Returns the field of an entity that is its table's TTL attribute.
 fn ttl_field<'a>(model: &'a Model, entity: &'a Entity) -> Option<(FieldId, &'a Field)> {
     let (name, _) = model.table(entity.table?).ttl.as_ref()?;
     let id = entity.field_named(name)?;

@@ -1,4 +1,4 @@
-//! T01: the TTL attribute must be a number of epoch seconds.
+//! T01: the TTL attribute is not a number of seconds since 1970.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};

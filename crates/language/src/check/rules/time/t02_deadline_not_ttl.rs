@@ -1,4 +1,4 @@
-//! T02: a deadline that the store does not know of.
+//! T02: a field is named like a deadline, but items do not expire by it.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -51,7 +51,7 @@ fn is_deadline(field: &Field) -> bool {
     field.kind.is_time() && names.contains(&name.as_str())
 }
 
-/// Whether the field is the TTL attribute, or the TTL attribute is made of it.
+/// Returns whether the field is the TTL attribute, or one of the two is derived from the other.
 fn is_settled(model: &Model, entity: &Entity, field: FieldId) -> bool {
     let Some((ttl, expiry)) = ttl_field(model, entity) else { return false };
     let made_of_it =

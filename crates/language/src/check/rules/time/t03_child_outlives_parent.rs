@@ -1,4 +1,6 @@
-//! T03: a child outlives the parent that expires.
+//! T03: an entity refers to one whose items expire, and does not expire itself.
+//!
+//! ADR 0020: expiry is not a delete, so `cascade` does not run when the store expires the parent.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};

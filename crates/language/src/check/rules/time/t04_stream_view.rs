@@ -1,4 +1,4 @@
-//! T04: a consumer needs what the stream does not carry.
+//! T04: a consumer needs more than the table's stream contains.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -64,8 +64,8 @@ fn carries(view: StreamView, image: Image) -> bool {
     }
 }
 
-/// The images a consumer says it needs, and those a live read needs: what came or changed is shown, and what went is found by its
-/// arguments, unless the key gives them.
+/// Returns the images that a consumer declares and those that a live read needs: the new image to show an inserted or
+/// modified item, and the old image to find the arguments of a removed one, unless the key contains them.
 fn needed(consumer: &Consumer, entity: &Entity) -> Vec<Image> {
     let mut images = consumer.needs.clone();
     if let Target::Live(_, arguments) = &consumer.target {

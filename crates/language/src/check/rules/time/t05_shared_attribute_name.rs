@@ -1,4 +1,4 @@
-//! T05: one attribute name for two things.
+//! T05: one attribute name has two meanings.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     fewer_values(context.model, findings);
 }
 
-/// A field with the name of an attribute that a template or the tag fills.
+/// Reports a field with the name of an attribute that a template or the tag fills.
 fn shadows(table: &Table, entity: &Entity, field: &Field) -> Option<Diagnostic> {
     if let Some((tag, span)) = table.tag.as_ref().filter(|(tag, _)| *tag == field.name) {
         let message = format!("`{}` is the attribute that says which entity an item is", field.name);
@@ -51,7 +51,7 @@ fn finding(field: &Field, message: String) -> Diagnostic {
         .help("give the field another name")
 }
 
-/// One name, stored as two types.
+/// Reports names that two entities of a table store as different types.
 fn two_types(entities: &[&Entity], findings: &mut Vec<Diagnostic>) {
     let mut first: BTreeMap<&str, (&Entity, &Field, &str)> = BTreeMap::new();
     for entity in entities {
@@ -73,7 +73,7 @@ fn two_types(entities: &[&Entity], findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// One choice in two tables, with fewer values in one of them.
+/// Reports choices that have fewer values than a choice of the same name in another table.
 fn fewer_values(model: &Model, findings: &mut Vec<Diagnostic>) {
     let choices: Vec<Choice<'_>> = model.entities.iter().flat_map(choices).collect();
     for choice in &choices {
@@ -89,7 +89,7 @@ fn fewer_values(model: &Model, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A field that is one of several texts.
+/// A field whose type is a choice of strings.
 struct Choice<'a> {
     entity: &'a Entity,
     field: &'a Field,

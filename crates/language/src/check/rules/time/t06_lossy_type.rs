@@ -1,4 +1,4 @@
-//! T06: types that lose something.
+//! T06: a type loses information.
 
 use keyform_core::expression::is_reserved;
 
@@ -14,7 +14,7 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-/// The largest whole number that JavaScript, and so most readers of JSON, keep exactly.
+/// Largest integer that JavaScript, and therefore most JSON readers, represent exactly.
 const SAFE_INTEGER_MAX: i64 = (1 << 53) - 1;
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
@@ -44,7 +44,7 @@ fn money(field: &Field) -> Option<Diagnostic> {
     })
 }
 
-/// The words of a name such as `creditBalance` or `credit_balance`.
+/// Splits a name such as `creditBalance` or `credit_balance` into words in lower case.
 fn words_of(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     for character in name.chars() {
@@ -95,7 +95,7 @@ fn set(field: &Field) -> Option<Diagnostic> {
     })
 }
 
-/// Names that expressions written by hand must replace by `#name`. Keyform always does.
+/// Reports reserved words, which expressions written by hand must replace by `#name`. Keyform always does.
 fn reserved(table: &Table, entities: &[&Entity]) -> Option<Diagnostic> {
     let mut names: Vec<&str> =
         entities.iter().flat_map(|entity| &entity.fields).map(|field| field.name.as_str()).collect();

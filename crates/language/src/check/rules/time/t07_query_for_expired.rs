@@ -1,4 +1,4 @@
-//! T07: the TTL attribute taken for a deadline somebody acts on.
+//! T07: a read selects items by a TTL attribute in the past, although the store may have deleted them.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -48,7 +48,7 @@ fn looks_for_past(read: &Read, ttl: FieldId, name: &str) -> Option<Span> {
         .or_else(|| read.filter.as_ref().and_then(|filter| past_condition(filter, ttl)))
 }
 
-/// The part of a condition that asks for `ttl < …`.
+/// Returns the span of a condition of the form `ttl < …`.
 fn past_condition(filter: &Expr, ttl: FieldId) -> Option<Span> {
     let mut found = None;
     filter.walk(&mut |expr| {

@@ -1,4 +1,4 @@
-//! T08: NULL is stored where no value is meant.
+//! T08: a field stores NULL instead of being absent.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -22,7 +22,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Fields of keys have rules of their own: there NULL is refused by the service.
+/// Returns whether the field is part of a key. K02 and X03 report those, because the service rejects NULL in a key.
 fn is_in_key(entity: &Entity, field: FieldId) -> bool {
     let keys = entity.key.iter().chain(&entity.indexes);
     keys.flat_map(crate::schema::EntityKey::fields).any(|part| part == field)

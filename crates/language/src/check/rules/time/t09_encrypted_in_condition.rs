@@ -1,4 +1,7 @@
-//! T09: a store is asked about a field that is sealed.
+//! T09: the store would have to evaluate an encrypted field.
+//!
+//! ADR 0014: a field is encrypted above the store, with different bytes for each call, bound to its table, item and
+//! name.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -44,7 +47,8 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The parameters that a read filters by; those that its key is made of may be hashes.
+/// Returns the parameters that a read filters by. Parameters of the key are excluded, because a key may contain their
+/// hash.
 fn filtered<'a>(context: &Context<'a>, read: usize) -> impl Iterator<Item = usize> + use<'a> {
     let plan = match &context.plans.reads[read] {
         ReadOutcome::Planned(plan) => Some(plan),
@@ -69,7 +73,8 @@ fn finding(span: Span, message: String, field: &Field, help: &str) -> Diagnostic
     finding.help(help)
 }
 
-/// What a field cannot be besides: unique, a version, the time to live; and a copy of a sealed field that is not sealed itself.
+/// Reports encrypted fields that are also unique, a version, part of the key or the TTL attribute, and unencrypted
+/// copies of encrypted fields.
 fn fields(model: &Model, entity: &Entity, findings: &mut Vec<Diagnostic>) {
     let ttl = entity.table.and_then(|table| model.table(table).ttl.as_ref()).map(|(name, _)| name);
     for field in &entity.fields {
@@ -111,7 +116,7 @@ fn fields(model: &Model, entity: &Entity, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A field within a record cannot be sealed for itself.
+/// Reports encrypted fields inside a record: only a whole field of an entity can be encrypted.
 fn nested(kind: &Type, findings: &mut Vec<Diagnostic>) {
     match kind.resolved() {
         Type::Record(fields) => {
@@ -129,7 +134,7 @@ fn nested(kind: &Type, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Sealed fields in keys. A hash is made before the field is sealed.
+/// Reports encrypted fields in keys. A hash is allowed, because it is computed before encryption.
 fn keys(model: &Model, findings: &mut Vec<Diagnostic>) {
     let mut reported = Vec::new();
     for keyed in all_keys(model) {
@@ -154,7 +159,7 @@ fn asked(model: &Model, (entity, field): (EntityId, FieldId), span: Span) -> Opt
     sealed(field).then(|| finding(span, message(), field, help).label(ANSWER))
 }
 
-/// Sealed fields that a condition compares. Whether they are there may be asked.
+/// Reports encrypted fields that a condition compares. Tests for presence are allowed.
 fn expression(model: &Model, expr: &Expr, findings: &mut Vec<Diagnostic>) {
     let mut whether = Vec::new();
     let mut compared = Vec::new();
@@ -169,7 +174,7 @@ fn expression(model: &Model, expr: &Expr, findings: &mut Vec<Diagnostic>) {
     findings.extend(compared.filter_map(|(entity, field, span)| asked(model, (entity, field), span)));
 }
 
-/// Changes that a store would have to make to, or with, what is sealed.
+/// Reports changes that the store would have to compute from encrypted bytes, or copy between fields.
 fn changes(model: &Model, action: &Action, findings: &mut Vec<Diagnostic>) {
     let Some(entity) = action.entity.map(|id| model.entity(id)) else { return };
     for change in &action.changes {

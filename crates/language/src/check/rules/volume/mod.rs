@@ -1,4 +1,5 @@
-//! Figures: V01 to V18. They look at `volume` and rates, and stay silent where the author gave none.
+//! Rules V01 to V18: sizes, load and cost, computed from `volume` and rates. A rule reports nothing if the numbers it
+//! needs are missing.
 
 mod v01_item_size;
 mod v02_projection_not_cheaper;
@@ -21,7 +22,7 @@ mod v18_hot_item;
 
 use crate::check::Rule;
 
-/// The rules of this group.
+/// In code order.
 pub(super) const RULES: &[&Rule] = &[
     &v01_item_size::RULE,
     &v02_projection_not_cheaper::RULE,

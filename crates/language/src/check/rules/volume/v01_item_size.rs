@@ -1,4 +1,4 @@
-//! V01: an item near or over 400 KB.
+//! V01: an item is near or above 400 KB.
 
 use crate::check::{Context, Rule};
 use crate::cost::text::bytes;

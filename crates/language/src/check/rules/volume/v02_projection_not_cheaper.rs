@@ -1,4 +1,4 @@
-//! V02: fewer attributes do not make a read cheaper.
+//! V02: `select` does not make a read cheaper.
 
 use crate::check::{Context, Rule};
 use crate::cost::read;

@@ -1,4 +1,4 @@
-//! V03: a read throws most of what it reads away.
+//! V03: a read discards most of the items it reads.
 
 use crate::check::{Context, Rule};
 use crate::cost::read;

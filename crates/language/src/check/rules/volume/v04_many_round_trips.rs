@@ -1,4 +1,4 @@
-//! V04: one answer takes many round trips.
+//! V04: one result takes many round trips.
 
 use crate::check::{Context, Rule};
 use crate::cost::read;

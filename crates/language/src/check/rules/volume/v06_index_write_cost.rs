@@ -1,4 +1,4 @@
-//! V06: indexes multiply a write.
+//! V06: indexes multiply the cost of a write.
 
 use crate::check::{Context, Rule};
 use crate::cost::text::number;

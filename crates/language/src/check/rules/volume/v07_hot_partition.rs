@@ -1,4 +1,4 @@
-//! V07: a partition is too hot.
+//! V07: a read or write exceeds the throughput of one partition.
 
 use crate::check::{Context, Rule};
 use crate::cost::Prices;
@@ -36,7 +36,8 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Heat is judged only where the author said how uneven the partitions are.
+/// Returns whether the author specified how uneven the partitions are. Without that, the load of the busiest one is
+/// unknown.
 fn has_share(context: &Context<'_>, entities: &[crate::schema::EntityId]) -> bool {
     entities.iter().any(|&id| context.model.entity(id).volume.top_percent.is_some())
 }

@@ -1,4 +1,4 @@
-//! V08: a partition of an index is too hot.
+//! V08: a read or write exceeds the throughput of one partition of an index.
 
 use crate::check::{Context, Rule};
 use crate::cost::report::{PARTITION_READS_MAX, PARTITION_WRITES_MAX, report, top_share};
@@ -60,7 +60,8 @@ fn judge(model: &Model, written: &Write, name: &str, units: f64) -> Option<Diagn
     })
 }
 
-/// All of it where the partition key is a constant, else the share the author gave.
+/// Returns the share of the load on one partition: everything if the partition key is constant, otherwise the share
+/// that the author specified.
 fn share(model: &Model, index: &Index, entities: &[EntityId]) -> f64 {
     let position =
         |id: &EntityId| model.entity(*id).indexes.iter().find(|key| same(model, *id, key.index, index)).cloned();

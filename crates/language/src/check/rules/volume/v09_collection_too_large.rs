@@ -1,4 +1,4 @@
-//! V09: an item collection can outgrow 10 GB.
+//! V09: an item collection can exceed 10 GB.
 
 use crate::check::{Context, Rule};
 use crate::cost::{size, text::bytes};

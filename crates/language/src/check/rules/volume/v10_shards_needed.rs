@@ -1,4 +1,4 @@
-//! V10: how many shards a hot key needs.
+//! V10: the number of shards that a hot key needs.
 
 use crate::check::{Context, Rule};
 use crate::cost::price::PRICES;
@@ -14,7 +14,7 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-/// How much of a partition one wants to use.
+/// Target utilisation of a shard.
 const HEADROOM: f64 = 0.5;
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {

@@ -1,4 +1,4 @@
-//! V11: the figures do not fit the rate.
+//! V11: the number of items contradicts the creation rate and the lifetime.
 
 use crate::check::{Context, Rule};
 use crate::cost::per_second;
@@ -27,7 +27,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Items made a second; `None` if a write that makes some has no rate.
+/// Returns the number of items created per second, or `None` if a write that creates some has no rate.
 fn creations(model: &Model, id: EntityId) -> Option<f64> {
     let makes = |verb| matches!(verb, Verb::Create | Verb::Put);
     let mut sum = 0.0;

@@ -1,4 +1,4 @@
-//! V12: one pattern is most of the bill.
+//! V12: one pattern accounts for most of the cost.
 
 use crate::check::{Context, Rule};
 use crate::cost::price::PRICES;

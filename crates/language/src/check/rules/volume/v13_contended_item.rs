@@ -1,4 +1,4 @@
-//! V13: transactions that meet on one item.
+//! V13: concurrent transactions contend for one item.
 
 use crate::check::{Context, Rule};
 use crate::cost::per_second;
@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-/// Transactions a second on one item above which they begin to cancel each other.
+/// Transactions per second on one item above which conflicts become frequent.
 const CONFLICT_RATE: f64 = 10.0;
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
@@ -47,7 +47,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The share of the busiest item: what the author gave, or an equal part of few items.
+/// Returns the share of the busiest item: the larger of the specified share and an equal part per item.
 fn share(context: &Context<'_>, entity: EntityId) -> f64 {
     let volume = &context.model.entity(entity).volume;
     let told = volume.top_percent.map(|_| top_share(context.model, &[entity]));

@@ -1,4 +1,4 @@
-//! V14: what a backfill takes.
+//! V14: the cost of a backfill.
 
 use crate::check::{Context, Rule};
 use crate::cost::price::PRICES;
@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-/// Write units a second a backfill may use without being felt.
+/// Write units per second that a backfill may use.
 const BUDGET_UNITS: f64 = 1_000.0;
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {

@@ -1,4 +1,4 @@
-//! V15: what a unique field costs.
+//! V15: the cost of a unique field.
 
 use crate::check::{Context, Rule};
 use crate::cost::price::PRICES;

@@ -1,4 +1,4 @@
-//! V17: a stream carries more than a shard gives.
+//! V17: a stream produces more than a shard can deliver.
 
 use crate::check::{Context, Rule};
 use crate::cost::report::top_share;
@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-/// What one shard gives its readers in a second.
+/// Read throughput of a shard, in bytes per second.
 const SHARD_BYTES_MAX: f64 = 2.0 * 1024.0 * 1024.0;
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
@@ -40,7 +40,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Bytes a second of the records of the busiest partition.
+/// Returns the bytes per second of the stream records of the busiest partition.
 fn busiest(model: &Model, table: TableId, view: StreamView) -> f64 {
     let images = match view {
         StreamView::NewAndOld => 2.0,

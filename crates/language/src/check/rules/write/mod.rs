@@ -1,4 +1,4 @@
-//! Write patterns: W01 to W19.
+//! Rules W01 to W19: writes.
 
 mod w01_unconditional_put;
 mod w02_item_twice;
@@ -23,7 +23,7 @@ mod w19_unfindable_references;
 use crate::check::{Context, Rule};
 use crate::schema::{Action, Entity, FieldId, Write};
 
-/// The rules of this group.
+/// In code order.
 pub(super) const RULES: &[&Rule] = &[
     &w01_unconditional_put::RULE,
     &w02_item_twice::RULE,
@@ -46,7 +46,7 @@ pub(super) const RULES: &[&Rule] = &[
     &w19_unfindable_references::RULE,
 ];
 
-/// Every action of every write whose entity and its key are known.
+/// Returns every action of every write whose entity is known and has a complete key.
 fn actions<'a>(context: &Context<'a>) -> Vec<(&'a Write, &'a Action, &'a Entity)> {
     let model = context.model;
     let of = |write: &'a Write| write.actions().into_iter().map(move |action| (write, action));
@@ -55,7 +55,7 @@ fn actions<'a>(context: &Context<'a>) -> Vec<(&'a Write, &'a Action, &'a Entity)
     known.filter(|(_, _, entity)| entity.has_whole_key()).collect()
 }
 
-/// The field that is the entity's optimistic lock.
+/// Returns the field that is the entity's optimistic lock.
 fn version_of(entity: &Entity) -> Option<FieldId> {
     entity.fields.iter().position(|field| field.flags.version.is_some()).map(FieldId)
 }

@@ -1,4 +1,4 @@
-//! W01: a plain `put` replaces whatever has that key.
+//! W01: an unconditional `put` overwrites any item with the same key.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -23,7 +23,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether a part of the key is made anew, so that there is nothing to replace.
+/// Returns whether part of the key is generated in the same step, so that no item can have it yet.
 fn has_fresh_key(action: &Action, entity: &Entity) -> bool {
     entity.key_fields().into_iter().any(|field| action.value_of(field).is_some_and(crate::schema::Expr::is_fresh))
 }

@@ -1,4 +1,4 @@
-//! W02: one item twice in a transaction.
+//! W02: a transaction contains one item twice.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -19,7 +19,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Two actions with the same key.
+/// Reports two actions with provably the same key.
 fn pairs(context: &Context<'_>, write: &Write, findings: &mut Vec<Diagnostic>) {
     let actions = write.actions();
     for (number, second) in actions.iter().enumerate() {
@@ -55,7 +55,7 @@ fn key_value(action: &Action, field: FieldId) -> Option<&Expr> {
     given.or_else(|| action.value_of(field))
 }
 
-/// An action within `for` whose key is the same for each element.
+/// Reports actions inside `for` whose key does not depend on the element.
 fn repeated(context: &Context<'_>, steps: &[Step], depth: usize, findings: &mut Vec<Diagnostic>) {
     for step in steps {
         let Step::For(each) = step else { continue };

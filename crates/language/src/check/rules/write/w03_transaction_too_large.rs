@@ -1,4 +1,4 @@
-//! W03: more than one request can hold.
+//! W03: a write exceeds the limits of one request.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};

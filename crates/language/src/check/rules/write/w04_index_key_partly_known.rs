@@ -1,4 +1,4 @@
-//! W04: an update of a part of an index key that does not know the rest of it.
+//! W04: an update changes part of an index key without knowing the rest.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -50,7 +50,7 @@ fn stale(context: &Context<'_>, action: &Action, entity: &Entity, part: &KeyPart
     (!unknown.is_empty()).then(|| finding(context, action, entity, change, part, &unknown))
 }
 
-/// A field whose attribute is the key itself needs no template to be rendered.
+/// Returns whether the key attribute is the field itself, so that no template has to be rendered.
 fn is_attribute(entity: &Entity, part: &KeyPart) -> bool {
     matches!(part.template.parts.as_slice(), [Part::Field { field, .. }] if entity.field(*field).name == part.attribute)
 }
@@ -59,8 +59,8 @@ fn is_removal(change: &Change) -> bool {
     matches!(change.kind, ChangeKind::Remove)
 }
 
-/// Whether the request knows the field's value: it is part of the key, set by the same action, never changes once it was read, or
-/// is held fast by a condition or the version.
+/// Returns whether the request determines the field's value: it is part of the item's key, the action sets it, or a
+/// condition on it or on the version fixes it.
 fn is_known(action: &Action, entity: &Entity, field: FieldId) -> bool {
     action.keys.iter().any(|(key, _)| *key == field)
         || action.value_of(field).is_some()

@@ -1,4 +1,4 @@
-//! W05: `unique` is claimed, and a write does not keep it.
+//! W05: a write of a `unique` field does not maintain its sentinel item.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -27,7 +27,8 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// How an action can write without the sentinel: it does not know what was there before, or it is not one transaction.
+/// Returns why an action cannot maintain the sentinel: it does not know the previous value, or the write is not a
+/// transaction.
 fn way_past(write: &Write, action: &Action) -> Option<&'static str> {
     match action.verb {
         _ if write.batch.is_some() => Some("a batch is not one transaction"),

@@ -1,4 +1,4 @@
-//! W06: what was read before the request decides, and may have changed since.
+//! W06: a write depends on a value that may have changed since a `let` read it.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-/// A value that was read before the request.
+/// A field of an item that a `let` has read, where an expression uses it.
 struct ReadBefore {
     entity: EntityId,
     field: FieldId,
@@ -37,7 +37,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A field set to something made of its own item as it was read.
+/// Reports a field that is set to a value computed from an earlier read of the same entity.
 fn read_modify_write(model: &Model, write: &Write, action: &Action) -> Option<Diagnostic> {
     let entity = action.entity?;
     let sets = action.changes.iter().filter(|change| change.written);
@@ -67,7 +67,7 @@ fn values_read(expr: &Expr) -> Vec<ReadBefore> {
     values
 }
 
-/// Whether the value cannot have changed, or the request looks again.
+/// Returns whether the value cannot have changed, or whether a condition of the request tests it or the version.
 fn is_held(model: &Model, write: &Write, value: &ReadBefore) -> bool {
     let entity = model.entity(value.entity);
     let never_changes = entity.field(value.field).is_fixed() || entity.key_fields().contains(&value.field);
@@ -79,7 +79,8 @@ fn is_held(model: &Model, write: &Write, value: &ReadBefore) -> bool {
     never_changes || write.actions().iter().any(looks_again) || version.is_some() && is_written(write, value.entity)
 }
 
-/// A versioned item that was read is written only if its version is still the same.
+/// Returns whether the write updates or deletes an item of the entity. Keyform then adds a condition on the version
+/// that was read.
 fn is_written(write: &Write, entity: EntityId) -> bool {
     use crate::document::ast::Verb;
     write

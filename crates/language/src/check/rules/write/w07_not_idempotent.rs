@@ -1,4 +1,6 @@
-//! W07: a change that counts, sent again by a retry, counts twice.
+//! W07: a retry of a write that counts or appends applies it twice.
+//!
+//! ADR 0017: such a write is not retried if its outcome is unknown, unless it is `idempotent`; the caller decides.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -29,13 +31,14 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether the author counts. A version that is raised by the way does no harm if it is raised twice.
+/// Returns whether the author's change accumulates. The implicit increment of a version does not count, because
+/// applying it twice is harmless.
 fn is_cumulative(change: &Change) -> bool {
     change.written && matches!(change.kind, ChangeKind::Increase(_) | ChangeKind::Decrease(_) | ChangeKind::Append(_))
 }
 
-/// Whether the action's own conditions fail the second time: one looks at a field that the action sets, or wants a field that it
-/// changes to have exactly one value.
+/// Returns whether the action's conditions fail on a repetition: one tests a field that the action sets, or requires a
+/// single value of a field that it increments or decrements.
 fn refuses_repetition(action: &Action) -> bool {
     action.changes.iter().filter(|change| change.written).any(|change| match (&change.kind, change.field) {
         (ChangeKind::Set(_) | ChangeKind::Add(_), Some(field)) => action.tests(field),
@@ -46,7 +49,7 @@ fn refuses_repetition(action: &Action) -> bool {
     })
 }
 
-/// Whether the condition holds for one value of the field only.
+/// Returns whether the condition holds for a single value of the field only.
 fn is_pinned(condition: &Expr, field: FieldId) -> bool {
     let is_field = |side: &Expr| matches!(&side.kind, ExprKind::Place(Place { origin: Origin::Field(_, own), path }) if *own == field && path.is_empty());
     match &condition.kind {

@@ -1,4 +1,4 @@
-//! W08: a copy of a field that changes.
+//! W08: a field copies a mutable field and does not state whether it follows changes.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};

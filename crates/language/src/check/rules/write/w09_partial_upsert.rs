@@ -1,4 +1,4 @@
-//! W09: an upsert that can make an item without fields it must have.
+//! W09: an upsert can create an item without its required fields.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};

@@ -1,4 +1,4 @@
-//! W10: changes of one update that DynamoDB refuses.
+//! W10: an update contains changes that DynamoDB rejects.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -26,7 +26,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Two changes of which one is about a part of what the other is about.
+/// Reports two changes of one field where one path is a prefix of the other.
 fn overlaps(action: &Action, entity: &Entity, findings: &mut Vec<Diagnostic>) {
     let written: Vec<&Change> =
         action.changes.iter().filter(|change| change.written && change.field.is_some()).collect();
@@ -50,7 +50,7 @@ fn is_prefix(first: &[PathStep], second: &[PathStep]) -> bool {
     first.iter().zip(second).all(|(step, other)| step.same(other))
 }
 
-/// A change inside a map or list that may not be there.
+/// Reports a change inside a map or list that may be absent.
 fn absent_parent(entity: &Entity, change: &Change) -> Option<Diagnostic> {
     let field = entity.field(change.field?);
     (!change.path().is_empty() && may_be_absent(field)).then(|| {
@@ -65,7 +65,7 @@ fn absent_parent(entity: &Entity, change: &Change) -> Option<Diagnostic> {
     })
 }
 
-/// A counter that no item need have.
+/// Reports a counter of a field that may be absent.
 fn absent_counter(entity: &Entity, change: &Change) -> Option<Diagnostic> {
     let field = entity.field(change.field?);
     let counts = matches!(change.kind, ChangeKind::Increase(_) | ChangeKind::Decrease(_) | ChangeKind::Append(_));

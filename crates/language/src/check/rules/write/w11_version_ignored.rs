@@ -1,4 +1,4 @@
-//! W11: a write that goes past the optimistic lock.
+//! W11: a write bypasses the optimistic lock.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -26,7 +26,8 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A version that is expected, by a parameter or because the item was read, is a condition of the action already.
+/// Returns whether the action ignores the version. An expected version, from a parameter or a `let`, is already one of
+/// the action's conditions.
 fn goes_past(write: &Write, action: &Action) -> bool {
     match action.verb {
         Verb::Create | Verb::Check => false,

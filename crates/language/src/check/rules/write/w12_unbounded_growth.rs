@@ -1,4 +1,4 @@
-//! W12: something grows inside one item without a bound.
+//! W12: a collection or a string grows without a bound inside one item.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -29,8 +29,8 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether the change adds to a collection without a bound: by appending, by adding, by a new key of a map, or by rewriting a list of
-/// records, which is how a list grows where nobody appends.
+/// Returns whether the change adds to an unbounded collection: it appends, adds, sets a new key of a map, or rewrites a
+/// list of records, which is how such a list grows without `append`.
 fn grows(entity: &Entity, change: &Change) -> bool {
     let Some(field) = change.field else { return false };
     let mut kind = entity.field(field).kind.resolved();
@@ -56,7 +56,7 @@ fn grows(entity: &Entity, change: &Change) -> bool {
     }
 }
 
-/// Whether a text is written that nothing bounds, and that by its name is more than a line.
+/// Returns whether the change sets an unbounded string whose name suggests long text.
 fn is_long_text(entity: &Entity, change: &Change) -> bool {
     let names = ["body", "content", "payload", "transcript", "history", "messages", "html", "markdown", "document"];
     let Some(field) = change.field.filter(|_| change.path().is_empty()).map(|field| entity.field(field)) else {

@@ -1,4 +1,4 @@
-//! W13: a delete that leaves items behind which refer to what is gone.
+//! W13: a delete leaves items behind that refer to the deleted item.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -27,7 +27,8 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Entities that refer to the parent, do not say what then happens, and are not deleted by the same write.
+/// Returns the entities that refer to the parent, do not specify what happens on delete, and are not deleted by the
+/// same write.
 fn children<'a>(context: &Context<'a>, write: &Write, parent: EntityId) -> Vec<(&'a Entity, &'a Field)> {
     let deleted =
         |id: EntityId| write.actions().iter().any(|action| action.entity == Some(id) && action.verb == Verb::Delete);

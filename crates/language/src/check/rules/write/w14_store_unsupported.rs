@@ -1,4 +1,4 @@
-//! W14: what the chosen store does not have.
+//! W14: a model uses features that the target store does not support.
 
 use crate::check::{Context, Rule, Target};
 use crate::diagnostic::{Code, Diagnostic, Severity};

@@ -1,4 +1,4 @@
-//! W15: an item is made inside a parent's partition, and nothing says that the parent is there.
+//! W15: a write creates an item in a parent's partition without checking that the parent exists.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -33,7 +33,7 @@ fn makes(action: &Action) -> bool {
     matches!(action.verb, Verb::Create | Verb::Put | Verb::Upsert)
 }
 
-/// The entities in whose partitions an entity's items lie, each with the field that refers to it.
+/// Returns the entities whose partitions contain the items of an entity, each with the `ref` to it.
 fn parents(model: &Model, child: EntityId) -> Vec<(FieldId, EntityId)> {
     let entity = model.entity(child);
     let refers = |field: FieldId| match entity.field(field) {
@@ -50,7 +50,8 @@ fn partition(entity: &Entity) -> Vec<&Template> {
     entity.key.iter().flat_map(|key| &key.partition).map(|part| &part.template).collect()
 }
 
-/// Whether items of both can lie in one partition: the same texts around the same number of fields.
+/// Returns whether items of both can be in one partition: their templates have the same literals around the same number
+/// of fields.
 fn share_a_partition(one: &Entity, other: &Entity) -> bool {
     let (left, right) = (partition(one), partition(other));
     one.table.is_some()
@@ -68,7 +69,8 @@ fn are_of_one_form(one: &Template, other: &Template) -> bool {
     one.parts.len() == other.parts.len() && one.parts.iter().zip(&other.parts).all(alike)
 }
 
-/// Whether the parent is the caller, whose token proves it, or the same request makes, changes or checks something in its partition.
+/// Returns whether the parent is known to exist: it is the caller, whose token proves it, or the same request creates
+/// it, or updates or checks an item in its partition.
 fn is_held(model: &Model, write: &Write, action: &Action, field: FieldId, parent: EntityId) -> bool {
     let proves = |other: &&Action| {
         let makes_parent = other.entity == Some(parent) && makes(other);

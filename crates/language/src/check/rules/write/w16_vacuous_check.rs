@@ -1,6 +1,7 @@
-//! W16: a check that is about an item, and holds if there is no such item.
+//! W16: a `check` also holds for an item that does not exist.
 //!
-//! The condition is evaluated as the service would for an item without attributes: `deletedAt is none` holds, every comparison but `!=` fails.
+//! The rule evaluates the condition as the service does for an item without attributes: `deletedAt is none` holds, and
+//! every comparison except `!=` fails.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -25,7 +26,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether all conditions hold although there is no item, and none says that this is meant.
+/// Returns whether all conditions hold without an item, and none states with `absent` that this is intended.
 fn holds_without_item(action: &Action) -> bool {
     let conditions = || action.conditions.iter().map(|condition| &condition.condition);
     !action.conditions.is_empty()
@@ -39,7 +40,7 @@ fn names_absence(condition: &Expr) -> bool {
     names
 }
 
-/// What a condition is for an item that is not there; `None` if that depends on arguments.
+/// Evaluates a condition for a missing item. Returns `None` if the result depends on arguments.
 fn without_item(condition: &Expr) -> Option<bool> {
     match &condition.kind {
         ExprKind::Absent => Some(true),
@@ -55,7 +56,7 @@ fn without_item(condition: &Expr) -> Option<bool> {
     }
 }
 
-/// Two conditions joined: one that is `deciding` decides, else both must be known.
+/// Combines two results. `deciding` is the value that determines the result alone: false for `and`, true for `or`.
 fn both(left: Option<bool>, right: Option<bool>, deciding: bool) -> Option<bool> {
     if left == Some(deciding) || right == Some(deciding) {
         return Some(deciding);

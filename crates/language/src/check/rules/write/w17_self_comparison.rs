@@ -1,6 +1,7 @@
-//! W17: a condition compares a place with itself.
+//! W17: a condition compares a value with itself.
 //!
-//! In a condition a name is first a field of the item at hand, so that `score < score` never reaches the parameter of that name.
+//! In a condition, a name refers to a field of the item first, so `score < score` never refers to the parameter of that
+//! name.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -26,7 +27,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Every condition of the model, with the parameters that it sees.
+/// Returns every condition of the model with the parameters in its scope.
 fn conditions(model: &Model) -> Vec<(&Expr, &[Parameter])> {
     let mut found: Vec<(&Expr, &[Parameter])> = Vec::new();
     for guard in &model.guards {
@@ -52,7 +53,7 @@ fn permission(allow: Option<&Permission>) -> Option<&Expr> {
     }
 }
 
-/// The place on both sides of a comparison.
+/// Returns the operand that occurs on both sides of a comparison.
 fn compared_with_itself(condition: &Expr) -> Option<&Place> {
     let (of, with) = match &condition.kind {
         ExprKind::Binary(operator, left, right) if compares(*operator) => (left, vec![&**right]),

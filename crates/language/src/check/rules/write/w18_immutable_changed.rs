@@ -1,4 +1,4 @@
-//! W18: an update sets a field that never changes.
+//! W18: an update sets an `immutable` field.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -23,7 +23,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The changes of fields that are `immutable`. Those of the key are another rule's matter.
+/// Returns the changes of `immutable` fields. Fields of the table's key are K06.
 fn changes<'a>(action: &'a Action, entity: &'a Entity) -> impl Iterator<Item = (&'a Change, FieldId)> {
     let keys = entity.key_fields();
     let known = action.changes.iter().filter_map(|change| change.field.map(|field| (change, field)));

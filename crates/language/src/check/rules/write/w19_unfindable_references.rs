@@ -1,4 +1,6 @@
-//! W19: a delete that cannot find what it should remove, or be refused by.
+//! W19: no key finds the items that a delete must remove (`cascade`) or that must prevent it (`restrict`).
+//!
+//! ADR 0020: Keyform never scans a table for dependent items, so a missing key is an error.
 
 use crate::check::rules::show::listed;
 use crate::check::{Context, Rule};
@@ -39,7 +41,7 @@ fn finding(context: &Context<'_>, parent: EntityId, dependent: &Dependent, at: S
     }
 }
 
-/// `remove` or `look for`, as the `ref` says.
+/// Returns the flag of the `ref`, and its effect on a delete for the message.
 fn purpose(dependent: &Dependent) -> (&'static str, &'static str) {
     match dependent.on_delete {
         OnDelete::Cascade => ("cascade", "takes them with it"),

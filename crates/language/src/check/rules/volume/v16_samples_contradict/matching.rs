@@ -1,4 +1,4 @@
-//! Which entity an item is of.
+//! Determines the entity of each sample item.
 
 use crate::diagnostic::Diagnostic;
 use crate::samples::{Item, Samples};
@@ -7,13 +7,13 @@ use crate::template::Shape;
 
 use super::RULE;
 
-/// The samples with their entities.
+/// Sample items with the entities that they match.
 pub(super) struct Matched<'a> {
     of: Vec<(Vec<EntityId>, &'a Item)>,
 }
 
 impl<'a> Matched<'a> {
-    /// The items that are of one entity and no other.
+    /// Returns the items that match this entity and no other.
     pub(super) fn of(&self, entity: EntityId) -> Vec<&'a Item> {
         self.of.iter().filter(|(entities, _)| *entities == [entity]).map(|(_, item)| *item).collect()
     }
@@ -37,7 +37,7 @@ fn has_tag(model: &Model, entity: &Entity, item: &Item) -> bool {
         && has_key(entity, item)
 }
 
-/// Whether each key attribute of the item is a text that the entity's template can give.
+/// Returns whether the entity's templates can produce each key attribute of the item.
 fn has_key(entity: &Entity, item: &Item) -> bool {
     let Some(key) = &entity.key else { return false };
     key.parts().all(|part| {
@@ -47,7 +47,7 @@ fn has_key(entity: &Entity, item: &Item) -> bool {
     })
 }
 
-/// Items of no entity, and items of two.
+/// Reports items that match no entity, and items that match two.
 pub(super) fn strangers(model: &Model, samples: &Samples, matched: &Matched<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     let none: Vec<&Item> =
@@ -76,7 +76,7 @@ pub(super) fn strangers(model: &Model, samples: &Samples, matched: &Matched<'_>)
     findings
 }
 
-/// The first attributes of an item.
+/// Formats the first text attributes of an item for a note.
 pub(super) fn shown(item: &Item) -> String {
     let parts = item.iter().filter_map(|(name, value)| value.text().map(|text| format!("{name} = \"{text}\"")));
     parts.take(3).collect::<Vec<_>>().join(", ")

@@ -1,8 +1,8 @@
-//! V16: what real items say against the model.
+//! V16: sample items contradict the model.
 //!
-//! 1. `matching` finds the entity of each item, by its tag or by the shape of its key.
-//! 2. `shape` looks at each item: types, missing attributes, delimiters, times, lengths.
-//! 3. `spread` looks at all of them: partitions, duplicates, orphans.
+//! 1. `matching` determines the entity of each item, by its tag or by the shape of its key.
+//! 2. `shape` checks each item: types, missing attributes, delimiters, times, lengths.
+//! 3. `spread` checks all items together: partitions, duplicates, dangling references.
 
 mod matching;
 mod shape;

@@ -1,4 +1,4 @@
-//! Each item for itself: what it lacks, what does not fit.
+//! Checks each item on its own: missing attributes and values that do not fit.
 
 use crate::diagnostic::Diagnostic;
 use crate::samples::{Item, Value};
@@ -73,7 +73,7 @@ fn times(field: &Field, items: &[&Item]) -> Option<Diagnostic> {
     )
 }
 
-/// A value that holds the text which follows its field in a template.
+/// Reports a value that contains the delimiter after its field in a template.
 fn delimiter(entity: &Entity, id: FieldId, items: &[&Item]) -> Option<Diagnostic> {
     let templates = entity.key.iter().chain(&entity.indexes).flat_map(|key| key.parts()).map(|part| &part.template);
     for template in templates {

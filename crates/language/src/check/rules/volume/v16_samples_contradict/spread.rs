@@ -1,4 +1,4 @@
-//! All items together: how they spread over partitions, what is there twice, what refers to nothing.
+//! Checks all items together: distribution over partitions, duplicates, dangling references.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,7 +50,7 @@ fn partitions(entity: &Entity, items: &[&Item]) -> Option<Diagnostic> {
     })
 }
 
-/// 0 where all partitions have as many items, near 1 where one has all.
+/// Returns the Gini coefficient: 0 if all partitions have the same size, close to 1 if one has almost all items.
 fn gini(counts: &BTreeMap<&str, usize>) -> f64 {
     let mut sizes: Vec<f64> = counts.values().map(|&count| count as f64).collect();
     sizes.sort_by(f64::total_cmp);
@@ -83,7 +83,7 @@ fn duplicates(entity: &Entity, field: &Field, items: &[&Item]) -> Option<Diagnos
     None
 }
 
-/// A reference to an item that is not among the samples, although others of its entity are.
+/// Reports references to items that are not among the samples, although other items of the entity are.
 fn orphans(
     model: &Model,
     entity: &Entity,
