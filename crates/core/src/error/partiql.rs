@@ -15,7 +15,7 @@ pub fn malformed(reason: &str) -> Error {
     Error::validation(format!("Statement wasn't well formed, can't be processed: {reason}"))
 }
 
-/// The number of `?` placeholders and parameters differs.
+/// A `?` placeholder has no parameter. Surplus parameters are accepted.
 pub fn parameter_count_mismatch() -> Error {
     Error::validation("Number of parameters in request and statement don't match.")
 }
@@ -184,7 +184,8 @@ pub fn empty_bag() -> Error {
     Error::validation("Empty bags are not supported")
 }
 
-/// A set literal mixes element types. The message has a position unless the first element is a number.
+/// A set literal mixes element types, or has an element that is neither a string nor a number. DynamoDB omits the
+/// position for most wrong elements of a number set; `at` is `None` then.
 pub fn bag_element(at: Option<&dyn Display>) -> Error {
     let text = "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags";
     Error::validation(at.map_or_else(|| text.to_owned(), |at| format!("{text} at {at}")))

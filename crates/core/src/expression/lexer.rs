@@ -1,4 +1,4 @@
-//! Splits the text of an expression into tokens. The lexer never fails: a character outside the language becomes an
+//! Splits the text of an expression into tokens. The lexer never fails: a character outside the language becomes a
 //! [`TokenKind::Unknown`] token, which no grammar accepts, so that the parser reports it at its position.
 
 use super::ast::Comparator;

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use keyform_core::expression::Substitutions;
 use keyform_core::{AttributeValue, Attributes, Item, Number};
 
-/// Parses a value in the test notation: `5`, `"text"`, `b"bytes"`, `true`, `null`, `[…]`, `{name: …}`, `<1 2>`, `<"a"
-/// "b">`.
+/// Parses a value in the test notation: `5`, `"text"`, `b"bytes"`, `true`, `null`, `[…]`, `{name: …}`, `<1 2>`,
+/// `<"a" "b">`.
 pub fn value(text: &str) -> AttributeValue {
     let mut reader = Reader { rest: text };
     let value = reader.value();

@@ -9,8 +9,8 @@
 //! operand    = path | :value | function "(" operand ("," operand)* ")" | "(" operand ")"
 //! ```
 //!
-//! An opening parenthesis starts either a condition or an operand, and only later tokens show which: `(a) = :v`, `(a
-//! = :v)`. A [`Term`] therefore is either, and is converted where the grammar requires a condition.
+//! An opening parenthesis starts either a condition or an operand, and only later tokens show which: `(a) = :v` or
+//! `(a = :v)`. A [`Term`] therefore is either, and is converted where the grammar requires a condition.
 
 use super::super::cursor::Cursor;
 use super::super::written::{self, WrittenCall, WrittenOperand};
