@@ -1,5 +1,5 @@
-//! The interface of a store: an operation goes in, an output or an error comes out. A store may also notify about
-//! changes.
+//! The interface of a store: an operation goes in, an output or an error comes out. A store may
+//! also notify about changes.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -25,7 +25,7 @@ pub trait Execute: Send + Sync {
     }
 
     /// Returns whether a Query of a global index finds all earlier writes. DynamoDB guarantees this for the table's
-    /// own key only.
+    /// own key only. If it does not, a cascading delete must look for dependents again later (ADR 0020).
     fn indexes_keep_up(&self) -> bool {
         false
     }
@@ -52,6 +52,6 @@ pub trait Watch: Send + Sync {
     /// later change after it.
     fn latest(&self) -> SequenceNumber;
 
-    /// Resolves once there may be changes after `since`.
+    /// Resolves once there may be changes after `since`. It may resolve without one, so callers must check.
     fn changed(&self, since: SequenceNumber) -> BoxFuture<'_, ()>;
 }

@@ -7,8 +7,8 @@
 //!    [`value::Item`].
 //! 3. The result is an [`operation::Output`], or an [`error::Error`] with DynamoDB's error code and message.
 //!
-//! [`capacity`] and [`limits`] hold the size and capacity-unit rules; [`table`] holds key schemas, indexes and table
-//! descriptions.
+//! [`capacity`] and [`limits`] hold the size and capacity-unit rules; [`table`] holds key
+//! schemas, indexes and table descriptions.
 
 pub mod capacity;
 pub mod error;

@@ -42,7 +42,7 @@ pub const INDEX_KEY_ATTRIBUTES_MAX: usize = 4;
 pub const PROJECTED_ATTRIBUTES_MAX: usize = 100;
 /// Maximum size of an item collection in a table with local secondary indexes.
 pub const ITEM_COLLECTION_BYTES_MAX: u64 = 10 * 1024 * 1024 * 1024;
-/// Seconds during which a repeated idempotency token returns the first result.
+/// Seconds for which an idempotency token is remembered. Within them a repeated request has no further effect.
 pub const IDEMPOTENCY_SECS: u64 = 600;
 /// Seconds after which a stream record may be trimmed.
 pub const STREAM_RETENTION_SECS: u64 = 24 * 60 * 60;

@@ -162,7 +162,7 @@ pub enum StreamView {
 }
 
 impl StreamView {
-    /// All views, in the order of DynamoDB's documentation.
+    /// Every view, for lookups by name.
     pub const ALL: [Self; 4] = [Self::KeysOnly, Self::NewImage, Self::OldImage, Self::NewAndOldImages];
 
     /// Returns DynamoDB's name of the view.
@@ -278,7 +278,7 @@ pub struct TableDescription {
     pub class: Option<TableClass>,
     /// Time of the last change of class, in milliseconds since the Unix epoch.
     pub class_since_ms: Option<u64>,
-    /// Whether DeleteTable is rejected.
+    /// Deletion protection; while set, DeleteTable is rejected.
     pub deletion_protected: bool,
 }
 
@@ -291,7 +291,7 @@ pub struct ThroughputDescription {
     pub last_increase_ms: Option<u64>,
     /// Time of the last decrease, in milliseconds since the Unix epoch.
     pub last_decrease_ms: Option<u64>,
-    /// Number of decreases today.
+    /// Number of decreases on the UTC day of the last decrease.
     pub decreases_today: u64,
 }
 
@@ -304,7 +304,7 @@ pub struct GlobalIndexDescription {
     pub arn: String,
     /// Lifecycle state.
     pub status: Status,
-    /// Whether existing items are still being copied into the index.
+    /// True while existing items are still being copied into the index.
     pub backfilling: bool,
     /// Provisioned throughput; zero for an on-demand index.
     pub throughput: ThroughputDescription,
@@ -330,7 +330,7 @@ pub struct LocalIndexDescription {
 /// Latest stream of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamSummary {
-    /// Whether changes are being recorded.
+    /// True while changes are being recorded.
     pub enabled: bool,
     /// Item images that each record carries.
     pub view: StreamView,

@@ -27,8 +27,8 @@ pub fn read_attributes(text: &[u8]) -> Result<Attributes, Error> {
     Ok(attributes)
 }
 
-/// Parses the members `wanted` of an object, such as `{"Item": {…}}`, as objects of typed values. Skips other
-/// members.
+/// Parses the members `wanted` of an object, such as `{"Item": {…}}`, as objects of typed
+/// values. Skips other members.
 ///
 /// # Errors
 /// Returns an error if the text is not a JSON object or a wanted member contains an invalid attribute value.

@@ -48,7 +48,8 @@ pub enum Detail {
     Cancellation(Vec<CancellationReason>),
     /// A remote store did not answer and has applied nothing.
     NoAnswer,
-    /// A remote store did not report whether it applied the request.
+    /// The store did not report whether it applied the request: a remote one did not answer, or the embedded one ran
+    /// out of a resource before the write was durable (ADR 0029).
     OutcomeUnknown,
     /// The store temporarily rejects requests because a resource is exhausted (ADR 0029). Nothing was applied, and
     /// the store has logged the cause.
@@ -93,8 +94,8 @@ impl Error {
         Self::new(ErrorCode::InternalServer, message)
     }
 
-    /// Creates an InternalServerError of a store that temporarily rejects requests. Nothing was applied; a retry may
-    /// succeed.
+    /// Creates an InternalServerError of a store that temporarily rejects requests. Nothing was
+    /// applied; a retry may succeed.
     pub fn refused_for_now(message: impl Into<String>) -> Self {
         Self::with_detail(ErrorCode::InternalServer, message, Detail::RefusedForNow)
     }

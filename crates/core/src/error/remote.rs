@@ -35,14 +35,15 @@ pub fn reason(code: &str, message: &str, item: Option<Item>) -> CancellationReas
     CancellationReason { cause, item }
 }
 
-/// The store did not answer in time: the store or the network is down, or the endpoint, credentials or region are
-/// wrong.
+/// The store did not answer in time: the store or the network is down, or the endpoint,
+/// credentials or region are wrong.
 pub fn no_answer(reason: &str) -> Error {
     let message = format!("the store did not answer: {reason}");
     Error::with_detail(ErrorCode::InternalServer, message, Detail::NoAnswer)
 }
 
-/// A write got no response, or a response that leaves open whether it was applied. A retry may apply it twice.
+/// A write got no response, or a response that leaves open whether it was applied. A retry could apply it twice, so
+/// only idempotent writes are retried (ADR 0017).
 pub fn outcome_unknown(reason: &str) -> Error {
     let message = format!("the store did not say whether the write was applied: {reason}");
     Error::with_detail(ErrorCode::InternalServer, message, Detail::OutcomeUnknown)

@@ -20,7 +20,7 @@ pub fn sequence_outside_shard() -> Error {
     Error::validation("Invalid SequenceNumber for the shard")
 }
 
-/// The iterator is malformed or from another store.
+/// The iterator is malformed.
 pub fn invalid_iterator() -> Error {
     Error::validation("Invalid ShardIterator")
 }

@@ -11,7 +11,7 @@ pub fn cancelled(reasons: Vec<CancellationReason>) -> Error {
     Error::with_detail(ErrorCode::TransactionCanceled, message, Detail::Cancellation(reasons))
 }
 
-/// A single write addresses an item of a transaction in progress.
+/// A single write addresses an item of a transaction that is decided but not yet durable (ADR 0003).
 pub fn conflict() -> Error {
     Error::new(ErrorCode::TransactionConflict, "Transaction is ongoing for the item")
 }

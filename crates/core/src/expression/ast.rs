@@ -1,10 +1,10 @@
-//! Expression trees. Names are substituted and values encoded, so evaluation does not need the text or the
-//! placeholders.
+//! Expression trees. Names are substituted and values encoded, so evaluation does not need the
+//! text or the placeholders.
 
 use crate::value::{AttributeType, Value};
 
-/// Path to a value in an item: a top-level attribute and steps into it. Never empty; the first element is an
-/// attribute.
+/// Path to a value in an item: a top-level attribute and steps into it. Never empty; the first
+/// element is an attribute.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Path {
     /// Steps, from the item inwards.
@@ -188,8 +188,7 @@ pub struct Update {
     pub add: Vec<(Path, Value)>,
     /// `DELETE` section: set elements to remove.
     pub delete: Vec<(Path, Value)>,
-    /// Whether the update comes from the legacy AttributeUpdates parameter, which has its own message for type
-    /// errors.
+    /// Set for updates from the legacy AttributeUpdates parameter, which has its own message for type errors.
     pub legacy: bool,
 }
 

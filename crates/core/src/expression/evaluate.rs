@@ -1,4 +1,5 @@
-//! Evaluates conditions over encoded items without allocating.
+//! Evaluates conditions over encoded items without allocating. Filters run for every item that a Query reads, so they
+//! never build a tree (ADR 0002).
 //!
 //! Evaluation never fails. A comparison is false if a path does not exist or if the values are not comparable. Only
 //! `<>` and `attribute_not_exists` hold for a missing value.

@@ -1,5 +1,5 @@
-//! Formats expression trees as text, with placeholders for all names and values. Parsing the text yields the same
-//! tree.
+//! Formats expression trees as text, with placeholders for all names and values. Parsing the
+//! text yields the same tree.
 
 use std::collections::BTreeMap;
 

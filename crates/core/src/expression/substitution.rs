@@ -38,8 +38,8 @@ impl Substitutions {
     /// Creates the placeholders from the two maps of a request.
     ///
     /// # Errors
-    /// Returns an error if a map is present but empty, a key is not a valid placeholder, or a name is empty or too
-    /// long.
+    /// Returns an error if a map is present but empty, a key is not a valid placeholder, or a
+    /// name is empty or too long.
     pub fn new(
         names: Option<BTreeMap<String, String>>,
         values: Option<BTreeMap<String, AttributeValue>>,

@@ -250,8 +250,8 @@ fn write(item: &mut Attributes, path: &Path, value: AttributeValue) -> Result<()
     Ok(())
 }
 
-/// Checks only the names that are written, so that an item with an invalid name from another source can still be
-/// repaired.
+/// Checks only the names that are written, so that an item with an invalid name from another
+/// source can still be repaired.
 fn check_names(path: &Path, value: &AttributeValue) -> Result<(), Error> {
     for element in &path.elements {
         match element {

@@ -45,7 +45,7 @@ pub struct BatchWriteItem {
     pub tables: Vec<(String, Vec<WriteRequest>)>,
     /// Level of detail of the reported capacity.
     pub return_capacity: ReturnConsumedCapacity,
-    /// Whether to report item collection sizes.
+    /// Selects whether to report item collection sizes.
     pub return_metrics: ReturnItemCollectionMetrics,
 }
 

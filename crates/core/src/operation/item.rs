@@ -41,11 +41,11 @@ pub struct PutItem {
     pub condition: Option<Condition>,
     /// `None` or `AllOld`; other values are rejected.
     pub return_values: ReturnValues,
-    /// Whether a failed condition returns the existing item.
+    /// Returns the existing item if the condition fails.
     pub return_item_on_failure: bool,
     /// Level of detail of the reported capacity.
     pub return_capacity: ReturnConsumedCapacity,
-    /// Whether to report the item collection size.
+    /// Selects whether to report the item collection size.
     pub return_metrics: ReturnItemCollectionMetrics,
 }
 
@@ -60,11 +60,11 @@ pub struct DeleteItem {
     pub condition: Option<Condition>,
     /// `None` or `AllOld`; other values are rejected.
     pub return_values: ReturnValues,
-    /// Whether a failed condition returns the existing item.
+    /// Returns the existing item if the condition fails.
     pub return_item_on_failure: bool,
     /// Level of detail of the reported capacity.
     pub return_capacity: ReturnConsumedCapacity,
-    /// Whether to report the item collection size.
+    /// Selects whether to report the item collection size.
     pub return_metrics: ReturnItemCollectionMetrics,
 }
 
@@ -81,11 +81,11 @@ pub struct UpdateItem {
     pub condition: Option<Condition>,
     /// Item image to return.
     pub return_values: ReturnValues,
-    /// Whether a failed condition returns the existing item.
+    /// Returns the existing item if the condition fails.
     pub return_item_on_failure: bool,
     /// Level of detail of the reported capacity.
     pub return_capacity: ReturnConsumedCapacity,
-    /// Whether to report the item collection size.
+    /// Selects whether to report the item collection size.
     pub return_metrics: ReturnItemCollectionMetrics,
 }
 

@@ -16,7 +16,7 @@ pub struct ExecuteStatement {
     pub limit: Option<usize>,
     /// Token of the previous page.
     pub next: Option<String>,
-    /// Whether a failed condition returns the existing item.
+    /// Returns the existing item if the condition fails.
     pub return_item_on_failure: bool,
     /// Level of detail of the reported capacity.
     pub return_capacity: ReturnConsumedCapacity,
@@ -51,7 +51,7 @@ pub struct BatchedStatement {
     pub statement: Result<Statement, Error>,
     /// Strongly consistent read.
     pub consistent: bool,
-    /// Whether a failed condition returns the existing item.
+    /// Returns the existing item if the condition fails.
     pub return_item_on_failure: bool,
 }
 

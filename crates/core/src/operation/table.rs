@@ -32,7 +32,7 @@ pub struct CreateTable {
     pub sse: Option<SseSpecification>,
     /// Storage class; `STANDARD` if absent.
     pub class: Option<TableClass>,
-    /// Whether to reject DeleteTable.
+    /// Deletion protection; while set, DeleteTable is rejected.
     pub deletion_protected: bool,
     /// Initial tags.
     pub tags: Vec<Tag>,
@@ -151,7 +151,7 @@ pub struct UpdateTimeToLive {
 pub struct TimeToLive {
     /// Attribute that holds the expiry time, in seconds since the Unix epoch.
     pub attribute: String,
-    /// Whether items expire.
+    /// True to let items expire, false to keep them.
     pub enabled: bool,
 }
 
@@ -167,14 +167,14 @@ pub struct TimeToLiveStatus {
 pub struct UpdateContinuousBackups {
     /// Table name or ARN.
     pub table: String,
-    /// Whether point-in-time recovery is enabled.
+    /// True to enable point-in-time recovery, false to disable it.
     pub recovery: bool,
 }
 
 /// Response about continuous backups, which are always enabled; point-in-time recovery is a separate setting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContinuousBackups {
-    /// Whether point-in-time recovery is enabled.
+    /// True if point-in-time recovery is enabled.
     pub recovery: bool,
 }
 

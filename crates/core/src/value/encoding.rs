@@ -15,8 +15,8 @@
 
 use super::{AttributeType, AttributeValue, Attributes};
 
-/// Version byte at the start of every encoded item. A new encoding is a change of the disk format and needs another
-/// version.
+/// Version byte at the start of every encoded item. A new encoding is a change of the disk
+/// format and needs another version.
 pub const ITEM_VERSION: u8 = 1;
 
 /// Returns the tag byte of a type.
@@ -157,8 +157,7 @@ impl<'a> Reader<'a> {
             let byte = self.byte()?;
             value |= usize::from(byte & 0x7f) << shift;
             if byte < 0x80 {
-                // A zero in the last byte would be a second encoding of the same length; only the canonical one is
-                // valid.
+                // Only the canonical varint is valid; a last byte of zero would encode the same length again.
                 return (byte != 0).then_some(value);
             }
         }

@@ -1,5 +1,5 @@
-//! DynamoDB's number type: a decimal with up to 38 significant digits and a magnitude from 1E-130 to 9.99…E+125, or
-//! zero.
+//! DynamoDB's number type: a decimal with up to 38 significant digits and a magnitude from
+//! 1E-130 to 9.99…E+125, or zero.
 //!
 //! [`Number`] has a sign, a coefficient and an exponent. It is always normalised (no trailing zeros in the
 //! coefficient), so equal numbers are equal structs. [`OrderedNumber`] is the same number encoded in self-delimiting
@@ -11,7 +11,8 @@
 //! negative   01 !E !pairs ff        the same with every byte after the sign inverted
 //! ```
 //!
-//! `pairs` are two decimal digits per byte, stored as 1 to 100, so that the terminator sorts before any pair.
+//! `pairs` are two decimal digits per byte, stored as 1 to 100, so that the terminator sorts before any pair. Items and
+//! keys use the same encoding (ADR 0002).
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -263,8 +264,8 @@ fn parse_exponent(text: &str) -> Result<i32, NumberError> {
     Ok(if text.starts_with('-') { -magnitude } else { magnitude })
 }
 
-/// Decimal digits of a text. Trailing zeros are counted instead of multiplied in, so that texts of any length can be
-/// parsed.
+/// Decimal digits of a text. Trailing zeros are counted instead of multiplied in, so that
+/// numbers of any length can be parsed.
 struct Digits {
     coefficient: u128,
     significant: u32,

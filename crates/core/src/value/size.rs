@@ -1,6 +1,6 @@
 //! Sizes by DynamoDB's rules: UTF-8 bytes of names and strings, about half a byte per digit of a number, one byte for
-//! a boolean or NULL, three bytes for each list or map plus one for each element in it. Also the nesting depth of
-//! values.
+//! a boolean or NULL, three bytes for each list or map plus one for each element in it. Also
+//! the nesting depth of values.
 
 use crate::limits::NESTING_DEPTH_MAX;
 

@@ -1,5 +1,5 @@
-//! Generators of random values, items and expressions. They use few names and indexes, so that paths often lead to a
-//! value.
+//! Generators of random values, items and expressions. They use few names and indexes, so that
+//! paths often lead to a value.
 
 use keyform_core::expression::{
     Comparator, Condition, KeyCondition, KeyPredicate, KeyTest, Operand, Path, PathElement, Projection, SetAction,
@@ -213,6 +213,7 @@ fn go_together(one: &Path, two: &Path) -> bool {
         .is_some_and(|(one, two)| std::mem::discriminant(one) == std::mem::discriminant(two))
 }
 
+/// Projections of one to five paths.
 pub fn projection() -> impl Strategy<Value = Projection> {
     targets().prop_map(|paths| Projection { paths })
 }

@@ -30,8 +30,8 @@ pub fn item(text: &str) -> Item {
     Item::from(&attributes(text))
 }
 
-/// Builds placeholders for a text: each `#x` stands for `x` (and `#x_y` for `x.y`), each `:…` for its entry in
-/// `values`.
+/// Builds placeholders for a text: each `#x` stands for `x` (and `#x_y` for `x.y`), each `:…`
+/// for its entry in `values`.
 pub fn substitutions(text: &str, values: &str) -> Substitutions {
     let names: BTreeMap<String, String> =
         placeholders(text, '#').map(|name| (name.to_owned(), name[1..].replace('_', "."))).collect();

@@ -1,5 +1,5 @@
-//! Pull reader: the caller requests the value it expects next and the reader advances. Only strings with escapes are
-//! copied.
+//! Pull reader: the caller requests the value it expects next and the reader advances. Only
+//! strings with escapes are copied.
 //!
 //! ```text
 //! {"TableName":"t","Key":{…},"Bogus":[1,2]}
@@ -207,8 +207,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the remaining text. `at` is always on a character boundary, because only ASCII is consumed byte by
-    /// byte.
+    /// Returns the remaining text. `at` is always on a character boundary, because only ASCII
+    /// is consumed byte by byte.
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }

@@ -123,8 +123,8 @@ impl Reader<'_> {
         Ok(present.then_some(entries))
     }
 
-    /// Reads an integer. A number that `class` cannot represent is rejected; clamping it would execute another
-    /// request.
+    /// Reads an integer. A number that `class` cannot represent is rejected; clamping it would
+    /// execute another request.
     fn opt_whole(&mut self, class: &'static str, fits: fn(i64) -> bool) -> Result<Option<i64>, Error> {
         match self.peek()? {
             Kind::Number => {

@@ -33,7 +33,7 @@ pub(super) struct Select {
 pub(super) struct Source {
     pub(super) expr: Expr,
     pub(super) aliased: bool,
-    /// Whether FROM names more than one source.
+    /// True if FROM names more than one source.
     pub(super) joined: bool,
 }
 

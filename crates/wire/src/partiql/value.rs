@@ -119,8 +119,8 @@ fn number(text: &str, trail: &Trail<'_>) -> Result<Number, Error> {
     })
 }
 
-/// Returns whether a number overflows DynamoDB's 32-bit sum of digits and exponent, which makes it report an
-/// underflow.
+/// Returns whether a number overflows DynamoDB's 32-bit sum of digits and exponent, which makes
+/// it report an underflow.
 fn wraps_around(text: &str) -> bool {
     let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
     let whole = mantissa.split_once('.').map_or(mantissa, |(whole, _)| whole);

@@ -52,8 +52,8 @@ pub struct Request {
 /// Decodes a request. `target` is the `X-Amz-Target` header.
 ///
 /// # Errors
-/// Returns DynamoDB's error for an unknown operation, malformed JSON, members of the wrong type, or invalid
-/// parameters.
+/// Returns DynamoDB's error for an unknown operation, malformed JSON, members of the wrong
+/// type, or invalid parameters.
 pub fn decode(target: &str, body: &[u8]) -> Result<Decoded, Error> {
     let (name, read) = target
         .strip_prefix("DynamoDB_20120810.")

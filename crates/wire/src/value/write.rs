@@ -1,4 +1,5 @@
-//! Writes encoded items and trees as JSON, without an intermediate form.
+//! Writes encoded items and trees as JSON. Items go from stored bytes to JSON without an allocation per attribute
+//! (ADR 0002).
 
 use keyform_core::value::{Entries, SetRef};
 use keyform_core::{AttributeValue, Attributes, Item, ValueRef};

@@ -27,7 +27,7 @@ pub(crate) struct Cursor<'t> {
     position: usize,
     depth: usize,
     operators: usize,
-    /// Whether the expression has parentheses directly inside parentheses.
+    /// Set if the expression has parentheses directly inside parentheses.
     pub(crate) redundant_parentheses: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Key conditions: parsed with the grammar of conditions, then restricted to comparisons of key attributes joined by
-//! AND.
+//! Key conditions: parsed with the grammar of conditions, then restricted to comparisons of key
+//! attributes joined by AND.
 
 use super::super::ast::{Comparator, KeyCondition, KeyPredicate, KeyTest, PathElement};
 use super::super::substitution::Substitutions;

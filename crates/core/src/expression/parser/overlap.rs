@@ -31,7 +31,7 @@ pub(crate) fn check<'p>(paths: impl IntoIterator<Item = &'p Path>, flaws: &mut F
 struct Node<'p> {
     /// First inserted path that leads to or through this node.
     first: Option<&'p Path>,
-    /// Whether that path ends at this node.
+    /// True if that path ends at this node.
     is_end: bool,
     children: BTreeMap<&'p PathElement, Node<'p>>,
 }

@@ -99,8 +99,8 @@ fn call<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenCall<'t>, Error> {
     Ok(WrittenCall { name, operands })
 }
 
-/// Returns the flaw of too deeply nested functions: unknown functions are reported as such, known ones as too many
-/// operators.
+/// Returns the flaw of too deeply nested functions: unknown functions are reported as such,
+/// known ones as too many operators.
 fn too_deep(name: &str) -> Flaw {
     match name {
         "attribute_exists"

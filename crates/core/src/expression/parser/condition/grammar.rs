@@ -40,7 +40,7 @@ pub(crate) enum WrittenCondition<'t> {
 /// A condition or an operand.
 struct Term<'t> {
     part: Part<'t>,
-    /// Whether the whole term is enclosed in parentheses.
+    /// True if the whole term is enclosed in parentheses.
     in_parentheses: bool,
 }
 
@@ -121,8 +121,8 @@ impl<'t> Reader<'t> {
         Ok(term)
     }
 
-    /// Adds the term to the enclosing AND or OR. Returns `None` if another part follows, otherwise the completed
-    /// term.
+    /// Adds the term to the enclosing AND or OR. Returns `None` if another part follows,
+    /// otherwise the completed term.
     fn join(&mut self, mut term: Term<'t>) -> Result<Option<Term<'t>>, Error> {
         if let Some(Open::And(parts)) = self.open.last_mut() {
             parts.push(condition(&self.cursor, term)?);
