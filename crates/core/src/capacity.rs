@@ -1,36 +1,36 @@
-//! Capacity arithmetic: what an operation consumes by the service's rules, and the shape in which it is reported.
+//! Capacity units: how many an operation consumes by DynamoDB's rules, and the structure in which they are reported.
 
 use std::collections::BTreeMap;
 
-/// Bytes that one read unit covers.
+/// Bytes covered by one read unit.
 const READ_UNIT_BYTES: usize = 4096;
-/// Bytes that one write unit covers.
+/// Bytes covered by one write unit.
 const WRITE_UNIT_BYTES: usize = 1024;
 
-/// How much of the consumption a caller wants to see.
+/// Level of detail in which a request asks for its consumed capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReturnConsumedCapacity {
-    /// Nothing.
+    /// No capacity in the response.
     #[default]
     None,
-    /// One sum per table.
+    /// One total per table.
     Total,
-    /// The sum, and the parts of the table and of each index.
+    /// The total, plus the shares of the table and of each index.
     Indexes,
 }
 
-/// How a read is priced.
+/// Read consistency, which sets the price of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadKind {
-    /// Half a unit for each 4 KB.
+    /// Eventually consistent: half a unit per 4 KB.
     Eventual,
-    /// One unit for each 4 KB.
+    /// Strongly consistent: one unit per 4 KB.
     Strong,
-    /// Two units for each 4 KB.
+    /// Transactional: two units per 4 KB.
     Transactional,
 }
 
-/// The read units for `bytes` read together; reading nothing costs as much as the smallest item.
+/// Returns the read units for `bytes` read together. A read that finds nothing costs as much as the smallest item.
 pub fn read_units(bytes: usize, kind: ReadKind) -> f64 {
     let blocks = bytes.div_ceil(READ_UNIT_BYTES).max(1) as f64;
     match kind {
@@ -40,33 +40,33 @@ pub fn read_units(bytes: usize, kind: ReadKind) -> f64 {
     }
 }
 
-/// The write units for an item of `bytes`; at least one.
+/// Returns the write units for an item of `bytes`; at least one.
 pub fn write_units(bytes: usize) -> f64 {
     bytes.div_ceil(WRITE_UNIT_BYTES).max(1) as f64
 }
 
-/// What one table consumed in an operation.
+/// Capacity that an operation consumed on one table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConsumedCapacity {
-    /// The table's name (or the ARN with which it was addressed).
+    /// Table name, or the ARN if the request addressed the table by ARN.
     pub table: String,
-    /// Everything together.
+    /// Sum of read and write units on the table and all its indexes.
     pub total: f64,
-    /// The read part, reported by transactions only.
+    /// Read units; only transactions report them separately.
     pub read: Option<f64>,
-    /// The write part, reported by transactions only.
+    /// Write units; only transactions report them separately.
     pub write: Option<f64>,
-    /// The parts, where [`ReturnConsumedCapacity::Indexes`] asked for them.
+    /// Shares of the table and its indexes, if the request asked for [`ReturnConsumedCapacity::Indexes`].
     pub detail: Option<CapacityDetail>,
 }
 
-/// What the parts of a table consumed.
+/// Capacity consumed by a table and by each of its indexes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CapacityDetail {
-    /// The table itself.
+    /// Units of the table itself.
     pub table: f64,
-    /// Each local secondary index by name.
+    /// Units of each local secondary index, by index name.
     pub local: BTreeMap<String, f64>,
-    /// Each global secondary index by name.
+    /// Units of each global secondary index, by index name.
     pub global: BTreeMap<String, f64>,
 }

@@ -1,4 +1,5 @@
-//! The one door into a store: an operation goes in, an output or an error comes out. A store that can, says when it has changed.
+//! The interface of a store: an operation goes in, an output or an error comes out. A store may
+//! also notify about changes.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,29 +8,30 @@ use std::sync::Arc;
 use crate::operation::SequenceNumber;
 use crate::{Error, Operation, Output};
 
-/// A future in a box, so that [`Execute`] can be a trait object.
+/// Boxed future, so that [`Execute`] is object-safe.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Something that runs operations: the embedded engine, or a DynamoDB endpoint somewhere else.
+/// Runs operations: the embedded engine, or a client of a remote DynamoDB endpoint.
 pub trait Execute: Send + Sync {
-    /// Runs one operation to its end; a write is durable when the future is ready.
+    /// Runs one operation to completion. A write is durable when the future resolves.
     ///
     /// # Errors
-    /// The service's errors, with the service's texts.
+    /// DynamoDB's errors, with DynamoDB's messages.
     fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>>;
 
-    /// How to learn of changes without asking again and again; nothing where asking is all one can do.
+    /// Returns the change notifier, or `None` if changes can only be found by polling.
     fn watch(&self) -> Option<&dyn Watch> {
         None
     }
 
-    /// Whether a Query of a global index finds what was written before it. DynamoDB promises that only of the table's own key.
+    /// Returns whether a Query of a global index finds all earlier writes. DynamoDB guarantees this for the table's
+    /// own key only. If it does not, a cascading delete must look for dependents again later (ADR 0020).
     fn indexes_keep_up(&self) -> bool {
         false
     }
 }
 
-/// A store that several share runs what each of them asks for.
+/// Delegates to the shared store.
 impl<E: Execute + ?Sized> Execute for Arc<E> {
     fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
         self.as_ref().execute(operation)
@@ -44,11 +46,12 @@ impl<E: Execute + ?Sized> Execute for Arc<E> {
     }
 }
 
-/// A store that says when it has changed.
+/// A store that notifies about changes.
 pub trait Watch: Send + Sync {
-    /// The place in all streams of the store that everything readable now comes before, and every later change after.
+    /// Returns the current position in all streams of the store: every change readable now is at or before it, every
+    /// later change after it.
     fn latest(&self) -> SequenceNumber;
 
-    /// Ready once there may be changes after that place.
+    /// Resolves once there may be changes after `since`. It may resolve without one, so callers must check.
     fn changed(&self, since: SequenceNumber) -> BoxFuture<'_, ()>;
 }

@@ -1,12 +1,14 @@
-//! DynamoDB's vocabulary, without I/O, clock, JSON or async runtime.
+//! DynamoDB's data model and request types, without I/O, clock, JSON or async runtime.
 //!
 //! The life of a request through this crate:
-//! 1. Somebody (the wire, a model, a library user) builds an [`operation::Operation`] out of [`value::AttributeValue`]s and
-//!    parsed [`expression`]s.
-//! 2. An [`execute::Execute`] runs it: conditions and updates are evaluated here, over the compact [`value::Item`].
-//! 3. The answer is an [`operation::Output`], or an [`error::Error`] whose code and text are the service's.
+//! 1. A caller (the wire protocol, a model, a library user) builds an [`operation::Operation`] from
+//!    [`value::AttributeValue`]s and parsed [`expression`]s.
+//! 2. An [`execute::Execute`] implementation runs it. Conditions and updates are evaluated here, over the compact
+//!    [`value::Item`].
+//! 3. The result is an [`operation::Output`], or an [`error::Error`] with DynamoDB's error code and message.
 //!
-//! Sizes and prices come from [`capacity`] and [`limits`]; what a table looks like is in [`table`].
+//! [`capacity`] and [`limits`] hold the size and capacity-unit rules; [`table`] holds key
+//! schemas, indexes and table descriptions.
 
 pub mod capacity;
 pub mod error;

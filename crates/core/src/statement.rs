@@ -1,70 +1,71 @@
-//! PartiQL statements as trees. Which part of a WHERE clause is a key is decided by whoever knows the table.
+//! PartiQL statements as trees. The executor, which knows the key schema, decides which parts of a WHERE clause are
+//! key conditions.
 
 use crate::expression::{Condition, Path, Update};
 use crate::value::Attributes;
 
-/// One statement.
+/// A parsed PartiQL statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Statement {
     /// `SELECT … FROM table[.index] WHERE … ORDER BY …`
     Select(SelectStatement),
     /// `INSERT INTO table VALUE {…}`
     Insert {
-        /// Into which table.
+        /// Table name or ARN.
         table: String,
-        /// The item.
+        /// Item to insert, with its key.
         item: Attributes,
     },
     /// `UPDATE table SET … REMOVE … WHERE … RETURNING …`
     Update {
-        /// In which table.
+        /// Table name or ARN.
         table: String,
-        /// What to change.
+        /// Changes of the SET and REMOVE clauses.
         update: Update,
-        /// Which item, and under which condition.
+        /// WHERE clause: selects the item by its key; the rest is the condition of the write.
         condition: Condition,
-        /// What to answer.
+        /// Item image to return.
         returning: crate::operation::ReturnValues,
     },
     /// `DELETE FROM table WHERE … RETURNING ALL OLD *`
     Delete {
-        /// From which table.
+        /// Table name or ARN.
         table: String,
-        /// Which item, and under which condition.
+        /// WHERE clause: selects the item by its key; the rest is the condition of the write.
         condition: Condition,
-        /// What to answer.
+        /// Item image to return.
         returning: crate::operation::ReturnValues,
     },
-    /// `EXISTS(SELECT …)`, in transactions only: a condition check.
+    /// `EXISTS(SELECT …)`: a condition check, valid in transactions only.
     Exists(SelectStatement),
 }
 
-/// A SELECT.
+/// A SELECT statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectStatement {
-    /// From which table.
+    /// Table name or ARN.
     pub table: String,
-    /// Through which index.
+    /// Secondary index to read instead of the table.
     pub index: Option<String>,
-    /// Which attributes; `None` for `*`.
+    /// Selected attributes; `None` for `*`.
     pub columns: Option<Vec<Path>>,
-    /// Which items.
+    /// WHERE clause; without one the statement is a scan.
     pub condition: Option<Condition>,
-    /// In which order.
+    /// ORDER BY clause; empty without one.
     pub order: Vec<OrderBy>,
 }
 
-/// One attribute of an ORDER BY.
+/// One attribute of an ORDER BY clause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderBy {
-    /// The attribute.
+    /// Name of the attribute to sort by.
     pub attribute: String,
-    /// `DESC`.
+    /// Descending order (`DESC`).
     pub descending: bool,
 }
 
 impl Statement {
-    /// The table it is about.
+    /// Returns the table that the statement addresses.
     pub fn table(&self) -> &str {
         match self {
             Self::Select(select) | Self::Exists(select) => &select.table,

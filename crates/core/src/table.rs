@@ -1,10 +1,11 @@
-//! What a table is: keys, indexes, projections, billing, stream, encryption, and the description of all that.
+//! Table definitions: keys, indexes, projections, billing, stream and encryption, and the description that
+//! DescribeTable returns.
 
 use std::collections::BTreeMap;
 
 use crate::value::AttributeType;
 
-/// The type of a key attribute.
+/// Type of a key attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ScalarType {
     /// String.
@@ -16,12 +17,12 @@ pub enum ScalarType {
 }
 
 impl ScalarType {
-    /// `S`, `N` or `B`.
+    /// Returns the type descriptor: `S`, `N` or `B`.
     pub fn name(self) -> &'static str {
         AttributeType::from(self).name()
     }
 
-    /// The type of that name.
+    /// Returns the type with this descriptor.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::S, Self::N, Self::B].into_iter().find(|kind| kind.name() == name)
     }
@@ -37,62 +38,62 @@ impl From<ScalarType> for AttributeType {
     }
 }
 
-/// The attributes that make a key. A table has one partition attribute and at most one sort attribute; a global secondary
-/// index has up to four of each.
+/// Attributes that make up a key. A table has one partition attribute and at most one sort attribute; a global
+/// secondary index has up to four of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeySchema {
-    /// The partition key attributes (`HASH`), in order.
+    /// Partition key attributes (`HASH`), in order.
     pub partition: Vec<String>,
-    /// The sort key attributes (`RANGE`), in order.
+    /// Sort key attributes (`RANGE`), in order.
     pub sort: Vec<String>,
 }
 
 impl KeySchema {
-    /// All attributes, partition before sort.
+    /// Returns all key attributes, partition before sort.
     pub fn attributes(&self) -> impl Iterator<Item = &String> {
         self.partition.iter().chain(&self.sort)
     }
 
-    /// Whether the attribute is part of the key.
+    /// Returns whether the attribute is part of the key.
     pub fn contains(&self, name: &str) -> bool {
         self.attributes().any(|attribute| attribute == name)
     }
 }
 
-/// The declared types of key attributes, by name.
+/// Declared types of key attributes, by name.
 pub type AttributeDefinitions = BTreeMap<String, ScalarType>;
 
-/// What an index copies of an item.
+/// Attributes that an index copies from each item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Projection {
-    /// The whole item.
+    /// Every attribute of the item.
     All,
-    /// The keys of the table and of the index.
+    /// The keys of the table and of the index only.
     KeysOnly,
-    /// The keys and these attributes.
+    /// The keys and these non-key attributes.
     Include(Vec<String>),
 }
 
-/// Read and write capacity; zero of each means on demand.
+/// Provisioned capacity; zero for both means on demand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Throughput {
-    /// Read capacity units.
+    /// Read capacity units per second.
     pub read: u64,
-    /// Write capacity units.
+    /// Write capacity units per second.
     pub write: u64,
 }
 
-/// How a table is paid for.
+/// Billing mode of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BillingMode {
-    /// Capacity is reserved.
+    /// Capacity is reserved in advance.
     Provisioned,
-    /// Each request is paid.
+    /// Each request is billed (on demand).
     PayPerRequest,
 }
 
 impl BillingMode {
-    /// The service's name.
+    /// Returns DynamoDB's name of the mode.
     pub fn name(self) -> &'static str {
         match self {
             Self::Provisioned => "PROVISIONED",
@@ -101,56 +102,56 @@ impl BillingMode {
     }
 }
 
-/// Limits of an on-demand table or index; the service keeps and returns them.
+/// Throughput limits of an on-demand table or index. They are stored and returned, as DynamoDB does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OnDemandThroughput {
-    /// The most read request units a second.
+    /// Maximum read request units per second.
     pub read_max: Option<i64>,
-    /// The most write request units a second.
+    /// Maximum write request units per second.
     pub write_max: Option<i64>,
 }
 
-/// The throughput that a table or index is warmed up for.
+/// Throughput that a table or index can serve immediately.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WarmThroughput {
-    /// Read units a second.
+    /// Read units per second.
     pub read: Option<i64>,
-    /// Write units a second.
+    /// Write units per second.
     pub write: Option<i64>,
 }
 
-/// A global secondary index as a request states it.
+/// A global secondary index as a request defines it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlobalIndex {
-    /// Its name.
+    /// Index name, unique among the table's indexes.
     pub name: String,
-    /// Its key.
+    /// Key schema; its attributes may be missing from an item, which is then not in the index.
     pub key: KeySchema,
-    /// What it copies.
+    /// Attributes copied into the index.
     pub projection: Projection,
-    /// Its provisioned throughput, if stated.
+    /// Provisioned throughput, if the request has one.
     pub throughput: Option<Throughput>,
-    /// Its on-demand limits, if stated.
+    /// On-demand limits, if the request has them.
     pub on_demand: Option<OnDemandThroughput>,
-    /// Its warm throughput, if stated.
+    /// Warm throughput, if the request has one.
     pub warm: Option<WarmThroughput>,
 }
 
-/// A local secondary index as a request states it.
+/// A local secondary index as a request defines it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalIndex {
-    /// Its name.
+    /// Index name, unique among the table's indexes.
     pub name: String,
-    /// Its key: the table's partition key and another sort key.
+    /// Key schema: the table's partition key and another sort key.
     pub key: KeySchema,
-    /// What it copies.
+    /// Attributes copied into the index.
     pub projection: Projection,
 }
 
-/// What a stream record carries.
+/// Item images that a stream record carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamView {
-    /// The keys.
+    /// Only the keys.
     KeysOnly,
     /// The keys and the item after the change.
     NewImage,
@@ -161,10 +162,10 @@ pub enum StreamView {
 }
 
 impl StreamView {
-    /// All views.
+    /// Every view, for lookups by name.
     pub const ALL: [Self; 4] = [Self::KeysOnly, Self::NewImage, Self::OldImage, Self::NewAndOldImages];
 
-    /// The service's name.
+    /// Returns DynamoDB's name of the view.
     pub fn name(self) -> &'static str {
         match self {
             Self::KeysOnly => "KEYS_ONLY",
@@ -174,13 +175,13 @@ impl StreamView {
         }
     }
 
-    /// The view of that name.
+    /// Returns the view with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|view| view.name() == name)
     }
 }
 
-/// The storage class of a table.
+/// Storage class of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TableClass {
     /// `STANDARD`.
@@ -191,7 +192,7 @@ pub enum TableClass {
 }
 
 impl TableClass {
-    /// The service's name.
+    /// Returns DynamoDB's name of the class.
     pub fn name(self) -> &'static str {
         match self {
             Self::Standard => "STANDARD",
@@ -200,30 +201,30 @@ impl TableClass {
     }
 }
 
-/// The encryption that a request asks for.
+/// Server-side encryption that a request asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SseSpecification {
-    /// Whether a KMS key is used.
+    /// True for a KMS key, false for a key owned by the service.
     pub enabled: bool,
-    /// Which key, if not the account's own.
+    /// KMS key to use; the account's default key if absent.
     pub kms_key: Option<String>,
 }
 
-/// The state of a table or an index.
+/// Lifecycle state of a table, an index or a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Being made.
+    /// Being created; not yet usable.
     Creating,
-    /// Being changed.
+    /// Being changed; still usable.
     Updating,
-    /// Being removed.
+    /// Being deleted.
     Deleting,
-    /// In use.
+    /// Ready for use.
     Active,
 }
 
 impl Status {
-    /// The service's name.
+    /// Returns DynamoDB's name of the state.
     pub fn name(self) -> &'static str {
         match self {
             Self::Creating => "CREATING",
@@ -234,125 +235,125 @@ impl Status {
     }
 }
 
-/// A table as DescribeTable tells it.
+/// Table description that DescribeTable returns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableDescription {
-    /// Its name.
+    /// Table name.
     pub name: String,
-    /// Its id, a UUID.
+    /// Table id, a UUID. A table created again under the same name has another id.
     pub id: String,
-    /// Its ARN.
+    /// Amazon Resource Name of the table.
     pub arn: String,
-    /// Its state.
+    /// Lifecycle state.
     pub status: Status,
-    /// When it was made, in milliseconds of the Unix epoch.
+    /// Creation time, in milliseconds since the Unix epoch.
     pub created_ms: u64,
-    /// The types of all key attributes.
+    /// Types of all key attributes, of the table and its indexes.
     pub attributes: AttributeDefinitions,
-    /// Its key.
+    /// Primary key schema.
     pub key: KeySchema,
-    /// How it is paid for.
+    /// Billing mode.
     pub billing: BillingMode,
-    /// When it last became on-demand, in milliseconds of the Unix epoch.
+    /// Time of the last switch to on-demand billing, in milliseconds since the Unix epoch.
     pub on_demand_since_ms: Option<u64>,
-    /// Its throughput.
+    /// Provisioned throughput; zero for an on-demand table.
     pub throughput: ThroughputDescription,
-    /// Its on-demand limits.
+    /// On-demand limits, if a request set them.
     pub on_demand: Option<OnDemandThroughput>,
-    /// Its warm throughput.
+    /// Warm throughput, if a request set it.
     pub warm: Option<WarmThroughput>,
-    /// How many items it has.
+    /// Number of items.
     pub item_count: u64,
-    /// How large all items are.
+    /// Total size of all items in bytes.
     pub size_bytes: u64,
-    /// Its global secondary indexes.
+    /// Global secondary indexes.
     pub global_indexes: Vec<GlobalIndexDescription>,
-    /// Its local secondary indexes.
+    /// Local secondary indexes.
     pub local_indexes: Vec<LocalIndexDescription>,
-    /// Its stream, if it has one or had one.
+    /// Latest stream, enabled or not; `None` if the table never had one.
     pub stream: Option<StreamSummary>,
-    /// Its encryption with a KMS key, where one was asked for.
+    /// KMS encryption, if a request asked for it.
     pub sse: Option<SseDescription>,
-    /// Its storage class, once one was stated.
+    /// Storage class, if a request set one.
     pub class: Option<TableClass>,
-    /// When the class was last changed, in milliseconds of the Unix epoch.
+    /// Time of the last change of class, in milliseconds since the Unix epoch.
     pub class_since_ms: Option<u64>,
-    /// Whether it may not be deleted.
+    /// Deletion protection; while set, DeleteTable is rejected.
     pub deletion_protected: bool,
 }
 
-/// Throughput and when it last changed.
+/// Provisioned throughput and its last changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThroughputDescription {
-    /// The units.
+    /// Current capacity units.
     pub units: Throughput,
-    /// When it was last raised, in milliseconds of the Unix epoch.
+    /// Time of the last increase, in milliseconds since the Unix epoch.
     pub last_increase_ms: Option<u64>,
-    /// When it was last lowered, in milliseconds of the Unix epoch.
+    /// Time of the last decrease, in milliseconds since the Unix epoch.
     pub last_decrease_ms: Option<u64>,
-    /// How often it was lowered today.
+    /// Number of decreases on the UTC day of the last decrease.
     pub decreases_today: u64,
 }
 
-/// A global secondary index as DescribeTable tells it.
+/// Description of a global secondary index, part of [`TableDescription`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct GlobalIndexDescription {
-    /// What the request stated.
+    /// Index definition from the request.
     pub index: GlobalIndex,
-    /// Its ARN.
+    /// Amazon Resource Name of the index.
     pub arn: String,
-    /// Its state.
+    /// Lifecycle state.
     pub status: Status,
-    /// Whether existing items are being copied into it.
+    /// True while existing items are still being copied into the index.
     pub backfilling: bool,
-    /// Its throughput.
+    /// Provisioned throughput; zero for an on-demand index.
     pub throughput: ThroughputDescription,
-    /// How many entries it has.
+    /// Number of index entries.
     pub item_count: u64,
-    /// How large all entries are.
+    /// Total size of all index entries in bytes.
     pub size_bytes: u64,
 }
 
-/// A local secondary index as DescribeTable tells it.
+/// Description of a local secondary index, part of [`TableDescription`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocalIndexDescription {
-    /// What the request stated.
+    /// Index definition from the request.
     pub index: LocalIndex,
-    /// Its ARN.
+    /// Amazon Resource Name of the index.
     pub arn: String,
-    /// How many entries it has.
+    /// Number of index entries.
     pub item_count: u64,
-    /// How large all entries are.
+    /// Total size of all index entries in bytes.
     pub size_bytes: u64,
 }
 
-/// The newest stream of a table.
+/// Latest stream of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamSummary {
-    /// Whether changes are being recorded.
+    /// True while changes are being recorded.
     pub enabled: bool,
-    /// What a record carries.
+    /// Item images that each record carries.
     pub view: StreamView,
-    /// The stream's label, a time.
+    /// Stream label: the time at which the stream was enabled.
     pub label: String,
-    /// The stream's ARN.
+    /// Amazon Resource Name of the stream.
     pub arn: String,
 }
 
-/// Encryption with a KMS key as DescribeTable tells it.
+/// KMS encryption, part of [`TableDescription`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SseDescription {
-    /// `ENABLED`, `UPDATING` and so on.
+    /// DynamoDB's status name, such as `ENABLED` or `UPDATING`.
     pub status: String,
-    /// The key's ARN.
+    /// Amazon Resource Name of the KMS key.
     pub kms_key_arn: String,
 }
 
-/// A tag.
+/// Key-value pair attached to a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag {
-    /// Its key.
+    /// Key, unique among the tags of a table.
     pub key: String,
-    /// Its value.
+    /// Value; may be empty.
     pub value: String,
 }

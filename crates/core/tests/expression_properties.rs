@@ -1,5 +1,5 @@
-//! Laws of expressions: printed and read again they are the same, evaluated over bytes they say what a plain evaluation over
-//! trees says, and no text makes them panic.
+//! Properties of expressions: parsing a formatted tree yields the same tree, evaluation over encoded items matches a
+//! naive evaluation over trees, and no input makes the parsers panic.
 
 mod support;
 
@@ -13,7 +13,7 @@ use keyform_core::{AttributeValue, Attributes, Error, Item, Number};
 use proptest::prelude::*;
 use support::generate;
 
-/// Reads a printed text with the printer's placeholders.
+/// Parses a formatted text with the placeholders of its printer.
 fn reread<T>(printer: &Printer, read: impl FnOnce(&mut Substitutions) -> Result<T, Error>) -> Result<T, Error> {
     let names = Some(printer.names().clone()).filter(|names| !names.is_empty());
     let values = Some(printer.values().clone()).filter(|values| !values.is_empty());
@@ -76,7 +76,7 @@ proptest! {
         let shown = projection.apply(&item);
         prop_assert_eq!(Item::decode(shown.as_bytes().clone()), Ok(shown.clone()));
         prop_assert!(shown.size() <= item.size());
-        // Each path alone shows exactly what stands at it.
+        // A projection of a single path returns exactly the value at that path.
         for path in &projection.paths {
             let alone = Projection { paths: vec![path.clone()] }.apply(&item);
             match plainly_find(path, &attributes) {
@@ -84,7 +84,7 @@ proptest! {
                 None => prop_assert_eq!(alone.iter().count(), 0),
             }
         }
-        // Attributes are kept by the fast way as by the slow.
+        // The fast path for top-level attributes gives the same result as the general one.
         let tops: Vec<Path> = projection.paths.iter().map(|path| Path::attribute(path.root())).collect();
         let mut with_nested = tops.clone();
         with_nested.push(Path { elements: vec![PathElement::Attribute("no such".into()), PathElement::Index(0)] });
@@ -119,7 +119,7 @@ proptest! {
     }
 }
 
-/// Tokens in any order, and any characters.
+/// Random sequences of tokens and arbitrary characters.
 fn text() -> impl Strategy<Value = String> {
     let token = prop::sample::select(vec![
         "a",

@@ -1,4 +1,4 @@
-//! What conditions decide, what updates make of items, and what projections show of them.
+//! Results of conditions, updates and projections.
 
 mod support;
 
@@ -30,7 +30,7 @@ fn conditions_that_hold() {
         "b = :bytes AND t = :true AND z = :null",
         "l = :list AND m = :map AND ss = :ss",
         "s <> :abc AND s <> :five AND s <> n",
-        // What is not there is not equal to anything, not even to another thing that is not there.
+        // A missing value is not equal to anything, not even to another missing value.
         "gone <> :five AND gone <> away AND :five <> m.gone AND l[9] <> l[8]",
         "NOT gone = :five AND NOT gone < :five AND NOT gone >= :five AND NOT :five > gone",
         "n < :six AND n <= five AND n > :four AND n >= :five",

@@ -1,4 +1,4 @@
-//! What the service says of expressions that it refuses.
+//! DynamoDB's messages for invalid expressions.
 
 mod support;
 
@@ -9,7 +9,7 @@ use keyform_core::expression::{
 };
 use support::substitutions;
 
-/// The values that the expressions below may use.
+/// Values available to the expressions below.
 const VALUES: &str = r#"s: "a", t: "b", n: 1, m: 2, b: b"x", bool: true, null: null, list: [1], map: {x: 1}, ss: <"x">,
     S: "S", bad: "X""#;
 
@@ -33,7 +33,7 @@ fn projection(text: &str) -> String {
         .map_or_else(|error| error.message().to_owned(), |_| "ok".to_owned())
 }
 
-/// Each case is an expression and what is said of it, without `Invalid …Expression: ` where the text begins so.
+/// Each case is an expression and its error message, without the prefix `Invalid …Expression: ` if it has one.
 fn check(parse: impl Fn(&str) -> String, parameter: &str, cases: &[(&str, &str)]) {
     let prefix = format!("Invalid {parameter}: ");
     for (text, expected) in cases {
@@ -214,7 +214,7 @@ fn flaws_of_conditions_are_reported_by_kind() {
                 "a BETWEEN :m AND :n",
                 "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; lower bound operand: AttributeValue: {N:2}, upper bound operand: AttributeValue: {N:1}",
             ),
-            // The first condition with a flaw decides, whatever comes later.
+            // The first condition with a flaw decides, regardless of later ones.
             (
                 "begins_with(a, :n) AND b = :zz",
                 "Incorrect operand type for operator or function; operator or function: begins_with, operand type: N",
@@ -469,7 +469,7 @@ fn placeholders_are_checked_and_must_be_used() {
 }
 #[test]
 fn conditions_as_the_service_was_seen_to_refuse_them() {
-    // Expressions that the service was asked about, with nothing defined but `#a`, which stands for `a`.
+    // Expressions and messages recorded from DynamoDB; the only defined name is `#a`, for `a`.
     let said = |text: &str, values: &str| {
         let names = text.contains("#a").then(|| BTreeMap::from([("#a".to_owned(), "a".to_owned())]));
         let values: BTreeMap<_, _> =
@@ -572,7 +572,7 @@ fn conditions_as_the_service_was_seen_to_refuse_them() {
 
 #[test]
 fn updates_as_the_service_was_seen_to_refuse_them() {
-    // Expressions that the service was asked about, with `#c` for `c`, `#d` for `[3]`, and one value.
+    // Expressions and messages recorded from DynamoDB, with `#c` for `c`, `#d` for `[3]`, and one value.
     let said = |text: &str, value: &str| {
         let names = BTreeMap::from([("#c".to_owned(), "c".to_owned()), ("#d".to_owned(), "[3]".to_owned())]);
         let values = BTreeMap::from([(":a".to_owned(), support::value(value))]);

@@ -1,4 +1,4 @@
-//! Laws of values: bytes give back what was encoded, encoded numbers sort as numbers do, sums are exact.
+//! Properties of values: decoding is the inverse of encoding, encoded numbers sort in numeric order, sums are exact.
 
 mod support;
 
@@ -15,7 +15,7 @@ fn big(number: Number) -> BigDecimal {
     BigDecimal::from_str(&number.to_string()).expect("a number prints as a decimal")
 }
 
-/// What the exact result is as one of the service's numbers, and else why it is none.
+/// Converts an exact result to a [`Number`], or returns why it is not representable.
 fn representable(exact: &BigDecimal) -> Result<Number, NumberError> {
     exact.normalized().to_string().parse()
 }
@@ -92,7 +92,7 @@ proptest! {
         prop_assert_eq!(one.to_ordered().as_bytes().cmp(two.to_ordered().as_bytes()), expected);
         prop_assert_eq!(one.cmp(&two), expected);
         prop_assert_eq!(Number::from_ordered(one.to_ordered().as_bytes()), Some(one));
-        // No encoding is the start of another, so that keys can be put one after the other.
+        // No encoding is a prefix of another, so that encoded keys can be concatenated.
         if one != two {
             prop_assert!(!two.to_ordered().as_bytes().starts_with(one.to_ordered().as_bytes()));
         }
@@ -114,7 +114,7 @@ proptest! {
     }
 }
 
-/// Decoded bytes are the only bytes of what they say.
+/// Checks that bytes which decode are the canonical encoding of their item.
 fn check_decoded(bytes: Vec<u8>) -> Result<(), TestCaseError> {
     if let Ok(item) = Item::decode(Bytes::from(bytes)) {
         prop_assert_eq!(Item::from(&item.to_attributes()), item.clone());

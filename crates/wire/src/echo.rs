@@ -1,10 +1,10 @@
-//! What an answer needs to know of its request.
+//! Parts of a request that its response repeats.
 
 use keyform_core::Attributes;
 
 use crate::request::{Names, name_in_arn};
 
-/// What [`crate::encode`] needs to know of the request.
+/// Parts of a request that [`crate::encode`] needs for the response, such as the name or ARN used for each table.
 #[derive(Clone, Debug)]
 pub struct Echo {
     pub(crate) operation: &'static str,
@@ -18,7 +18,7 @@ struct EchoedTable {
     unread: Option<UnreadKeys>,
 }
 
-/// The keys of a table in a BatchGetItem, of which an answer names those that were not read.
+/// Keys of one table of a BatchGetItem. The response repeats those that were not read, with their read options.
 #[derive(Clone, Debug)]
 pub(crate) struct UnreadKeys {
     pub(crate) keys: Vec<Attributes>,
@@ -33,7 +33,7 @@ impl Echo {
         Self { operation, tables: Vec::new() }
     }
 
-    /// The name of a table; how it was addressed is noted if not by its name.
+    /// Returns the table name. Records the ARN if the request addressed the table by ARN.
     pub(crate) fn resolve(&mut self, table: Option<String>) -> String {
         let addressed = table.unwrap_or_default();
         match name_in_arn(&addressed) {
@@ -46,17 +46,17 @@ impl Echo {
         }
     }
 
-    /// Notes how a table of a batch was addressed.
+    /// Records how the request addressed a table of a batch.
     pub(crate) fn add_table(&mut self, name: &str, addressed: String, unread: Option<UnreadKeys>) {
         self.tables.push(EchoedTable { name: name.to_owned(), addressed, unread });
     }
 
-    /// How the request addressed the table: by its name or by its ARN.
+    /// Returns the table as the request addressed it: by name or by ARN.
     pub(crate) fn address<'a>(&'a self, table: &'a str) -> &'a str {
         self.table(table).map_or(table, |known| &known.addressed)
     }
 
-    /// What a BatchGetItem asked of the table.
+    /// Returns the keys of a BatchGetItem for the table.
     pub(crate) fn unread(&self, table: &str) -> Option<&UnreadKeys> {
         self.table(table)?.unread.as_ref()
     }

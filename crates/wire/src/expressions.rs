@@ -1,4 +1,4 @@
-//! The expressions of a request: texts and their placeholders become trees.
+//! Parses the expressions of a request with its placeholders.
 
 use keyform_core::Error;
 use keyform_core::expression::{
@@ -8,19 +8,19 @@ use keyform_core::expression::{
 
 use crate::request::{Parameters, Values};
 
-/// The placeholders of a request, of which each must be used by one of its expressions.
+/// Placeholders of a request. Each of them must be used by one of the request's expressions.
 pub(crate) struct Expressions {
     substitutions: Substitutions,
 }
 
 impl Expressions {
-    /// Takes the placeholders out of a request.
+    /// Takes the placeholders from a request.
     pub(crate) fn of(parameters: &mut Parameters) -> Result<Self, Error> {
         let values = parameters.values.take().transpose().map_err(|bad| bad.alone)?;
         Self::with(parameters, values)
     }
 
-    /// Takes the placeholders out of an action of a transaction.
+    /// Takes the placeholders from an action of a transaction, whose errors name the placeholder.
     pub(crate) fn of_action(parameters: &mut Parameters) -> Result<Self, Error> {
         let values = parameters.values.take().transpose().map_err(|bad| bad.named)?;
         Self::with(parameters, values)
@@ -30,32 +30,32 @@ impl Expressions {
         Ok(Self { substitutions: Substitutions::new(parameters.names.take(), values)? })
     }
 
-    /// A ConditionExpression.
+    /// Parses a ConditionExpression.
     pub(crate) fn condition(&mut self, text: Option<&str>) -> Result<Option<Condition>, Error> {
         text.map(|text| parse_condition(text, ConditionKind::Condition, &mut self.substitutions)).transpose()
     }
 
-    /// A FilterExpression.
+    /// Parses a FilterExpression.
     pub(crate) fn filter(&mut self, text: Option<&str>) -> Result<Option<Condition>, Error> {
         text.map(|text| parse_condition(text, ConditionKind::Filter, &mut self.substitutions)).transpose()
     }
 
-    /// A KeyConditionExpression.
+    /// Parses a KeyConditionExpression.
     pub(crate) fn key_condition(&mut self, text: Option<&str>) -> Result<Option<KeyCondition>, Error> {
         text.map(|text| parse_key_condition(text, &mut self.substitutions)).transpose()
     }
 
-    /// A ProjectionExpression.
+    /// Parses a ProjectionExpression.
     pub(crate) fn projection(&mut self, text: Option<&str>) -> Result<Option<Projection>, Error> {
         text.map(|text| parse_projection(text, &mut self.substitutions)).transpose()
     }
 
-    /// An UpdateExpression.
+    /// Parses an UpdateExpression.
     pub(crate) fn update(&mut self, text: Option<&str>) -> Result<Option<Update>, Error> {
         text.map(|text| parse_update(text, &mut self.substitutions)).transpose()
     }
 
-    /// Makes sure that every placeholder was used.
+    /// Checks that every placeholder was used.
     pub(crate) fn finish(self) -> Result<(), Error> {
         self.substitutions.finish()
     }

@@ -1,4 +1,4 @@
-//! Single items as DynamoDB JSON: what files of items hold.
+//! Single items as DynamoDB JSON, used by import and export files and by checkpoints.
 
 use keyform_core::error::request;
 use keyform_core::{Attributes, Error, Item};
@@ -6,20 +6,20 @@ use keyform_core::{Attributes, Error, Item};
 use crate::json::{Reader, Writer};
 use crate::value;
 
-/// Writes an item as an object of typed values: `{"pk":{"S":"a"}}`.
+/// Appends an item as an object of typed values: `{"pk":{"S":"a"}}`.
 pub fn write_item(item: &Item, out: &mut Vec<u8>) {
     value::write_item(&mut Writer::new(out), item);
 }
 
-/// Writes attributes as an object of typed values.
+/// Appends attributes as an object of typed values.
 pub fn write_attributes(attributes: &Attributes, out: &mut Vec<u8>) {
     value::write_attributes(&mut Writer::new(out), attributes);
 }
 
-/// Reads an object of typed values.
+/// Parses an object of typed values.
 ///
 /// # Errors
-/// The text is not JSON, or a value is not one of DynamoDB's.
+/// Returns an error if the text is not JSON or contains an invalid attribute value.
 pub fn read_attributes(text: &[u8]) -> Result<Attributes, Error> {
     let mut reader = Reader::new(text)?;
     let attributes = value::attributes(&mut reader)?.ok_or_else(request::unexpected_field_type)??;
@@ -27,10 +27,11 @@ pub fn read_attributes(text: &[u8]) -> Result<Attributes, Error> {
     Ok(attributes)
 }
 
-/// The members of an object whose values are objects of typed values, such as `{"Item": {…}}`; other members are left out.
+/// Parses the members `wanted` of an object, such as `{"Item": {…}}`, as objects of typed
+/// values. Skips other members.
 ///
 /// # Errors
-/// The text is not a JSON object, or a value is not one of DynamoDB's.
+/// Returns an error if the text is not a JSON object or a wanted member contains an invalid attribute value.
 pub fn read_members(text: &[u8], wanted: &[&str]) -> Result<Vec<(String, Attributes)>, Error> {
     let mut reader = Reader::new(text)?;
     let mut found = Vec::new();

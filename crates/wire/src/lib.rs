@@ -1,11 +1,12 @@
-//! DynamoDB JSON 1.0: requests into operations, outputs and errors into answers.
+//! DynamoDB JSON 1.0: decodes requests to operations, encodes outputs and errors to responses.
 //!
 //! The life of a request through this crate:
-//! 1. [`decode`] finds the operation by the header `X-Amz-Target` and reads the body with a pull reader: no tree of JSON is
-//!    built, nothing is read twice, any bytes are borne.
-//! 2. The members are checked in the service's order: shape, constraints of single members, then what they mean together.
-//! 3. Expressions, legacy parameters and PartiQL become the same trees, all of it a [`keyform_core::Operation`].
-//! 4. Somebody executes it. [`encode`] writes the output straight from encoded items, [`encode_error`] the error.
+//! 1. [`decode`] selects the operation by the `X-Amz-Target` header and reads the body with a pull reader. It builds
+//!    no JSON tree, reads nothing twice, and accepts arbitrary bytes without panicking.
+//! 2. Members are validated in DynamoDB's order: types, constraints on single members, then combinations of members.
+//! 3. Expressions, legacy parameters and PartiQL become the same trees, as parts of a [`keyform_core::Operation`].
+//! 4. The caller executes the operation. [`encode`] writes the output directly from encoded items, [`encode_error`]
+//!    writes the error.
 //!
 //! ```
 //! use keyform_core::operation::GetItemOutput;

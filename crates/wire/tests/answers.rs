@@ -1,4 +1,4 @@
-//! Outputs and errors, and the JSON they become.
+//! JSON encoding of outputs and errors.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use keyform_core::table::{
 use keyform_core::{AttributeValue, Attributes, Error, Item, Output};
 use keyform_wire::{Decoded, decode, encode, encode_error};
 
-/// Writes an output as the answer to a request.
+/// Encodes an output as the response to a request.
 fn answer(operation: &str, body: &str, output: &Output) -> String {
     let service = if operation.contains('_') { "" } else { "DynamoDB_20120810." };
     let Ok(Decoded::Operation(request)) = decode(&format!("{service}{operation}"), body.as_bytes()) else {

@@ -1,6 +1,6 @@
-//! Requests and what they become, as data: each file of `golden/` has cases of a target, a body, and the operation's debug
-//! form or the error. `KEYFORM_UPDATE_GOLDEN=1 cargo test -p keyform-wire --test golden` writes what comes out now into the files;
-//! read the difference like code.
+//! Golden tests of request decoding. Each file of `golden/` has cases of a target, a body, and the debug form of the
+//! operation or the error. `KEYFORM_UPDATE_GOLDEN=1 cargo test -p keyform-wire --test golden` writes the current
+//! results to the files; review the diff like code.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -32,7 +32,8 @@ fn golden_files() -> Vec<PathBuf> {
     files
 }
 
-/// Runs each case: `> target`, `> body`, then the lines of the result up to a blank line. Lines that begin with `#` stay.
+/// Runs each case: `> target`, `> body`, then the lines of the result up to a blank line. Lines that start with `#`
+/// are kept.
 fn run(text: &str) -> String {
     let mut out = String::new();
     let mut lines = text.lines();

@@ -1,9 +1,9 @@
-//! Bodies as large as a server takes them, made to be costly: work and answers stay in proportion.
+//! Bodies of the maximum size that are built to be expensive: work and response size stay proportional to the body.
 
 use keyform_wire::decode;
 
 const ELEMENTS: usize = 60_000;
-/// What is shown of wrong elements, however many they are.
+/// Limit of an error message, regardless of the number of invalid elements.
 const MESSAGE_BYTES_MAX: usize = 3 * 1024 * 1024;
 
 fn refusal(operation: &str, body: &str) -> String {

@@ -1,12 +1,12 @@
-//! Every member of every request that the service's model has is read or refused, never ignored.
+//! Checks that every request member in DynamoDB's model is read or rejected, never ignored.
 //!
-//! `members.txt` is written by `clients/python/test_members.py` from the SDK's model. A member that is read shows by its
-//! refusal of a value of the wrong type; one that is not supported, by a text that names it.
+//! `clients/python/test_members.py` generates `members.txt` from the SDK's model. A member is read if it rejects a
+//! value of the wrong type; it is unsupported if the error message names it.
 
 use keyform_core::error::{ErrorCode, request};
 use keyform_wire::decode;
 
-/// One line of the list: a member of an operation's request, at whatever depth.
+/// One line of the list: a member of an operation's request, at any depth.
 struct Member<'a> {
     target: &'a str,
     path: &'a str,
@@ -22,7 +22,7 @@ fn members() -> impl Iterator<Item = Member<'static>> {
 }
 
 impl Member<'_> {
-    /// A body in which only this member stands, with `value`.
+    /// Returns a body that contains only this member, with `value`.
     fn body(&self, value: &str) -> String {
         self.path.split('.').rev().fold(value.to_owned(), |value, part| {
             let name = part.trim_end_matches(['[', ']', '{', '}']);
@@ -34,7 +34,7 @@ impl Member<'_> {
         })
     }
 
-    /// A value that no member of the type can have.
+    /// Returns a value that is invalid for the member's type.
     fn wrong_value(&self) -> &'static str {
         match self.kind {
             "string" | "blob" | "boolean" => "1",

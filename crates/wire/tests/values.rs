@@ -1,4 +1,4 @@
-//! Laws: what is written is read again as the same value, and no bytes make the reader panic.
+//! Properties: reading is the inverse of writing, and no input makes the reader panic.
 
 use std::collections::BTreeSet;
 
@@ -64,7 +64,7 @@ fn attributes() -> impl Strategy<Value = Attributes> {
     prop::collection::btree_map("\\PC{1,12}", value(), 0..6)
 }
 
-/// The echo of a GetItem, which an answer needs.
+/// Returns the echo of a GetItem request, which encoding a response needs.
 fn echo() -> Echo {
     match decode(TARGETS[1], br#"{"TableName":"abc","Key":{}}"#) {
         Ok(Decoded::Operation(request)) => request.echo,
@@ -121,7 +121,7 @@ proptest! {
     }
 }
 
-/// Every request of the golden files.
+/// Returns every request of the golden files.
 fn golden_cases() -> &'static [(String, String)] {
     static CASES: std::sync::OnceLock<Vec<(String, String)>> = std::sync::OnceLock::new();
     CASES.get_or_init(|| {

@@ -1,30 +1,30 @@
-//! The codes of errors, with the status and the namespace under which the wire reports them.
+//! Error codes, with their HTTP status and the namespace used in `__type`.
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $space:ident, $status:literal;)*) => {
-        /// The kind of an error.
+        /// DynamoDB's error code.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum ErrorCode {
             $($(#[$doc])* $variant,)*
         }
 
         impl ErrorCode {
-            /// The service's name, such as `ValidationException`.
+            /// Returns DynamoDB's name, such as `ValidationException`.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// The code of that name.
+            /// Returns the code with this name.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($name => Some(Self::$variant),)* _ => None }
             }
 
-            /// The name with its namespace, as `__type` carries it.
+            /// Returns the name with its namespace, as in the `__type` member of an error response.
             pub fn qualified_name(self) -> &'static str {
                 match self { $(Self::$variant => concat!($space!(), "#", $name),)* }
             }
 
-            /// The HTTP status.
+            /// Returns the HTTP status.
             pub fn status(self) -> u16 {
                 match self { $(Self::$variant => $status,)* }
             }
@@ -49,58 +49,58 @@ macro_rules! service {
 }
 
 codes! {
-    /// The request is not valid.
+    /// A parameter of the request is invalid.
     Validation = "ValidationException", validate, 400;
-    /// The body is not JSON of the right shape.
+    /// The body is not valid JSON or has a member of the wrong type.
     Serialization = "SerializationException", service, 400;
-    /// There is no such operation.
+    /// The operation does not exist.
     UnknownOperation = "UnknownOperationException", service, 400;
-    /// No credentials were sent.
+    /// The request has no credentials.
     MissingAuthenticationToken = "MissingAuthenticationTokenException", service, 400;
     /// The signature lacks a part.
     IncompleteSignature = "IncompleteSignatureException", service, 400;
-    /// The signature is wrong.
+    /// The signature does not match the request, or is expired.
     InvalidSignature = "InvalidSignatureException", service, 400;
-    /// The access key is not known.
+    /// The access key is unknown.
     UnrecognizedClient = "UnrecognizedClientException", service, 400;
-    /// The caller may not do that.
+    /// The caller is not authorized for the operation.
     AccessDenied = "AccessDeniedException", service, 400;
-    /// The body is too large.
+    /// The body exceeds the size limit.
     RequestTooLarge = "RequestEntityTooLargeException", service, 413;
-    /// The body did not arrive in time.
+    /// The body did not arrive before the timeout.
     RequestTimeout = "RequestTimeoutException", service, 408;
-    /// Too many requests.
+    /// The request rate is too high.
     Throttling = "ThrottlingException", service, 400;
-    /// The table's or an index's throughput is used up.
+    /// The provisioned throughput of the table or an index is exceeded.
     ProvisionedThroughputExceeded = "ProvisionedThroughputExceededException", dynamo, 400;
-    /// The account's throughput is used up.
+    /// The throughput limit of the account is exceeded.
     RequestLimitExceeded = "RequestLimitExceeded", dynamo, 400;
-    /// The fault is the server's.
+    /// The server failed; the request itself may be valid.
     InternalServer = "InternalServerError", dynamo, 500;
-    /// A condition did not hold.
+    /// The condition of a write did not hold.
     ConditionalCheckFailed = "ConditionalCheckFailedException", dynamo, 400;
-    /// There is no such table, index, stream or shard.
+    /// The table, index, stream or shard does not exist.
     ResourceNotFound = "ResourceNotFoundException", dynamo, 400;
-    /// There is no such table (reported by some table operations).
+    /// The table does not exist; only some table operations report it with this code.
     TableNotFound = "TableNotFoundException", dynamo, 400;
-    /// The table exists or is being changed.
+    /// The table already exists or is being changed.
     ResourceInUse = "ResourceInUseException", dynamo, 400;
-    /// Too many changes at once.
+    /// Too many control-plane operations at once.
     LimitExceeded = "LimitExceededException", dynamo, 400;
-    /// An item collection would be too large.
+    /// The item collection would exceed its size limit.
     ItemCollectionSizeLimitExceeded = "ItemCollectionSizeLimitExceededException", dynamo, 400;
-    /// A transaction was cancelled.
+    /// The transaction was cancelled; the error carries one reason per action.
     TransactionCanceled = "TransactionCanceledException", dynamo, 400;
-    /// A transaction is going on for the item.
+    /// A transaction on the item is in progress.
     TransactionConflict = "TransactionConflictException", dynamo, 400;
-    /// A transaction with the token is going on.
+    /// A transaction with the same idempotency token is in progress.
     TransactionInProgress = "TransactionInProgressException", dynamo, 400;
-    /// The token was used for another request.
+    /// The idempotency token was used with another request.
     IdempotentParameterMismatch = "IdempotentParameterMismatchException", dynamo, 400;
-    /// An insert found an item.
+    /// An INSERT statement found an item with the same key.
     DuplicateItem = "DuplicateItemException", dynamo, 400;
-    /// A shard iterator is too old.
+    /// The shard iterator is older than 15 minutes.
     ExpiredIterator = "ExpiredIteratorException", dynamo, 400;
-    /// The records asked for are gone.
+    /// The requested stream records were trimmed.
     TrimmedDataAccess = "TrimmedDataAccessException", dynamo, 400;
 }

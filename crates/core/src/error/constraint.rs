@@ -1,11 +1,11 @@
-//! Texts about members of a request that break the constraints of its shape, before anything else is looked at.
+//! Violations of the constraints on request members, which are checked before everything else.
 
 use super::{Error, ErrorCode};
 
-/// How much of an error's text is about violations; more of them are only counted.
+/// Limit for the text of all violations; further ones are only counted.
 const TEXT_BYTES_MAX: usize = 1024 * 1024;
 
-/// The constraints a request breaks, in the order in which the service lists them.
+/// Constraint violations of one request, in the order in which DynamoDB lists them.
 #[derive(Debug, Default)]
 pub struct Violations {
     count: usize,
@@ -13,42 +13,42 @@ pub struct Violations {
 }
 
 impl Violations {
-    /// No violation so far.
+    /// Returns an empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A member that must be there is not.
+    /// A required member is missing.
     pub fn null(&mut self, member: &str) {
         self.add(&format!("Value null at '{member}' failed to satisfy constraint: Member must not be null"));
     }
 
-    /// A string or a list is too short.
+    /// A string or list is too short.
     pub fn short(&mut self, value: &str, member: &str, length_min: usize) {
         self.push(value, member, &format!("Member must have length greater than or equal to {length_min}"));
     }
 
-    /// A string or a list is too long.
+    /// A string or list is too long.
     pub fn long(&mut self, value: &str, member: &str, length_max: usize) {
         self.push(value, member, &format!("Member must have length less than or equal to {length_max}"));
     }
 
-    /// The name of a data operation's table is empty; the service writes the member with a capital here, and no value.
+    /// The table name of a data operation is empty. DynamoDB capitalizes the member here and omits the value.
     pub fn unnamed(&mut self, member: &str) {
         self.unvalued(member, "Member must have length greater than or equal to 1");
     }
 
-    /// A list or map has too few elements, where the service does not show it.
+    /// A list or map has too few elements; DynamoDB omits the value.
     pub fn few(&mut self, member: &str, length_min: usize) {
         self.unvalued(member, &format!("Member must have length greater than or equal to {length_min}"));
     }
 
-    /// A list or map has too many elements, where the service does not show it.
+    /// A list or map has too many elements; DynamoDB omits the value.
     pub fn many(&mut self, member: &str, length_max: usize) {
         self.unvalued(member, &format!("Member must have length less than or equal to {length_max}"));
     }
 
-    /// A string has characters that it may not have.
+    /// A string does not match its pattern.
     pub fn pattern(&mut self, value: &str, member: &str, pattern: &str) {
         self.push(value, member, &format!("Member must satisfy regular expression pattern: {pattern}"));
     }
@@ -63,30 +63,30 @@ impl Violations {
         self.push(&value.to_string(), member, &format!("Member must have value less than or equal to {most}"));
     }
 
-    /// A number is too small, where the service does not show it.
+    /// A number is too small; DynamoDB omits the value.
     pub fn low_unvalued(&mut self, member: &str, least: i64) {
         self.unvalued(member, &format!("Member must have value greater than or equal to {least}"));
     }
 
-    /// A number is too large, where the service does not show it.
+    /// A number is too large; DynamoDB omits the value.
     pub fn high_unvalued(&mut self, member: &str, most: i64) {
         self.unvalued(member, &format!("Member must have value less than or equal to {most}"));
     }
 
-    /// A string is none of the names it may be.
+    /// A string is not a member of its enumeration.
     pub fn enumeration(&mut self, value: &str, member: &str, names: &[&str]) {
         self.push(value, member, &format!("Member must satisfy enum value set: [{}]", names.join(", ")));
     }
 
-    /// A string is none of the names it may be, where the service shows neither it nor its member.
+    /// A string is not a member of its enumeration; DynamoDB omits both the value and the member.
     pub fn bare_enumeration(&mut self, names: &[&str]) {
         self.add(&format!("Failed to satisfy constraint: Member must satisfy enum value set: [{}]", names.join(", ")));
     }
 
-    /// The error, if there is a violation.
+    /// Returns an error if there is any violation.
     ///
     /// # Errors
-    /// A ValidationException that lists all of them.
+    /// Returns a ValidationException that lists all violations.
     pub fn finish(self) -> Result<(), Error> {
         match self.count {
             0 => Ok(()),
@@ -95,7 +95,7 @@ impl Violations {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of violations so far.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -120,8 +120,8 @@ impl Violations {
     }
 }
 
-/// The same ValidationException with `1 validation error detected: ` in front, as writes of one item report it. Values without
-/// or with several types, and placeholders that are none, are told without.
+/// Prefixes a ValidationException with `1 validation error detected: `, as DynamoDB does for single-item writes.
+/// DynamoDB omits the prefix for attribute values with no type or several types and for invalid placeholders.
 pub fn detected(error: Error) -> Error {
     let message = error.message();
     let plain = error.code() != ErrorCode::Validation
@@ -132,7 +132,7 @@ pub fn detected(error: Error) -> Error {
 }
 
 impl Violations {
-    /// A map's keys are no names of tables.
+    /// A key of a map is not a valid table name.
     pub fn table_keys(&mut self, value: &str, member: &str) {
         self.push(
             value,
@@ -143,7 +143,7 @@ impl Violations {
         );
     }
 
-    /// A list has strings that are empty or too long.
+    /// A list contains strings that are empty or too long.
     pub fn member_lengths(&mut self, value: &str, member: &str, length_max: usize) {
         self.push(
             value,
@@ -155,7 +155,7 @@ impl Violations {
         );
     }
 
-    /// A map has a list that is empty or too long.
+    /// A map contains a list that is empty or too long.
     pub fn list_lengths(&mut self, value: &str, member: &str, length_max: usize) {
         self.push(
             value,

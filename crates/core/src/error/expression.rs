@@ -1,6 +1,6 @@
-//! Texts about expressions, their placeholders, and the updates they ask for.
+//! Errors about expressions, their placeholders, and the updates they describe.
 //!
-//! What is wrong inside an expression is a [`Flaw`]; [`invalid`] puts the name of the request's parameter in front of it.
+//! A [`Flaw`] is a mistake inside an expression; [`invalid`] prefixes it with the name of the request parameter.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::Error;
 use crate::expression::Path;
 use crate::value::{AttributeType, NumberError, ValueRef};
 
-/// Which parameter of a request an expression came in.
+/// Request parameter that contains an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpressionKind {
     /// `ConditionExpression`
@@ -24,7 +24,7 @@ pub enum ExpressionKind {
 }
 
 impl ExpressionKind {
-    /// The parameter's name.
+    /// Returns the name of the request parameter.
     pub fn parameter(self) -> &'static str {
         match self {
             Self::Condition => "ConditionExpression",
@@ -36,43 +36,43 @@ impl ExpressionKind {
     }
 }
 
-/// Why an expression is refused.
+/// Reason for which an expression is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Flaw {
-    /// There is no text.
+    /// The expression is empty.
     Empty,
-    /// The text is longer than the service takes.
+    /// The expression is longer than DynamoDB allows.
     TooLong,
-    /// A token stands where it must not; `near` is it with its neighbours.
+    /// A token is not allowed at its position.
     Syntax {
-        /// The token.
+        /// The unexpected token.
         token: String,
         /// The token with its neighbours.
         near: String,
     },
-    /// More operators and functions than the service takes.
+    /// The expression has more operators and functions than DynamoDB allows.
     TooManyOperators(usize),
     /// Parentheses directly inside parentheses.
     RedundantParentheses,
-    /// There is no such function.
+    /// The function does not exist.
     UnknownFunction(String),
-    /// The function belongs to update expressions.
+    /// The function is only allowed in update expressions.
     NotForConditions(String),
-    /// The function belongs to condition expressions.
+    /// The function is only allowed in condition expressions.
     NotForUpdates(String),
-    /// A function that cannot be an operand is one, or one that cannot be a condition.
+    /// A function is used as an operand or as a condition, but cannot be one.
     MisusedFunction(String),
-    /// An attribute is named by a reserved word.
+    /// An attribute name is a reserved word and needs a `#name` placeholder.
     ReservedWord(String),
-    /// `#name` was not given.
+    /// The request does not define this `#name` placeholder.
     UndefinedName(String),
-    /// `:value` was not given.
+    /// The request does not define this `:value` placeholder.
     UndefinedValue(String),
     /// A function has too few or too many operands.
     OperandCount {
-        /// The function.
+        /// The function name.
         function: String,
-        /// How many there are.
+        /// Number of operands in the expression.
         count: usize,
     },
     /// `IN` has too many operands.
@@ -81,58 +81,58 @@ pub enum Flaw {
     SameOperands {
         /// The operator or function.
         operator: String,
-        /// The path.
+        /// The repeated path.
         path: Path,
     },
-    /// A constant has a type that the operator or function cannot take.
+    /// A constant has a type that the operator or function does not accept.
     OperandType {
         /// The operator or function.
         operator: String,
-        /// The type; `None` where a constant is required and there is none.
+        /// Type of the constant; `None` if the operand must be a constant and is not.
         kind: Option<AttributeType>,
     },
-    /// ADD or DELETE is given a constant that it cannot take.
+    /// ADD or DELETE does not accept the type of its constant.
     ActionType {
         /// `ADD` or `DELETE`.
         action: &'static str,
-        /// The type.
+        /// Type of the constant.
         kind: AttributeType,
     },
-    /// A function needs a path and has something else.
+    /// A function requires a path and has another operand.
     PathRequired(String),
-    /// `attribute_type` is asked for a type that is none.
+    /// The operand of `attribute_type` is not a type name.
     UnknownType(String),
-    /// The bounds of BETWEEN, as they are printed, are of different types.
+    /// The bounds of BETWEEN have different types; the fields are the bounds as [`bound`] formats them.
     BoundTypes(String, String),
-    /// The lower bound of BETWEEN is above the upper one.
+    /// The lower bound of BETWEEN is above the upper bound.
     BoundOrder(String, String),
-    /// A section of an update is there twice.
+    /// A section of an update expression occurs twice.
     DuplicateSection(&'static str),
-    /// One path is the other, or leads into it.
+    /// One path is equal to the other or a prefix of it.
     Overlap(Path, Path),
-    /// One path takes for a map what the other takes for a list.
+    /// One path treats an attribute as a map, the other as a list.
     Conflict(Path, Path),
-    /// A path has more elements than documents have levels.
+    /// A path has more elements than the nesting limit.
     PathTooDeep(usize),
-    /// A list index is larger than any list.
+    /// A list index is out of range.
     IndexTooLarge(String),
     /// A key condition has two conditions on one attribute.
     RepeatedKey,
-    /// A key condition reaches into an attribute.
+    /// A key condition uses a nested attribute.
     NestedKey,
-    /// A key condition computes something.
+    /// A key condition contains a nested operation.
     NestedOperation,
-    /// A key condition uses an operator or function that it must not.
+    /// A key condition uses an operator or function that is not allowed there.
     KeyOperator(String),
-    /// One comparison of a key condition has no attribute.
+    /// A comparison of a key condition has no attribute.
     NoKeyAttribute,
-    /// One comparison of a key condition has two attributes.
+    /// A comparison of a key condition has two attributes.
     SeveralKeyAttributes,
-    /// The attribute is not the first operand.
+    /// The key attribute is not the first operand of this operator.
     KeyNotFirst(String),
 }
 
-/// The expression in that parameter is refused.
+/// The expression in the parameter of this kind is rejected.
 pub fn invalid(kind: ExpressionKind, flaw: &Flaw) -> Error {
     match flaw {
         Flaw::KeyOperator(_) | Flaw::NoKeyAttribute | Flaw::SeveralKeyAttributes | Flaw::KeyNotFirst(_) => {
@@ -249,7 +249,7 @@ impl fmt::Display for Flaw {
     }
 }
 
-/// A path as error texts list it: `[a, [0], b]`.
+/// Formats a path as DynamoDB's messages do: `[a, [0], b]`.
 pub fn path_list(path: &Path) -> String {
     use crate::expression::PathElement;
     let parts: Vec<String> = path
@@ -263,7 +263,7 @@ pub fn path_list(path: &Path) -> String {
     format!("[{}]", parts.join(", "))
 }
 
-/// A bound of BETWEEN as error texts print it: `AttributeValue: {N:5}`.
+/// Formats a bound of BETWEEN as DynamoDB's messages do: `AttributeValue: {N:5}`.
 pub fn bound(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::S(text) => format!("AttributeValue: {{S:{text}}}"),
@@ -291,57 +291,57 @@ fn long_type_name(kind: AttributeType) -> &'static str {
     }
 }
 
-/// The map of placeholders in that parameter has no entry.
+/// The placeholder map is empty.
 pub fn placeholders_empty(parameter: &'static str) -> Error {
     Error::validation(format!("{parameter} must not be empty"))
 }
 
-/// A key of the map is no placeholder.
+/// A key of the placeholder map is not a valid placeholder.
 pub fn placeholder_syntax(parameter: &'static str, key: &str) -> Error {
     Error::validation(format!("{parameter} contains invalid key: Syntax error; key: \"{key}\""))
 }
 
-/// A key of the map is too long.
+/// A key of the placeholder map is too long.
 pub fn placeholder_too_long(parameter: &'static str, size: usize) -> Error {
     Error::validation(format!(
         "{parameter} contains invalid key: The expression attribute map contains a key that is too long; size of key: {size}"
     ))
 }
 
-/// A name placeholder stands for a name that is not valid, for that reason.
+/// A name placeholder stands for an invalid attribute name, for this reason.
 pub fn placeholder_name(reason: &Error, key: &str) -> Error {
     let reason = reason.message();
     Error::validation(format!("ExpressionAttributeNames contains invalid value: {reason} for key {key}"))
 }
 
-/// Placeholders of the map are used nowhere.
+/// No expression uses these placeholders.
 pub fn placeholders_unused(parameter: &'static str, keys: &[&str]) -> Error {
     Error::validation(format!("Value provided in {parameter} unused in expressions: keys: {{{}}}", keys.join(", ")))
 }
 
-/// An update writes where there is no map or list to write into.
+/// The path of an update does not lead into an existing map or list.
 pub fn update_path_invalid() -> Error {
     Error::validation("The document path provided in the update expression is invalid for update")
 }
 
-/// An update reads what is not there.
+/// An update reads an attribute that does not exist.
 pub fn update_operand_missing() -> Error {
     Error::validation("The provided expression refers to an attribute that does not exist in the item")
 }
 
-/// An update computes with a value of the wrong type.
+/// An operand of an update has the wrong type.
 pub fn update_operand_type() -> Error {
     Error::validation("An operand in the update expression has an incorrect data type")
 }
 
-/// An update makes a document with too many levels.
+/// An update would exceed the nesting limit.
 pub fn update_nesting_too_deep() -> Error {
     Error::validation(
         "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit",
     )
 }
 
-/// An update computes a number that is none of the service's. A sum with too many digits is reported as an overflow.
+/// The result of an update is not a valid number. DynamoDB reports a sum with too many digits as an overflow.
 pub fn update_number(error: NumberError) -> Error {
     Error::validation(match error {
         NumberError::Underflow => {

@@ -1,5 +1,8 @@
-//! The service's errors: code, status and exact text. Texts are contract; they are built here and nowhere else, one file for
-//! each area ([`expression`], [`item`], [`table`], …), one constructor for each reason.
+//! DynamoDB's errors: code, HTTP status and exact message.
+//!
+//! Messages are part of the contract, because client code and tests match on them. They are built here and nowhere
+//! else: one file per area ([`expression`], [`item`], [`table`], …), one constructor per reason. The doc comment of a
+//! constructor states the condition that it reports.
 
 use std::fmt;
 
@@ -22,7 +25,7 @@ pub mod transaction;
 
 pub use code::ErrorCode;
 
-/// An error as the service reports it.
+/// An error with DynamoDB's code and message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Error(Box<Inner>);
 
@@ -33,44 +36,46 @@ struct Inner {
     detail: Detail,
 }
 
-/// What some errors carry beside their text.
+/// Data that some errors carry besides the message.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Detail {
-    /// Nothing.
+    /// No further data.
     #[default]
     None,
-    /// The item that failed a condition, where the caller asked for it.
+    /// Item that failed a condition, if the request asked for it.
     Item(Item),
-    /// Why each action of a transaction was or was not the cause.
+    /// One reason per action of a cancelled transaction, in request order.
     Cancellation(Vec<CancellationReason>),
-    /// A remote store did not answer, so it applied nothing.
+    /// A remote store did not answer and has applied nothing.
     NoAnswer,
-    /// A remote store did not report whether it applied the request.
+    /// The store did not report whether it applied the request: a remote one did not answer, or the embedded one ran
+    /// out of a resource before the write was durable (ADR 0029).
     OutcomeUnknown,
-    /// The store refuses for now, because something is scarce. Nothing was applied, and the store has logged the cause.
+    /// The store temporarily rejects requests because a resource is exhausted (ADR 0029). Nothing was applied, and
+    /// the store has logged the cause.
     RefusedForNow,
 }
 
-/// Why one action of a transaction failed, or that it did not.
+/// Outcome of one action of a cancelled transaction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CancellationReason {
-    /// The reason; `None` for an action that would have succeeded.
+    /// Cause of the failure; `None` for an action that would have succeeded.
     pub cause: Option<CancellationCause>,
-    /// The item that failed a condition, where the caller asked for it.
+    /// Item that failed a condition, if the request asked for it.
     pub item: Option<Item>,
 }
 
-/// A reason's code and text.
+/// Code and message of a cancellation reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CancellationCause {
-    /// `ConditionalCheckFailed`, `TransactionConflict` and so on.
+    /// DynamoDB's reason code, such as `ConditionalCheckFailed` or `TransactionConflict`.
     pub code: &'static str,
-    /// The text.
+    /// Message for this action alone.
     pub message: String,
 }
 
 impl Error {
-    /// An error of that code with that text. Callers outside this module use a constructor named by the reason.
+    /// Creates an error without detail. Code outside this module uses a constructor named after the reason.
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self::with_detail(code, message, Detail::None)
     }
@@ -79,32 +84,33 @@ impl Error {
         Self(Box::new(Inner { code, message: message.into(), detail }))
     }
 
-    /// A ValidationException with that text.
+    /// Creates a ValidationException.
     pub(crate) fn validation(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::Validation, message)
     }
 
-    /// An InternalServerError: the fault is ours. The text says what to do.
+    /// Creates an InternalServerError for a fault of Keyform or its store. The message states what to do about it.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::InternalServer, message)
     }
 
-    /// An InternalServerError of a store that refuses for now: nothing was applied, and a retry may succeed.
+    /// Creates an InternalServerError of a store that temporarily rejects requests. Nothing was
+    /// applied; a retry may succeed.
     pub fn refused_for_now(message: impl Into<String>) -> Self {
         Self::with_detail(ErrorCode::InternalServer, message, Detail::RefusedForNow)
     }
 
-    /// The code.
+    /// Returns the error code, which decides the HTTP status.
     pub fn code(&self) -> ErrorCode {
         self.0.code
     }
 
-    /// The text.
+    /// Returns DynamoDB's message.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// What it carries beside the text.
+    /// Returns the data carried besides the message.
     pub fn detail(&self) -> &Detail {
         &self.0.detail
     }

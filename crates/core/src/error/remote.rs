@@ -1,9 +1,9 @@
-//! Errors of a store that is somewhere else: what it reported, or why nothing came of asking it.
+//! Errors of a remote store: those it reports, and those of failing to reach it.
 
 use super::{CancellationCause, CancellationReason, Detail, Error, ErrorCode};
 use crate::value::Item;
 
-/// The reasons of a cancelled transaction that the service knows.
+/// Codes that DynamoDB uses in cancellation reasons.
 const CAUSES: [&str; 8] = [
     "ConditionalCheckFailed",
     "TransactionConflict",
@@ -15,8 +15,8 @@ const CAUSES: [&str; 8] = [
     "AccessDenied",
 ];
 
-/// The error that a store reported under that code, with its text and what it carries. A code that the service does not have
-/// becomes an internal error which names it.
+/// Converts an error that a remote store reported. A code unknown to DynamoDB becomes an InternalServerError that
+/// names it.
 pub fn reported(code: &str, message: &str, detail: Detail) -> Error {
     match ErrorCode::from_name(code) {
         Some(code) => Error::with_detail(code, message, detail),
@@ -24,8 +24,7 @@ pub fn reported(code: &str, message: &str, detail: Detail) -> Error {
     }
 }
 
-/// The reason that a store reported for one action of a cancelled transaction; `None` is the code of an action that was not the
-/// cause.
+/// Converts a cancellation reason that a remote store reported. The code `None` marks an action that did not fail.
 pub fn reason(code: &str, message: &str, item: Option<Item>) -> CancellationReason {
     let known = CAUSES.into_iter().find(|cause| *cause == code);
     let cause = match (code, known) {
@@ -36,24 +35,26 @@ pub fn reason(code: &str, message: &str, item: Option<Item>) -> CancellationReas
     CancellationReason { cause, item }
 }
 
-/// No answer came in time: the store or the network is down, or the address, the credentials or the region are wrong.
+/// The store did not answer in time: the store or the network is down, or the endpoint,
+/// credentials or region are wrong.
 pub fn no_answer(reason: &str) -> Error {
     let message = format!("the store did not answer: {reason}");
     Error::with_detail(ErrorCode::InternalServer, message, Detail::NoAnswer)
 }
 
-/// No answer came to a write, or one that does not say whether it was applied.
+/// A write got no response, or a response that leaves open whether it was applied. A retry could apply it twice, so
+/// only idempotent writes are retried (ADR 0017).
 pub fn outcome_unknown(reason: &str) -> Error {
     let message = format!("the store did not say whether the write was applied: {reason}");
     Error::with_detail(ErrorCode::InternalServer, message, Detail::OutcomeUnknown)
 }
 
-/// The answer has something that it cannot have.
+/// The response contains a value that DynamoDB cannot send.
 pub fn malformed(what: &str) -> Error {
     Error::internal(format!("the store's answer cannot be read: {what}"))
 }
 
-/// The operation is not sent to stores elsewhere.
+/// The operation is not supported on remote stores.
 pub fn unsupported(operation: &str) -> Error {
     Error::new(
         ErrorCode::UnknownOperation,

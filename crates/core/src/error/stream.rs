@@ -1,13 +1,13 @@
-//! Texts about streams, shards and iterators.
+//! Errors about streams, shards and shard iterators.
 
 use super::{Error, ErrorCode};
 
-/// There is no such stream.
+/// The stream does not exist.
 pub fn stream_not_found(arn: &str) -> Error {
     Error::new(ErrorCode::ResourceNotFound, format!("Requested resource not found: Stream: {arn} not found"))
 }
 
-/// The stream has no such shard.
+/// The stream has no shard with this id.
 pub fn shard_not_found(shard: &str, arn: &str) -> Error {
     Error::new(
         ErrorCode::ResourceNotFound,
@@ -15,17 +15,17 @@ pub fn shard_not_found(shard: &str, arn: &str) -> Error {
     )
 }
 
-/// The sequence number is none of the shard's.
+/// The sequence number is outside the shard.
 pub fn sequence_outside_shard() -> Error {
     Error::validation("Invalid SequenceNumber for the shard")
 }
 
-/// The iterator was not made here.
+/// The iterator is malformed.
 pub fn invalid_iterator() -> Error {
     Error::validation("Invalid ShardIterator")
 }
 
-/// The iterator is older than fifteen minutes.
+/// The iterator is older than 15 minutes.
 pub fn expired_iterator() -> Error {
     Error::new(
         ErrorCode::ExpiredIterator,
@@ -33,7 +33,7 @@ pub fn expired_iterator() -> Error {
     )
 }
 
-/// The records asked for are older than the stream keeps them.
+/// The requested records are older than the stream's retention and were trimmed.
 pub fn trimmed() -> Error {
     Error::new(
         ErrorCode::TrimmedDataAccess,
@@ -41,7 +41,7 @@ pub fn trimmed() -> Error {
     )
 }
 
-/// A stored record cannot be read.
+/// A stored stream record does not decode.
 pub fn stored_record_is_corrupt() -> Error {
     Error::internal("a stored stream record cannot be read; restore the data directory from a backup")
 }

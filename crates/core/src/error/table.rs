@@ -1,37 +1,37 @@
-//! Texts about tables, indexes, expiry and tags.
+//! Errors about tables, indexes, expiry and tags.
 
 use super::{Error, ErrorCode};
 use crate::limits::{GLOBAL_INDEXES_MAX, TAGS_MAX};
 use crate::table::Throughput;
 
-/// A data operation names a table that is not there.
+/// A data operation addresses a table that does not exist.
 pub fn resource_not_found() -> Error {
     Error::new(ErrorCode::ResourceNotFound, "Requested resource not found")
 }
 
-/// A table operation names a table that is not there.
+/// A table operation addresses a table that does not exist.
 pub fn table_not_found(name: &str) -> Error {
     Error::new(ErrorCode::ResourceNotFound, format!("Requested resource not found: Table: {name} not found"))
 }
 
-/// The description of backups is wanted of a table that is not there.
+/// DescribeContinuousBackups addresses a table that does not exist.
 pub fn no_table_with_backups(name: &str) -> Error {
     Error::new(ErrorCode::TableNotFound, format!("Table not found: {name}"))
 }
 
-/// A table of that name is there.
+/// A table with this name already exists.
 pub fn already_exists(name: &str) -> Error {
     Error::new(ErrorCode::ResourceInUse, format!("Table already exists: {name}"))
 }
 
-/// The table may not be deleted.
+/// The table is protected against deletion.
 pub fn deletion_protected() -> Error {
     Error::validation(
         "Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.",
     )
 }
 
-/// Throughput is given for an on-demand table.
+/// An on-demand table gets provisioned throughput.
 pub fn throughput_of_on_demand_table() -> Error {
     Error::validation(
         "One or more parameter values were invalid: Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when \
@@ -54,12 +54,12 @@ pub fn index_without_throughput(index: &str) -> Error {
     ))
 }
 
-/// The throughput asked for is the table's already.
+/// The requested throughput of the table equals the current one.
 pub fn table_throughput_unchanged(units: Throughput) -> Error {
     throughput_unchanged("the table", "the table", units)
 }
 
-/// The throughput asked for is the index's already.
+/// The requested throughput of the index equals the current one.
 pub fn index_throughput_unchanged(index: &str, units: Throughput) -> Error {
     throughput_unchanged(&format!("the index {index}"), "the index", units)
 }
@@ -74,12 +74,12 @@ fn throughput_unchanged(which: &str, what: &str, units: Throughput) -> Error {
     ))
 }
 
-/// A new index has the name of one that is there.
+/// An index with this name already exists.
 pub fn index_already_exists(index: &str) -> Error {
     Error::validation(format!("One or more parameter values were invalid: Index already exists: {index}"))
 }
 
-/// Another throughput is asked for of an index that is not there.
+/// An update of throughput addresses an index that does not exist.
 pub fn no_index_to_update() -> Error {
     Error::validation(
         "This operation cannot be performed with given input values. Please contact DynamoDB service team for more info: \
@@ -87,7 +87,7 @@ pub fn no_index_to_update() -> Error {
     )
 }
 
-/// A second index is to be made or removed before the first is done.
+/// Another index of the table is still being created or deleted.
 pub fn one_online_index() -> Error {
     Error::new(
         ErrorCode::LimitExceeded,
@@ -95,7 +95,7 @@ pub fn one_online_index() -> Error {
     )
 }
 
-/// A table would have too many global indexes.
+/// The table would have too many global secondary indexes.
 pub fn too_many_global_indexes() -> Error {
     Error::validation(format!(
         "One or more parameter values were invalid: GlobalSecondaryIndex count exceeds the per-table limit of \
@@ -103,56 +103,56 @@ pub fn too_many_global_indexes() -> Error {
     ))
 }
 
-/// A new index has a key attribute whose type nobody stated.
+/// A key attribute of a new index has no definition.
 pub fn index_key_undefined() -> Error {
     Error::validation("Invalid KeySchema: Some index key attribute have no definition")
 }
 
-/// A definition gives an attribute another type than it has.
+/// A definition gives an attribute another type than it already has.
 pub fn attribute_redefined(name: &str) -> Error {
     Error::validation(format!(
         "One or more parameter values were invalid: Attribute {name} is already defined with a different type"
     ))
 }
 
-/// A stream is to begin while one is on.
+/// The table already has an enabled stream.
 pub fn stream_already_enabled(table: &str) -> Error {
     Error::validation(format!("Table already has an enabled stream: TableName: {table}"))
 }
 
-/// A stream is to end while none is on.
+/// The table has no enabled stream to disable.
 pub fn stream_already_disabled(table: &str) -> Error {
     Error::validation(format!("Table has no enabled stream to disable: TableName: {table}"))
 }
 
-/// Expiry is to be switched on while it is.
+/// Expiry is already enabled.
 pub fn expiry_already_enabled() -> Error {
     Error::validation("TimeToLive is already enabled")
 }
 
-/// Expiry is to be switched off while it is.
+/// Expiry is already disabled.
 pub fn expiry_already_disabled() -> Error {
     Error::validation("TimeToLive is already disabled")
 }
 
-/// Expiry goes by another attribute than the request's.
+/// Expiry is enabled on another attribute than the one in the request.
 pub fn expiry_of_other_attribute(attribute: &str) -> Error {
     Error::validation(format!(
         "TimeToLive is active on a different AttributeName: current AttributeName is {attribute}"
     ))
 }
 
-/// Tags are about something that is no table.
+/// The ARN of a tag operation is not that of a table.
 pub fn invalid_resource_arn(arn: &str) -> Error {
     Error::validation(format!("Invalid TableArn: Invalid ResourceArn provided as input {arn}"))
 }
 
-/// Tags are for a table that is not there. The missing letter is the service's.
+/// The ARN to tag does not name an existing table. The missing letter in the message is DynamoDB's.
 pub fn no_resource_to_tag(arn: &str) -> Error {
     Error::new(ErrorCode::ResourceNotFound, format!("Requested resource not found: ResourcArn: {arn} not found"))
 }
 
-/// The tags of a table that is not there are wanted.
+/// The ARN whose tags are listed does not name an existing table.
 pub fn no_tags_to_list(account: &str, arn: &str) -> Error {
     Error::new(
         ErrorCode::AccessDenied,
@@ -162,17 +162,17 @@ pub fn no_tags_to_list(account: &str, arn: &str) -> Error {
     )
 }
 
-/// A table would have too many tags.
+/// The table would have too many tags.
 pub fn too_many_tags() -> Error {
     Error::validation(format!("One or more parameter values were invalid: Too many tags: tag limit is {TAGS_MAX}"))
 }
 
-/// A record of the catalog cannot be read.
+/// A catalog record does not decode.
 pub fn catalog_is_corrupt(what: &str) -> Error {
     Error::internal(format!("the catalog cannot be read ({what}): restore the data directory from a backup"))
 }
 
-/// A record of the catalog is of a form that this program does not know.
+/// A newer version of Keyform wrote the catalog record in an unknown format.
 pub fn catalog_is_newer() -> Error {
     Error::internal("a newer program wrote the catalog: use that one, or restore the data directory from a backup")
 }

@@ -1,8 +1,8 @@
-//! Texts about transactions.
+//! Errors about transactions.
 
 use super::{CancellationCause, CancellationReason, Detail, Error, ErrorCode};
 
-/// The transaction did nothing, for these reasons.
+/// The transaction was cancelled and changed nothing.
 pub fn cancelled(reasons: Vec<CancellationReason>) -> Error {
     let codes: Vec<&str> =
         reasons.iter().map(|reason| reason.cause.as_ref().map_or("None", |cause| cause.code)).collect();
@@ -11,12 +11,12 @@ pub fn cancelled(reasons: Vec<CancellationReason>) -> Error {
     Error::with_detail(ErrorCode::TransactionCanceled, message, Detail::Cancellation(reasons))
 }
 
-/// A single write met an item of a transaction that is under way.
+/// A single write addresses an item of a transaction that is decided but not yet durable (ADR 0003).
 pub fn conflict() -> Error {
     Error::new(ErrorCode::TransactionConflict, "Transaction is ongoing for the item")
 }
 
-/// Why one action failed, told as the reason of a cancellation.
+/// Converts the error of one action to a cancellation reason.
 pub fn reason(error: &Error) -> CancellationReason {
     let code = match error.code() {
         ErrorCode::ConditionalCheckFailed => "ConditionalCheckFailed",
@@ -32,12 +32,12 @@ pub fn reason(error: &Error) -> CancellationReason {
     CancellationReason { cause: Some(CancellationCause { code, message: error.message().to_owned() }), item }
 }
 
-/// A transaction names an item twice.
+/// The transaction addresses the same item twice.
 pub fn duplicate_items() -> Error {
     Error::validation("Transaction request cannot include multiple operations on one item")
 }
 
-/// The token was used for another transaction.
+/// The idempotency token was used with another request.
 pub fn token_mismatch() -> Error {
     Error::new(
         ErrorCode::IdempotentParameterMismatch,
@@ -46,12 +46,12 @@ pub fn token_mismatch() -> Error {
     )
 }
 
-/// The transaction with the token is still under way.
+/// A transaction with the same idempotency token is in progress.
 pub fn in_progress() -> Error {
     Error::new(ErrorCode::TransactionInProgress, "The transaction with the given request token is already in progress.")
 }
 
-/// All items of a transaction together are larger than 4 MB.
+/// The items of the transaction exceed 4 MB in total.
 pub fn too_large() -> Error {
     Error::validation(
         "Collection size of items exceeded, which can also be caused by the aggregate size of the items in the transaction \

@@ -1,30 +1,32 @@
-//! The trees that expressions become: names are substituted and values encoded, so nothing needs the text any more.
+//! Expression trees. Names are substituted and values encoded, so evaluation does not need the
+//! text or the placeholders.
 
 use crate::value::{AttributeType, Value};
 
-/// Where a value stands in an item: an attribute, and steps into it. Never empty; the first element is an attribute.
+/// Path to a value in an item: a top-level attribute and steps into it. Never empty; the first
+/// element is an attribute.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Path {
-    /// The steps.
+    /// Steps, from the item inwards.
     pub elements: Vec<PathElement>,
 }
 
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PathElement {
-    /// Into the attribute or map entry of that name.
+    /// The attribute or map entry with this name.
     Attribute(String),
-    /// Into the list element at that place.
+    /// The list element at this index, starting at zero.
     Index(usize),
 }
 
 impl Path {
-    /// The path of a top-level attribute.
+    /// Returns the path of a top-level attribute.
     pub fn attribute(name: impl Into<String>) -> Self {
         Self { elements: vec![PathElement::Attribute(name.into())] }
     }
 
-    /// The top-level attribute that the path starts in.
+    /// Returns the top-level attribute in which the path starts.
     pub fn root(&self) -> &str {
         match self.elements.first() {
             Some(PathElement::Attribute(name)) => name,
@@ -32,7 +34,7 @@ impl Path {
         }
     }
 
-    /// The attribute's name, if the path has no further step.
+    /// Returns the attribute name if the path is a top-level attribute.
     pub fn as_attribute(&self) -> Option<&str> {
         match self.elements.as_slice() {
             [PathElement::Attribute(name)] => Some(name),
@@ -41,18 +43,18 @@ impl Path {
     }
 }
 
-/// Something a condition compares.
+/// Operand of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operand {
-    /// What stands at a path.
+    /// The value at a path.
     Path(Path),
     /// A constant.
     Value(Value),
-    /// The size of what stands at a path.
+    /// The size of the value at a path.
     Size(Path),
 }
 
-/// A comparison.
+/// Comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparator {
     /// `=`
@@ -70,7 +72,7 @@ pub enum Comparator {
 }
 
 impl Comparator {
-    /// The operator as it is written.
+    /// Returns the operator's notation in expressions.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Equal => "=",
@@ -82,7 +84,7 @@ impl Comparator {
         }
     }
 
-    /// The comparison that says the same with its sides swapped.
+    /// Returns the equivalent operator for swapped operands.
     pub fn swapped(self) -> Self {
         match self {
             Self::Equal | Self::NotEqual => self,
@@ -94,131 +96,131 @@ impl Comparator {
     }
 }
 
-/// A condition or filter.
+/// A condition or filter expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// All hold.
+    /// Holds if all parts hold.
     And(Vec<Condition>),
-    /// At least one holds.
+    /// Holds if at least one part holds.
     Or(Vec<Condition>),
-    /// It does not hold.
+    /// Holds if the part does not hold.
     Not(Box<Condition>),
-    /// Two operands compare so.
+    /// Compares two operands.
     Compare {
-        /// Left side.
+        /// Left operand.
         left: Operand,
-        /// How they are compared.
+        /// Comparison operator.
         comparator: Comparator,
-        /// Right side.
+        /// Right operand.
         right: Operand,
     },
-    /// The operand is from `low` to `high`, both included.
+    /// Holds if the operand is between `low` and `high`, inclusive.
     Between {
-        /// What is tested.
+        /// Tested operand.
         operand: Operand,
-        /// The lower end.
+        /// Lower bound.
         low: Operand,
-        /// The upper end.
+        /// Upper bound.
         high: Operand,
     },
-    /// The operand equals one of the others.
+    /// Holds if the operand equals one of the candidates.
     In {
-        /// What is tested.
+        /// Tested operand.
         operand: Operand,
-        /// What it may equal.
+        /// Accepted values.
         candidates: Vec<Operand>,
     },
-    /// There is something at the path.
+    /// Holds if the path leads to a value.
     AttributeExists(Path),
-    /// There is nothing at the path.
+    /// Holds if the path does not lead to a value.
     AttributeNotExists(Path),
-    /// What stands at the path is of that type.
+    /// Holds if the value at the path has this type.
     AttributeType(Path, AttributeType),
-    /// The first starts with the second.
+    /// Holds if the first operand starts with the second.
     BeginsWith(Operand, Operand),
-    /// The first (string, set or list) contains the second.
+    /// Holds if the first operand (string, binary, set or list) contains the second.
     Contains(Operand, Operand),
 }
 
-/// A key condition: predicates over key attributes, all of which must hold. Which attribute is partition and which is sort key
-/// is known only when a table is at hand.
+/// A key condition: predicates over key attributes that must all hold. The tree does not distinguish partition from
+/// sort key; that needs the table's schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyCondition {
-    /// The predicates in the order in which they were written.
+    /// Predicates in the order of the text.
     pub predicates: Vec<KeyPredicate>,
 }
 
 /// A test of one key attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPredicate {
-    /// The attribute.
+    /// Name of the key attribute.
     pub attribute: String,
-    /// The test.
+    /// Test that the attribute must pass.
     pub test: KeyTest,
 }
 
-/// How a key attribute is tested.
+/// Test of a key attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyTest {
-    /// A comparison; never [`Comparator::NotEqual`].
+    /// Comparison with a value; never [`Comparator::NotEqual`].
     Compare(Comparator, Value),
-    /// From the first to the second, both included.
+    /// Between the two values, inclusive.
     Between(Value, Value),
-    /// Starts with it.
+    /// Starts with the value.
     BeginsWith(Value),
 }
 
-/// Which attributes an answer carries.
+/// Attributes that a read returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Projection {
-    /// Paths, none overlapping another.
+    /// Paths to return; no two of them overlap.
     pub paths: Vec<Path>,
 }
 
-/// What an update does to an item. All right sides see the item as it was before.
+/// Changes to an item. All right-hand sides are evaluated against the item before the update.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Update {
-    /// `SET`
+    /// Assignments of the `SET` section.
     pub set: Vec<SetAction>,
-    /// `REMOVE`
+    /// Paths of the `REMOVE` section.
     pub remove: Vec<Path>,
-    /// `ADD` to a number or a set.
+    /// `ADD` section: numbers to add, and sets to merge.
     pub add: Vec<(Path, Value)>,
-    /// `DELETE` from a set.
+    /// `DELETE` section: set elements to remove.
     pub delete: Vec<(Path, Value)>,
-    /// Whether it was stated as AttributeUpdates, whose values of the wrong type have a text of their own.
+    /// Set for updates from the legacy AttributeUpdates parameter, which has its own message for type errors.
     pub legacy: bool,
 }
 
-/// One assignment of `SET`.
+/// One assignment of the `SET` section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetAction {
-    /// Where.
+    /// Target of the assignment.
     pub path: Path,
-    /// What.
+    /// Right-hand side.
     pub value: SetValue,
 }
 
-/// The right side of an assignment.
+/// Right-hand side of an assignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SetValue {
-    /// One operand.
+    /// A single operand.
     Operand(UpdateOperand),
-    /// A sum.
+    /// The sum of two numbers.
     Plus(UpdateOperand, UpdateOperand),
-    /// A difference.
+    /// The difference of two numbers.
     Minus(UpdateOperand, UpdateOperand),
 }
 
-/// Something an assignment is made of.
+/// Operand of an assignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UpdateOperand {
-    /// What stands at a path.
+    /// The value at a path, which must exist.
     Path(Path),
     /// A constant.
     Value(Value),
-    /// What stands at the path, or else the operand.
+    /// The value at the path, or the operand if the path does not exist.
     IfNotExists(Path, Box<UpdateOperand>),
-    /// Two lists in a row.
+    /// Concatenation of two lists.
     ListAppend(Box<UpdateOperand>, Box<UpdateOperand>),
 }

@@ -1,7 +1,8 @@
-//! Decides conditions over encoded items, without allocating.
+//! Evaluates conditions over encoded items without allocating. Filters run for every item that a Query reads, so they
+//! never build a tree (ADR 0002).
 //!
-//! Nothing is in error here: a path that leads nowhere, or values that cannot be compared, make a comparison false. Only `<>`
-//! and `attribute_not_exists` hold for what is not there.
+//! Evaluation never fails. A comparison is false if a path does not exist or if the values are not comparable. Only
+//! `<>` and `attribute_not_exists` hold for a missing value.
 
 use std::cmp::Ordering;
 
@@ -9,7 +10,7 @@ use super::ast::{Comparator, Condition, Operand, Path, PathElement};
 use crate::value::{Item, Number, ValueRef};
 
 impl Condition {
-    /// Whether the condition holds for the item; `None` is an item that does not exist.
+    /// Returns whether the condition holds for the item; `None` stands for an item that does not exist.
     pub fn holds(&self, item: Option<&Item>) -> bool {
         match self {
             Self::And(parts) => parts.iter().all(|part| part.holds(item)),
@@ -45,7 +46,7 @@ impl Operand {
 }
 
 impl Path {
-    /// What stands at the path in the item.
+    /// Returns the value at the path in the item.
     pub fn resolve<'a>(&self, item: &'a Item) -> Option<ValueRef<'a>> {
         let mut value = ValueRef::M(item.as_map());
         for element in &self.elements {
@@ -64,7 +65,7 @@ impl Path {
 }
 
 impl Comparator {
-    /// Whether two values compare so; `None` is a value that is not there.
+    /// Returns whether the comparison holds; `None` stands for a missing value.
     fn holds(self, left: Option<ValueRef<'_>>, right: Option<ValueRef<'_>>) -> bool {
         let (Some(left), Some(right)) = (left, right) else { return self == Self::NotEqual };
         match self {
@@ -78,8 +79,8 @@ impl Comparator {
     }
 }
 
-/// What `size` says of a value: UTF-16 code units of a string, bytes of a binary, elements of all else; nothing for numbers,
-/// booleans and NULL.
+/// Returns the result of the `size` function: UTF-16 code units of a string, bytes of a binary, elements of a set,
+/// list or map; `None` for numbers, booleans and NULL.
 pub(crate) fn size_of(value: ValueRef<'_>) -> Option<Number> {
     let size = match value {
         ValueRef::S(text) => text.encode_utf16().count(),

@@ -1,41 +1,40 @@
-//! Cuts the text of an expression into tokens. Every text has tokens: what is no part of the language becomes a token that no
-//! grammar accepts, so that the parser reports it where it stands.
+//! Splits the text of an expression into tokens. The lexer never fails: a character outside the language becomes a
+//! [`TokenKind::Unknown`] token, which no grammar accepts, so that the parser reports it at its position.
 
 use super::ast::Comparator;
 
-/// A token with its place in the text.
+/// A token with its position in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token<'t> {
     pub(crate) kind: TokenKind,
     pub(crate) text: &'t str,
-    /// Where the token starts, in bytes.
+    /// Byte offset of the first character.
     pub(crate) start: usize,
 }
 
 impl Token<'_> {
-    /// Where the token ends, in bytes.
+    /// Returns the byte offset after the last character.
     pub(crate) fn end(&self) -> usize {
         self.start + self.text.len()
     }
 
-    /// Whether the token is that keyword, in any case.
+    /// Returns whether the token is this keyword, ignoring case.
     pub(crate) fn is_keyword(&self, keyword: &str) -> bool {
         self.kind == TokenKind::Keyword && self.text.eq_ignore_ascii_case(keyword)
     }
 }
 
-/// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// A function or attribute name.
     Word,
-    /// A word that the grammar keeps for itself.
+    /// A reserved word of the grammar.
     Keyword,
     /// `#name`
     Name,
     /// `:value`
     Value,
-    /// Digits.
+    /// Decimal digits.
     Number,
     Comparator(Comparator),
     Open,
@@ -46,11 +45,11 @@ pub(crate) enum TokenKind {
     Dot,
     Plus,
     Minus,
-    /// A character that no expression contains.
+    /// A character that is not part of the language.
     Unknown,
 }
 
-/// All tokens of a text; a word among `keywords`, in any case, becomes a keyword.
+/// Splits a text into tokens. A word that matches one of `keywords`, ignoring case, becomes a keyword.
 pub(crate) fn tokens<'t>(text: &'t str, keywords: &[&str]) -> Vec<Token<'t>> {
     let mut tokens = Vec::with_capacity(text.len() / 4 + 1);
     let mut start = 0;

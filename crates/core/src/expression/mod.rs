@@ -1,9 +1,9 @@
-//! Expressions: text in, trees out, evaluated over items.
+//! DynamoDB expressions: parsed from text into trees, evaluated over items.
 //!
-//! 1. [`substitution`] holds what `#name` and `:value` stand for and notices which were used.
-//! 2. `lexer` cuts the text into tokens, `parser` makes the trees of [`ast`] out of them.
-//! 3. [`evaluate`] decides a [`Condition`], [`update`] applies an [`Update`], [`project`] applies a [`Projection`].
-//! 4. [`mod@print`] turns the trees into text again.
+//! 1. [`substitution`] holds the values of the `#name` and `:value` placeholders and tracks which of them are used.
+//! 2. `lexer` splits the text into tokens, `parser` builds the trees of [`ast`] from them.
+//! 3. [`evaluate`] evaluates a [`Condition`], [`update`] applies an [`Update`], [`project`] applies a [`Projection`].
+//! 4. [`mod@print`] formats the trees as text again.
 
 pub mod ast;
 pub mod evaluate;

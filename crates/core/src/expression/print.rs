@@ -1,4 +1,5 @@
-//! Prints the trees of expressions, with placeholders for all names and values. Reading the text again gives the same tree.
+//! Formats expression trees as text, with placeholders for all names and values. Parsing the
+//! text yields the same tree.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +8,8 @@ use super::ast::{
 };
 use crate::value::{AttributeValue, Value};
 
-/// Expressions of one request in text form, with what their placeholders stand for. All expressions of a request are printed
-/// by the same printer, so that their placeholders do not clash.
+/// Formats the expressions of one request and collects their placeholders. All expressions of a request must use the
+/// same printer, so that their placeholders do not clash.
 ///
 /// ```
 /// use keyform_core::expression::{Condition, Path, Printer};
@@ -26,17 +27,17 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// What the `#` placeholders stand for.
+    /// Returns the attribute names of the `#` placeholders.
     pub fn names(&self) -> &BTreeMap<String, String> {
         &self.names
     }
 
-    /// What the `:` placeholders stand for.
+    /// Returns the values of the `:` placeholders.
     pub fn values(&self) -> &BTreeMap<String, AttributeValue> {
         &self.values
     }
 
-    /// A condition or filter.
+    /// Formats a condition or filter.
     pub fn condition(&mut self, condition: &Condition) -> String {
         match condition {
             Condition::And(parts) => {
@@ -93,7 +94,7 @@ impl Printer {
         }
     }
 
-    /// A key condition.
+    /// Formats a key condition.
     pub fn key_condition(&mut self, condition: &KeyCondition) -> String {
         let predicates: Vec<String> = condition
             .predicates
@@ -114,13 +115,13 @@ impl Printer {
         predicates.join(" AND ")
     }
 
-    /// A projection.
+    /// Formats a projection.
     pub fn projection(&mut self, projection: &Projection) -> String {
         let paths: Vec<String> = projection.paths.iter().map(|path| self.path(path)).collect();
         paths.join(", ")
     }
 
-    /// An update.
+    /// Formats an update.
     pub fn update(&mut self, update: &Update) -> String {
         let set: Vec<String> = update
             .set

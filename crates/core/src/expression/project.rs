@@ -1,4 +1,5 @@
-//! Applies projections to items: what stands at the paths, nested as in the item, list elements moved together.
+//! Applies projections to items: keeps the values at the paths, nested as in the item. The kept elements of a list
+//! move up.
 //!
 //! ```text
 //! item  {a: {b: 1, c: 2}, l: [3, 4, 5]}    paths  a.c, l[2], l[0], x.y    gives  {a: {c: 2}, l: [3, 5]}
@@ -10,11 +11,11 @@ use super::ast::{Path, PathElement, Projection};
 use crate::value::encoding::{tag, write_chunk, write_nested};
 use crate::value::{AttributeType, Item, ListRef, MapRef, ValueRef};
 
-/// How many names are compared one by one.
+/// Number of names up to which linear search is used.
 const FEW_NAMES: usize = 32;
 
 impl Projection {
-    /// The item with only what stands at the paths.
+    /// Returns the item reduced to the values at the paths.
     pub fn apply(&self, item: &Item) -> Item {
         if self.paths.iter().all(|path| path.as_attribute().is_some()) {
             return self.apply_to_attributes(item);
@@ -26,7 +27,7 @@ impl Projection {
         })
     }
 
-    /// Few names are looked through for each attribute; many are sorted first.
+    /// Searches a few names linearly and more than [`FEW_NAMES`] through a set.
     fn apply_to_attributes(&self, item: &Item) -> Item {
         if self.paths.len() <= FEW_NAMES {
             return item.filtered(|name| self.paths.iter().any(|path| path.root() == name));
@@ -36,7 +37,7 @@ impl Projection {
     }
 }
 
-/// Appends the entries of a map that sorted paths lead to or through; tells whether there is any.
+/// Appends the map entries that the sorted paths lead to or through. Returns whether any was appended.
 fn write_entries(out: &mut Vec<u8>, map: MapRef<'_>, paths: &[&[PathElement]]) -> bool {
     let before = out.len();
     for group in groups(paths) {
@@ -51,7 +52,7 @@ fn write_entries(out: &mut Vec<u8>, map: MapRef<'_>, paths: &[&[PathElement]]) -
     out.len() > before
 }
 
-/// Appends the values of a list that sorted paths lead to or through; tells whether there is any.
+/// Appends the list elements that the sorted paths lead to or through. Returns whether any was appended.
 fn write_values(out: &mut Vec<u8>, list: ListRef<'_>, paths: &[&[PathElement]]) -> bool {
     let before = out.len();
     for group in groups(paths) {
@@ -62,8 +63,8 @@ fn write_values(out: &mut Vec<u8>, list: ListRef<'_>, paths: &[&[PathElement]]) 
     out.len() > before
 }
 
-/// Appends the part of an encoded value that paths lead to after their first step. Appends nothing, and says so, if none leads
-/// anywhere.
+/// Appends the part of an encoded value that the paths lead to after their first step. Appends nothing and returns
+/// false if no path leads to a value.
 fn write_part(out: &mut Vec<u8>, value: &[u8], group: &[&[PathElement]]) -> bool {
     if group.iter().any(|path| path.len() == 1) {
         out.extend_from_slice(value);
@@ -89,7 +90,7 @@ fn write_part(out: &mut Vec<u8>, value: &[u8], group: &[&[PathElement]]) -> bool
     found
 }
 
-/// Sorted paths, cut where their first step changes.
+/// Splits sorted paths into groups with the same first step.
 fn groups<'a, 'p>(paths: &'a [&'p [PathElement]]) -> impl Iterator<Item = &'a [&'p [PathElement]]> {
     paths.chunk_by(|one, two| one.first() == two.first()).filter(|group| !group[0].is_empty())
 }

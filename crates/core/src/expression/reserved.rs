@@ -1,12 +1,12 @@
-//! The words that no attribute may be named by in an expression without a `#` placeholder.
+//! Reserved words. An expression can use one as an attribute name only through a `#` placeholder.
 
-/// Whether the word is reserved, in any case.
+/// Returns whether the word is reserved, ignoring case.
 pub fn is_reserved(word: &str) -> bool {
     let upper = || word.bytes().map(|byte| byte.to_ascii_uppercase());
     RESERVED_WORDS.binary_search_by(|candidate| candidate.bytes().cmp(upper())).is_ok()
 }
 
-/// The service's list, in order. `FLATTERN` and `INNTER` are spelled so in its documentation.
+/// DynamoDB's list, sorted for binary search. The spellings `FLATTERN` and `INNTER` are those of its documentation.
 #[rustfmt::skip]
 pub(crate) const RESERVED_WORDS: [&str; 573] = [
     "ABORT", "ABSOLUTE", "ACTION", "ADD", "AFTER", "AGENT", "AGGREGATE", "ALL", "ALLOCATE", "ALTER", "ANALYZE", "AND",

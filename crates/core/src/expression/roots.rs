@@ -1,14 +1,14 @@
-//! Which paths, and so which top-level attributes, an expression is about.
+//! Collects the paths and top-level attributes that an expression uses.
 
 use super::ast::{Condition, Operand, Path, SetValue, Update, UpdateOperand};
 
 impl Condition {
-    /// The top-level attributes that the condition names, in the order in which they are written, repeated as they are.
+    /// Returns the top-level attributes used by the condition, in text order and with duplicates.
     pub fn roots(&self) -> Vec<&str> {
         self.paths().into_iter().map(Path::root).collect()
     }
 
-    /// The paths that the condition names, in the order in which they are written, repeated as they are.
+    /// Returns the paths used by the condition, in text order and with duplicates.
     pub fn paths(&self) -> Vec<&Path> {
         let mut paths = Vec::new();
         self.collect_paths(&mut paths);
@@ -47,7 +47,7 @@ impl Operand {
 }
 
 impl Update {
-    /// The paths that the update names: those it writes or removes, and those it reads.
+    /// Returns all paths of the update: those it writes or removes, then those it reads.
     pub fn paths(&self) -> Vec<&Path> {
         let mut paths: Vec<&Path> = self.touched_paths().collect();
         for action in &self.set {

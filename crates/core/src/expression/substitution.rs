@@ -1,4 +1,4 @@
-//! What the placeholders `#name` and `:value` of a request's expressions stand for, and which of them were used.
+//! Placeholders (`#name` and `:value`) of a request's expressions, with a record of which ones are used.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ const NAMES: &str = "ExpressionAttributeNames";
 const VALUES: &str = "ExpressionAttributeValues";
 const PLACEHOLDER_BYTES_MAX: usize = 255;
 
-/// The placeholders of one request. All expressions of the request are parsed with the same one; [`Self::finish`] then tells
-/// whether any placeholder was used by none of them.
+/// Placeholders of one request. All expressions of the request must be parsed with the same instance;
+/// [`Self::finish`] then rejects the request if any placeholder is unused.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -35,10 +35,11 @@ struct Substitution<T> {
 }
 
 impl Substitutions {
-    /// Checks the two maps of a request.
+    /// Creates the placeholders from the two maps of a request.
     ///
     /// # Errors
-    /// When a map is there but empty, a key is no placeholder, or a name is empty or too long.
+    /// Returns an error if a map is present but empty, a key is not a valid placeholder, or a
+    /// name is empty or too long.
     pub fn new(
         names: Option<BTreeMap<String, String>>,
         values: Option<BTreeMap<String, AttributeValue>>,
@@ -58,24 +59,24 @@ impl Substitutions {
         })
     }
 
-    /// What `#name` stands for; it counts as used from now on.
+    /// Returns the attribute name of a `#name` placeholder and marks it as used.
     pub(crate) fn name(&mut self, placeholder: &str) -> Option<&str> {
         let entry = self.names.get_mut(placeholder)?;
         entry.used = true;
         Some(&entry.target)
     }
 
-    /// What `:value` stands for; it counts as used from now on.
+    /// Returns the value of a `:value` placeholder and marks it as used.
     pub(crate) fn value(&mut self, placeholder: &str) -> Option<&Value> {
         let entry = self.values.get_mut(placeholder)?;
         entry.used = true;
         Some(&entry.target)
     }
 
-    /// Ends the parsing of a request.
+    /// Checks that every placeholder was used, after all expressions are parsed.
     ///
     /// # Errors
-    /// When a placeholder was used by no expression.
+    /// Returns an error if no expression used a placeholder.
     pub fn finish(self) -> Result<(), Error> {
         check_all_used(NAMES, &self.names)?;
         check_all_used(VALUES, &self.values)

@@ -1,8 +1,8 @@
 //! Applies updates to items.
 //!
-//! All right sides are computed from the item as it was; then what they gave is written, and then what is to go is removed.
-//! Targets never overlap, so the order matters only inside a list: writes past its end append in order of their index, and
-//! removals count indexes as they were before.
+//! All right-hand sides are evaluated against the original item. Then the results are written, and last the removals
+//! are applied. Targets never overlap, so the order matters only inside a list: writes past its end append in order
+//! of their index, and removals use the original indexes.
 //!
 //! ```text
 //! l = [a, b, c]    SET l[9] = :x, l[7] = :y REMOVE l[1]    l = [a, c, y, x]
@@ -16,38 +16,39 @@ use crate::limits::NESTING_DEPTH_MAX;
 use crate::value::size::levels;
 use crate::value::{AttributeValue, Attributes, Item, Number, Value, name};
 
-/// The item after the update.
+/// Returns the item after the update.
 ///
 /// # Errors
-/// When a target has no parent, an operand is missing or of the wrong type, or a sum is out of range.
+/// Returns an error if a target has no parent, an operand is missing or of the wrong type, or a sum is out of range.
 pub fn apply(update: &Update, before: &Attributes) -> Result<Attributes, Error> {
     let changes = Changes::compute(update, before).map_err(|error| in_its_words(update, error))?;
     changes.apply(before.clone())
 }
 
-/// The item that the update makes where there was none; `key` is all it has before. Removals do nothing, wherever they lead.
+/// Returns the item that the update creates if none exists; the new item starts as `key`. Removals have no effect,
+/// even if their path does not exist.
 ///
 /// # Errors
-/// As [`apply`].
+/// See [`apply`].
 pub fn create(update: &Update, key: &Attributes) -> Result<Attributes, Error> {
     let mut changes = Changes::compute(update, key).map_err(|error| in_its_words(update, error))?;
     changes.removals.clear();
     changes.apply(key.clone())
 }
 
-/// AttributeUpdates are no expression, and say so.
+/// Replaces the message of a type error if the update comes from AttributeUpdates.
 fn in_its_words(update: &Update, error: Error) -> Error {
     if update.legacy && error == texts::update_operand_type() { legacy::update_type() } else { error }
 }
 
 impl Update {
-    /// Whether the update takes something away and writes nothing: where there is no item, it makes none.
+    /// Returns whether the update only removes. Such an update does not create a missing item.
     pub fn only_removes(&self) -> bool {
         let removes = !self.remove.is_empty() || !self.delete.is_empty();
         removes && self.set.is_empty() && self.add.is_empty()
     }
 
-    /// The paths that the update writes or removes, in the order of its sections.
+    /// Returns the paths that the update writes or removes, in the order of its sections.
     pub fn touched_paths(&self) -> impl Iterator<Item = &Path> {
         let set = self.set.iter().map(|action| &action.path);
         let changed = self.add.iter().chain(&self.delete).map(|(path, _)| path);
@@ -55,12 +56,13 @@ impl Update {
     }
 }
 
-/// What stands at the paths that the update touches: of the old item for UPDATED_OLD, of the new one for UPDATED_NEW.
+/// Returns the values at the paths that the update changes, from the old item for UPDATED_OLD and from the new one
+/// for UPDATED_NEW.
 pub fn updated_attributes(update: &Update, item: &Item) -> Item {
     Projection { paths: update.touched_paths().cloned().collect() }.apply(item)
 }
 
-/// What an update does, with all right sides computed.
+/// An update with all right-hand sides evaluated.
 struct Changes<'u> {
     writes: Vec<(&'u Path, AttributeValue)>,
     removals: Vec<&'u Path>,
@@ -94,15 +96,15 @@ impl<'u> Changes<'u> {
         Ok(item)
     }
 
-    /// What was not there before stays when a write puts something in its place: `SET l[9] = :x REMOVE l[2]` of a list of two
-    /// has three elements.
+    /// Drops removals of values that did not exist before, so that they do not remove what a write of the same update
+    /// appended: `SET l[9] = :x REMOVE l[2]` on a list of two elements yields three.
     fn keep_removals_of_what_is_there(&mut self, before: &Attributes) -> Result<(), Error> {
         self.removals.iter().try_for_each(|path| check_parent(before, path))?;
         self.removals.retain(|path| find(before, path).is_some());
         Ok(())
     }
 
-    /// A set of which nothing is left goes away with its attribute.
+    /// Removes elements from a set. A set that becomes empty is removed with its attribute.
     fn delete(&mut self, path: &'u Path, value: &Value, before: &Attributes) -> Result<(), Error> {
         let Some(existing) = find(before, path) else {
             return check_parent(before, path);
@@ -171,7 +173,7 @@ fn added(existing: Option<&AttributeValue>, value: &Value) -> Result<AttributeVa
     }
 }
 
-/// What is left of a set; `None` if nothing is.
+/// Returns the remaining set, or `None` if it is empty.
 fn difference(existing: &AttributeValue, less: AttributeValue) -> Result<Option<AttributeValue>, Error> {
     match (existing, less) {
         (AttributeValue::Ss(old), AttributeValue::Ss(less)) => Ok(rest(old, &less).map(AttributeValue::Ss)),
@@ -185,7 +187,7 @@ fn rest<T: Ord + Clone>(old: &BTreeSet<T>, less: &BTreeSet<T>) -> Option<BTreeSe
     Some(old - less).filter(|rest| !rest.is_empty())
 }
 
-/// What stands at a path of an item in tree form.
+/// Returns the value at a path of an item in tree form.
 fn find<'a>(item: &'a Attributes, path: &Path) -> Option<&'a AttributeValue> {
     let (first, steps) = path.elements.split_first()?;
     let PathElement::Attribute(name) = first else { return None };
@@ -196,7 +198,7 @@ fn find<'a>(item: &'a Attributes, path: &Path) -> Option<&'a AttributeValue> {
     })
 }
 
-/// The map or list that a path's last step leads into.
+/// The map or list that contains the target of a path, with the last step.
 enum Parent<'a> {
     Map(&'a mut Attributes, &'a str),
     List(&'a mut Vec<AttributeValue>, usize),
@@ -248,7 +250,8 @@ fn write(item: &mut Attributes, path: &Path, value: AttributeValue) -> Result<()
     Ok(())
 }
 
-/// Only what is written is checked, so that an item with a bad name from elsewhere can still be mended.
+/// Checks only the names that are written, so that an item with an invalid name from another
+/// source can still be repaired.
 fn check_names(path: &Path, value: &AttributeValue) -> Result<(), Error> {
     for element in &path.elements {
         match element {

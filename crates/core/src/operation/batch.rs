@@ -1,4 +1,4 @@
-//! Requests about many items that may succeed in part.
+//! Batch requests. Each item succeeds or fails on its own.
 
 use std::collections::BTreeMap;
 
@@ -7,64 +7,64 @@ use crate::capacity::{ConsumedCapacity, ReturnConsumedCapacity};
 use crate::expression::Projection;
 use crate::value::{Attributes, Item};
 
-/// Reads up to a hundred items of several tables.
+/// Reads up to 100 items from one or more tables.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchGetItem {
-    /// What to read of each table, in the order of the request.
+    /// Reads per table, in request order.
     pub tables: Vec<(String, BatchGetRequest)>,
-    /// How much of the consumption is wanted.
+    /// Level of detail of the reported capacity.
     pub return_capacity: ReturnConsumedCapacity,
 }
 
-/// The keys to read of one table.
+/// Keys to read from one table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchGetRequest {
-    /// The keys.
+    /// Primary keys of the items.
     pub keys: Vec<Attributes>,
-    /// Which attributes are wanted.
+    /// Attributes to return; all without a projection.
     pub projection: Option<Projection>,
-    /// Whether the newest state is wanted.
+    /// Strongly consistent read.
     pub consistent: bool,
 }
 
-/// The answer of BatchGetItem.
+/// Response of BatchGetItem.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchGetItemOutput {
-    /// The items found, by table as it was addressed.
+    /// Items found, by table name or ARN as in the request.
     pub responses: BTreeMap<String, Vec<Item>>,
-    /// For each table, the places in [`BatchGetRequest::keys`] that were not read because the answer was full.
+    /// Indexes into [`BatchGetRequest::keys`] of the keys not read because the response was full, by table.
     pub unprocessed: BTreeMap<String, Vec<usize>>,
-    /// What each table consumed.
+    /// Consumed capacity of each table.
     pub capacity: Vec<ConsumedCapacity>,
 }
 
-/// Puts and deletes up to 25 items in several tables.
+/// Puts and deletes up to 25 items in one or more tables.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchWriteItem {
-    /// What to do in each table, in the order of the request.
+    /// Writes per table, in request order.
     pub tables: Vec<(String, Vec<WriteRequest>)>,
-    /// How much of the consumption is wanted.
+    /// Level of detail of the reported capacity.
     pub return_capacity: ReturnConsumedCapacity,
-    /// Whether the sizes of item collections are wanted.
+    /// Selects whether to report item collection sizes.
     pub return_metrics: ReturnItemCollectionMetrics,
 }
 
-/// One write of a batch.
+/// One write of a BatchWriteItem.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WriteRequest {
-    /// Writes the item.
+    /// Writes the item, replacing any item with the same key.
     Put(Attributes),
-    /// Removes the item with the key.
+    /// Deletes the item with this key.
     Delete(Attributes),
 }
 
-/// The answer of BatchWriteItem.
+/// Response of BatchWriteItem.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchWriteItemOutput {
-    /// What was not done and should be tried again.
+    /// Writes that were not executed and should be retried, by table.
     pub unprocessed: BTreeMap<String, Vec<WriteRequest>>,
-    /// What each table consumed.
+    /// Consumed capacity of each table.
     pub capacity: Vec<ConsumedCapacity>,
-    /// The sizes of item collections by table.
+    /// Item collection sizes, by table.
     pub metrics: BTreeMap<String, Vec<ItemCollectionMetrics>>,
 }

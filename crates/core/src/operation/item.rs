@@ -1,134 +1,135 @@
-//! Requests about one item.
+//! Requests that address one item by its key.
 
 use crate::capacity::{ConsumedCapacity, ReturnConsumedCapacity};
 use crate::expression::{Condition, Projection, Update};
 use crate::value::{Attributes, Item};
 
-/// What a write answers of the item.
+/// Item image that a write returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReturnValues {
-    /// Nothing.
+    /// No attributes.
     #[default]
     None,
     /// The whole item before the write.
     AllOld,
-    /// What an update touched, before it.
+    /// The attributes that the update changed, before the update.
     UpdatedOld,
-    /// The whole item after an update.
+    /// The whole item after the update.
     AllNew,
-    /// What an update touched, after it.
+    /// The attributes that the update changed, after the update.
     UpdatedNew,
 }
 
-/// Whether the size of the item collection is wanted.
+/// Selects whether a write reports the size of the item collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReturnItemCollectionMetrics {
-    /// No.
+    /// No size.
     #[default]
     None,
-    /// Yes, for tables with local secondary indexes.
+    /// The size, for tables with local secondary indexes.
     Size,
 }
 
-/// Writes an item, replacing the one with its key.
+/// Writes an item, replacing any item with the same key.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PutItem {
-    /// Into which table, by name or ARN.
+    /// Table name or ARN.
     pub table: String,
-    /// The item.
+    /// Item to write, with its key.
     pub item: Attributes,
-    /// Only if this holds for the item that is there.
+    /// Condition that the existing item must meet.
     pub condition: Option<Condition>,
-    /// `None` or `AllOld`.
+    /// `None` or `AllOld`; other values are rejected.
     pub return_values: ReturnValues,
-    /// Whether a failed condition carries the item that is there.
+    /// Returns the existing item if the condition fails.
     pub return_item_on_failure: bool,
-    /// How much of the consumption is wanted.
+    /// Level of detail of the reported capacity.
     pub return_capacity: ReturnConsumedCapacity,
-    /// Whether the collection's size is wanted.
+    /// Selects whether to report the item collection size.
     pub return_metrics: ReturnItemCollectionMetrics,
 }
 
-/// Removes an item.
+/// Deletes an item.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeleteItem {
-    /// From which table, by name or ARN.
+    /// Table name or ARN.
     pub table: String,
-    /// The item's key.
+    /// Primary key of the item.
     pub key: Attributes,
-    /// Only if this holds for the item that is there.
+    /// Condition that the existing item must meet.
     pub condition: Option<Condition>,
-    /// `None` or `AllOld`.
+    /// `None` or `AllOld`; other values are rejected.
     pub return_values: ReturnValues,
-    /// Whether a failed condition carries the item that is there.
+    /// Returns the existing item if the condition fails.
     pub return_item_on_failure: bool,
-    /// How much of the consumption is wanted.
+    /// Level of detail of the reported capacity.
     pub return_capacity: ReturnConsumedCapacity,
-    /// Whether the collection's size is wanted.
+    /// Selects whether to report the item collection size.
     pub return_metrics: ReturnItemCollectionMetrics,
 }
 
-/// Changes an item, or makes it.
+/// Updates an item, or creates it if it does not exist.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UpdateItem {
-    /// In which table, by name or ARN.
+    /// Table name or ARN.
     pub table: String,
-    /// The item's key.
+    /// Primary key of the item.
     pub key: Attributes,
-    /// What to change; without it only the key is made sure to exist.
+    /// Changes to apply; without them the request only ensures that the item exists.
     pub update: Option<Update>,
-    /// Only if this holds for the item that is there.
+    /// Condition that the existing item must meet.
     pub condition: Option<Condition>,
-    /// What to answer.
+    /// Item image to return.
     pub return_values: ReturnValues,
-    /// Whether a failed condition carries the item that is there.
+    /// Returns the existing item if the condition fails.
     pub return_item_on_failure: bool,
-    /// How much of the consumption is wanted.
+    /// Level of detail of the reported capacity.
     pub return_capacity: ReturnConsumedCapacity,
-    /// Whether the collection's size is wanted.
+    /// Selects whether to report the item collection size.
     pub return_metrics: ReturnItemCollectionMetrics,
 }
 
 /// Reads an item.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GetItem {
-    /// From which table, by name or ARN.
+    /// Table name or ARN.
     pub table: String,
-    /// The item's key.
+    /// Primary key of the item.
     pub key: Attributes,
-    /// Which attributes are wanted; all without it.
+    /// Attributes to return; all without a projection.
     pub projection: Option<Projection>,
-    /// Whether the newest state is wanted. Reads are always consistent here; it decides the price.
+    /// Strongly consistent read. The embedded engine always reads consistently (ADR 0003); there the flag only sets
+    /// the price.
     pub consistent: bool,
-    /// How much of the consumption is wanted.
+    /// Level of detail of the reported capacity.
     pub return_capacity: ReturnConsumedCapacity,
 }
 
-/// The size of an item collection.
+/// Size of an item collection: all items of one partition key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ItemCollectionMetrics {
-    /// The partition key that all items of the collection have.
+    /// Partition key shared by the collection.
     pub key: Attributes,
-    /// A range in gigabytes.
+    /// Lower and upper estimate in gigabytes.
     pub size_gigabytes: [f64; 2],
 }
 
-/// The answer of PutItem, UpdateItem and DeleteItem.
+/// Response of PutItem, UpdateItem and DeleteItem.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WriteItemOutput {
-    /// What the request wanted of the item.
+    /// Item image selected by [`ReturnValues`].
     pub attributes: Option<Item>,
-    /// What it consumed.
+    /// Consumed capacity, if the request asked for it.
     pub capacity: Option<ConsumedCapacity>,
-    /// The size of the item collection.
+    /// Item collection size, if the request asked for it.
     pub metrics: Option<ItemCollectionMetrics>,
 }
 
-/// The answer of GetItem.
+/// Response of GetItem.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GetItemOutput {
-    /// The item, if there is one.
+    /// The item, or `None` if no item has the key.
     pub item: Option<Item>,
-    /// What it consumed.
+    /// Consumed capacity, if the request asked for it.
     pub capacity: Option<ConsumedCapacity>,
 }

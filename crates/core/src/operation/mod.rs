@@ -1,6 +1,6 @@
-//! One struct for each request and one for each answer of the service, with expressions parsed and values typed.
+//! Request and response types of DynamoDB's operations, with expressions parsed and values typed.
 //!
-//! [`Operation`] is the only thing that crosses from a caller to a store, [`Output`] the only thing that comes back.
+//! [`Operation`] is the only input of a store, [`Output`] its only result besides errors.
 
 mod batch;
 mod item;
@@ -37,7 +37,7 @@ pub use transaction::{
 
 use crate::table::TableDescription;
 
-/// A request.
+/// A request to a store.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "each variant is the service's operation of that name, described at its struct")]
 pub enum Operation {
@@ -74,7 +74,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Whether it may change something in the store.
+    /// Returns whether the operation may change the store. A PartiQL statement counts as a write, whatever its kind.
     #[must_use]
     pub fn writes(&self) -> bool {
         match self {
@@ -112,7 +112,7 @@ impl Operation {
     }
 }
 
-/// An answer; of the same name as the request's variant unless several requests share it.
+/// Response to an operation. The variant has the name of the request's variant unless several requests share it.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "each variant answers the operation of that name")]
 pub enum Output {
@@ -124,7 +124,7 @@ pub enum Output {
     /// DescribeContinuousBackups and UpdateContinuousBackups.
     ContinuousBackups(ContinuousBackups),
     DescribeLimits(DescribeLimitsOutput),
-    /// TagResource and UntagResource answer nothing.
+    /// Empty response of TagResource and UntagResource.
     Nothing,
     ListTagsOfResource(ListTagsOfResourceOutput),
     /// PutItem, UpdateItem, DeleteItem.
@@ -141,7 +141,7 @@ pub enum Output {
     ExecuteTransaction(ExecuteTransactionOutput),
     ListStreams(ListStreamsOutput),
     DescribeStream(StreamDescription),
-    /// The iterator.
+    /// Opaque shard iterator, to be passed to GetRecords.
     GetShardIterator(String),
     GetRecords(GetRecordsOutput),
 }

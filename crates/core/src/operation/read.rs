@@ -1,77 +1,77 @@
-//! Requests that answer pages of items.
+//! Requests that return pages of items.
 
 use crate::Error;
 use crate::capacity::{ConsumedCapacity, ReturnConsumedCapacity};
 use crate::expression::{Condition, KeyCondition, Projection};
 use crate::value::{Attributes, Item};
 
-/// What a page carries.
+/// Attributes that a page returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Select {
-    /// All attributes.
+    /// All attributes of the item.
     AllAttributes,
-    /// What the index has.
+    /// All attributes projected into the index.
     AllProjectedAttributes,
-    /// What the projection names.
+    /// The attributes of the projection expression.
     SpecificAttributes,
-    /// Only how many items there are.
+    /// Only the number of items.
     Count,
 }
 
-/// Reads the items of one partition in order.
+/// Reads the items of one partition in sort key order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
-    /// Of which table, by name or ARN.
+    /// Table name or ARN.
     pub table: String,
-    /// Through which index.
+    /// Secondary index to read instead of the table.
     pub index: Option<String>,
-    /// Which partition, and which part of it.
+    /// Partition key and optional sort key range.
     pub key: KeyCondition,
-    /// What of it to leave out; it is read and paid nevertheless.
+    /// Filter applied after reading; items it drops still consume capacity and count towards the limit.
     pub filter: Option<Condition>,
-    /// Which attributes are wanted.
+    /// Attributes to return; all without a projection.
     pub projection: Option<Projection>,
-    /// What the page carries, if stated.
+    /// Attribute selection, if the request has one.
     pub select: Option<Select>,
-    /// How many items to read at the most.
+    /// Maximum number of items to read, before the filter.
     pub limit: Option<usize>,
-    /// Whether the newest state is wanted.
+    /// Strongly consistent read.
     pub consistent: bool,
-    /// Descending order.
+    /// Descending sort key order.
     pub reverse: bool,
-    /// Where the last page ended.
+    /// Exclusive start key: [`PageOutput::last_key`] of the previous page.
     pub start: Option<Attributes>,
-    /// How much of the consumption is wanted.
+    /// Level of detail of the reported capacity.
     pub return_capacity: ReturnConsumedCapacity,
 }
 
 /// Reads a whole table or index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scan {
-    /// Which table, by name or ARN.
+    /// Table name or ARN.
     pub table: String,
-    /// Through which index.
+    /// Secondary index to read instead of the table.
     pub index: Option<String>,
-    /// What to leave out.
+    /// Filter applied after reading; items it drops still consume capacity and count towards the limit.
     pub filter: Option<Condition>,
-    /// Which attributes are wanted.
+    /// Attributes to return; all without a projection.
     pub projection: Option<Projection>,
-    /// What the page carries, if stated.
+    /// Attribute selection, if the request has one.
     pub select: Option<Select>,
-    /// How many items to read at the most.
+    /// Maximum number of items to read, before the filter.
     pub limit: Option<usize>,
-    /// Whether the newest state is wanted.
+    /// Strongly consistent read.
     pub consistent: bool,
-    /// Which part of a parallel scan.
+    /// Segment of a parallel scan; the whole table if absent.
     pub segment: Option<Segment>,
-    /// Where the last page ended.
+    /// Exclusive start key: [`PageOutput::last_key`] of the previous page.
     pub start: Option<Attributes>,
-    /// How much of the consumption is wanted.
+    /// Level of detail of the reported capacity.
     pub return_capacity: ReturnConsumedCapacity,
 }
 
 impl Scan {
-    /// All of a table, eventually consistent.
+    /// Returns a scan of a whole table, eventually consistent.
     #[must_use]
     pub fn of(table: impl Into<String>) -> Self {
         Self {
@@ -89,36 +89,36 @@ impl Scan {
     }
 }
 
-/// One part of a parallel scan.
+/// One segment of a parallel scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Which part, from zero.
+    /// Segment number, starting at zero.
     pub number: u32,
-    /// Of how many.
+    /// Total number of segments.
     pub total: u32,
 }
 
-/// The answer of Query and Scan.
+/// Response of Query and Scan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageOutput {
-    /// The items; nothing when only the count was wanted.
+    /// Items that passed the filter; `None` for [`Select::Count`].
     pub items: Option<Vec<Item>>,
-    /// How many items passed the filter.
+    /// Number of items that passed the filter.
     pub count: usize,
-    /// How many items were read.
+    /// Number of items read, before the filter.
     pub scanned: usize,
-    /// Where the next page starts, if there may be one.
+    /// Start key of the next page; `None` after the last page.
     pub last_key: Option<Item>,
-    /// What it consumed.
+    /// Consumed capacity, if the request asked for it.
     pub capacity: Option<ConsumedCapacity>,
 }
 
 impl PageOutput {
-    /// Makes sure that the page ends after the `start` it was asked from, so that a loop over pages ends: each page moves on through finitely many
-    /// keys.
+    /// Checks that the page ends after the `start` key of its request. Each page then advances through finitely many
+    /// keys, so a loop over pages terminates.
     ///
     /// # Errors
-    /// An InternalServerError if the store answers with the position that it was given.
+    /// Returns InternalServerError if the store returned the key that it was given.
     pub fn ensure_progress(&self, start: Option<&Attributes>) -> Result<(), Error> {
         let stays = self.last_key.as_ref().zip(start).is_some_and(|(last, start)| last.to_attributes() == *start);
         if stays {

@@ -1,94 +1,94 @@
-//! PartiQL requests, with the statements parsed.
+//! PartiQL requests with parsed statements.
 
 use crate::capacity::{ConsumedCapacity, ReturnConsumedCapacity};
 use crate::error::Error;
 use crate::statement::Statement;
 use crate::value::Item;
 
-/// Runs one statement.
+/// Runs one PartiQL statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExecuteStatement {
-    /// The statement.
+    /// Parsed statement, with its parameters bound.
     pub statement: Statement,
-    /// Whether the newest state is wanted.
+    /// Strongly consistent read.
     pub consistent: bool,
-    /// How many items to read at the most.
+    /// Maximum number of items to read, before the filter.
     pub limit: Option<usize>,
-    /// Where the last page ended.
+    /// Token of the previous page.
     pub next: Option<String>,
-    /// Whether a failed condition carries the item that is there.
+    /// Returns the existing item if the condition fails.
     pub return_item_on_failure: bool,
-    /// How much of the consumption is wanted.
+    /// Level of detail of the reported capacity.
     pub return_capacity: ReturnConsumedCapacity,
 }
 
-/// The answer of ExecuteStatement.
+/// Response of ExecuteStatement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExecuteStatementOutput {
-    /// The items.
+    /// Items that a SELECT found, or that a write returned.
     pub items: Vec<Item>,
-    /// Where the next page starts, if there may be one.
+    /// Token of the next page; `None` after the last page.
     pub next: Option<String>,
-    /// The key at which the page ended.
+    /// Key at which the page ended.
     pub last_key: Option<Item>,
-    /// What it consumed.
+    /// Consumed capacity, if the request asked for it.
     pub capacity: Option<ConsumedCapacity>,
 }
 
-/// Runs up to 25 statements, each for itself.
+/// Runs up to 25 statements independently of each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchExecuteStatement {
-    /// The statements: one that cannot be parsed fails alone, as the others run.
+    /// Statements to run. One that does not parse fails alone; the others still run.
     pub statements: Vec<BatchedStatement>,
-    /// How much of the consumption is wanted.
+    /// Level of detail of the reported capacity.
     pub return_capacity: ReturnConsumedCapacity,
 }
 
 /// One statement of a batch or a transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchedStatement {
-    /// The statement, or why it is none.
+    /// Parsed statement, or its syntax error.
     pub statement: Result<Statement, Error>,
-    /// Whether the newest state is wanted.
+    /// Strongly consistent read.
     pub consistent: bool,
-    /// Whether a failed condition carries the item that is there.
+    /// Returns the existing item if the condition fails.
     pub return_item_on_failure: bool,
 }
 
-/// The answer to one statement of a batch.
+/// Response to one statement of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatementResponse {
-    /// The table of the statement, where it is known.
+    /// Table of the statement, if it parsed.
     pub table: Option<String>,
-    /// The item, or why there is none.
+    /// Item that the statement read, or its error.
     pub result: Result<Option<Item>, Error>,
 }
 
-/// The answer of BatchExecuteStatement.
+/// Response of BatchExecuteStatement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchExecuteStatementOutput {
-    /// One answer for each statement, in order.
+    /// One response per statement, in request order.
     pub responses: Vec<StatementResponse>,
-    /// What each table consumed.
+    /// Consumed capacity of each table.
     pub capacity: Vec<ConsumedCapacity>,
 }
 
-/// Runs up to a hundred statements, all or none; all read or all write.
+/// Runs up to 100 statements atomically; either all of them read or all of them write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExecuteTransaction {
-    /// The statements.
+    /// Statements to run, in order.
     pub statements: Vec<BatchedStatement>,
-    /// The idempotency token.
+    /// Idempotency token: a repeated request with the same token has no further effect.
     pub token: Option<String>,
-    /// How much of the consumption is wanted.
+    /// Level of detail of the reported capacity.
     pub return_capacity: ReturnConsumedCapacity,
 }
 
-/// The answer of ExecuteTransaction.
+/// Response of ExecuteTransaction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExecuteTransactionOutput {
-    /// One answer for each statement, in order.
+    /// One item per statement, in request order.
     pub responses: Vec<Option<Item>>,
-    /// What each table consumed.
+    /// Consumed capacity of each table.
     pub capacity: Vec<ConsumedCapacity>,
 }

@@ -1,4 +1,4 @@
-//! Requests about streams of changes.
+//! Requests that read change streams.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,12 +6,12 @@ use std::str::FromStr;
 use crate::table::{KeySchema, Status, StreamView};
 use crate::value::Item;
 
-/// The place of a change in its stream: rises with each change and is never used twice.
+/// Position of a change in its stream. Sequence numbers increase with each change and are never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SequenceNumber(pub u128);
 
 impl fmt::Display for SequenceNumber {
-    /// At least 21 digits, as the service has them.
+    /// Formats at least 21 digits, as DynamoDB does.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:021}", self.0)
     }
@@ -28,140 +28,140 @@ impl FromStr for SequenceNumber {
 /// Lists streams.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListStreams {
-    /// Of which table.
+    /// Table whose streams are listed; all tables if absent.
     pub table: Option<String>,
-    /// After which stream's ARN.
+    /// ARN of the last stream of the previous page.
     pub start: Option<String>,
-    /// How many at the most.
+    /// Maximum number of streams per page.
     pub limit: Option<usize>,
 }
 
-/// The answer of ListStreams.
+/// Response of ListStreams.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListStreamsOutput {
-    /// The streams.
+    /// Streams of this page.
     pub streams: Vec<StreamListing>,
-    /// The ARN of the last of them, if there are more.
+    /// ARN of the last stream of this page; `None` on the last page.
     pub last: Option<String>,
 }
 
-/// One stream of a listing.
+/// One stream of a ListStreams response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamListing {
-    /// Its ARN.
+    /// Amazon Resource Name of the stream.
     pub arn: String,
-    /// Its table.
+    /// Name of the table that the stream records.
     pub table: String,
-    /// Its label.
+    /// Stream label: the time at which the stream was enabled.
     pub label: String,
 }
 
 /// Describes a stream and its shards.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DescribeStream {
-    /// The stream's ARN.
+    /// Amazon Resource Name of the stream.
     pub arn: String,
-    /// After which shard.
+    /// Id of the last shard of the previous page.
     pub start_shard: Option<String>,
-    /// How many shards at the most.
+    /// Maximum number of shards per page.
     pub limit: Option<usize>,
-    /// Only the children of this shard.
+    /// Restricts the response to the children of this shard.
     pub children_of: Option<String>,
 }
 
-/// The answer of DescribeStream.
+/// Response of DescribeStream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamDescription {
-    /// Its ARN.
+    /// Amazon Resource Name of the stream.
     pub arn: String,
-    /// Its label.
+    /// Stream label: the time at which the stream was enabled.
     pub label: String,
-    /// `ENABLED` and so on: [`Status::Active`] while changes are recorded, [`Status::Deleting`] after.
+    /// [`Status::Active`] (`ENABLED`) while changes are recorded, [`Status::Deleting`] after the stream was disabled.
     pub status: Status,
-    /// What a record carries.
+    /// Item images that each record carries.
     pub view: StreamView,
-    /// When it began, in milliseconds of the Unix epoch.
+    /// Creation time, in milliseconds since the Unix epoch.
     pub created_ms: u64,
-    /// Its table.
+    /// Name of the table that the stream records.
     pub table: String,
-    /// Its table's key.
+    /// Primary key schema of the table.
     pub key: KeySchema,
-    /// Its shards.
+    /// Shards of this page.
     pub shards: Vec<Shard>,
-    /// The last of them, if there are more.
+    /// Id of the last shard of this page; `None` on the last page.
     pub last_shard: Option<String>,
 }
 
-/// A part of a stream, itself in order.
+/// A part of a stream, with its own ordered records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Its id.
+    /// Shard id, unique in the stream.
     pub id: String,
-    /// The shard it followed on.
+    /// Shard that this one continues.
     pub parent: Option<String>,
-    /// The first sequence number it can have.
+    /// Lowest sequence number the shard can contain.
     pub start: SequenceNumber,
-    /// The last sequence number it has, once it is closed.
+    /// Last sequence number of the shard; `None` while the shard is open.
     pub end: Option<SequenceNumber>,
 }
 
-/// Asks for a place to read from.
+/// Requests an iterator for reading a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GetShardIterator {
-    /// The stream's ARN.
+    /// Amazon Resource Name of the stream.
     pub arn: String,
-    /// The shard.
+    /// Id of the shard to read.
     pub shard: String,
-    /// Where in it.
+    /// Position to start reading at.
     pub position: ShardPosition,
 }
 
-/// A place in a shard.
+/// Start position in a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShardPosition {
-    /// The oldest record that is kept.
+    /// At the oldest retained record.
     TrimHorizon,
     /// After the newest record.
     Latest,
-    /// At that record.
+    /// At the record with this sequence number.
     At(SequenceNumber),
-    /// After that record.
+    /// After the record with this sequence number.
     After(SequenceNumber),
 }
 
-/// Reads changes.
+/// Reads change records from a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GetRecords {
-    /// Where to read.
+    /// Shard iterator of GetShardIterator or of the previous GetRecords.
     pub iterator: String,
-    /// How many at the most; a thousand if not stated.
+    /// Maximum number of records; 1000 by default.
     pub limit: Option<usize>,
 }
 
-/// The answer of GetRecords.
+/// Response of GetRecords.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GetRecordsOutput {
-    /// The changes in order.
+    /// Change records in sequence order.
     pub records: Vec<ChangeRecord>,
-    /// Where to read on; nothing when a closed shard is read to its end.
+    /// Iterator of the next read; `None` at the end of a closed shard.
     pub next: Option<String>,
-    /// The region that the stream is in.
+    /// AWS region of the stream.
     pub region: String,
 }
 
-/// What happened to an item.
+/// Kind of change to an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// It was made.
+    /// The item was created.
     Insert,
-    /// It was changed.
+    /// The item was updated or replaced.
     Modify,
-    /// It was removed.
+    /// The item was deleted.
     Remove,
 }
 
 impl ChangeKind {
-    /// The service's name.
+    /// Returns DynamoDB's name of the kind.
     pub fn name(self) -> &'static str {
         match self {
             Self::Insert => "INSERT",
@@ -171,7 +171,7 @@ impl ChangeKind {
     }
 }
 
-/// Who made a change, where it was not a caller.
+/// Author of a change that no request made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserIdentity {
     /// The item expired.
@@ -181,24 +181,24 @@ pub enum UserIdentity {
 /// One change of one item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChangeRecord {
-    /// Its id, unique for all time.
+    /// Event id, globally unique.
     pub id: String,
-    /// What happened.
+    /// Kind of change.
     pub kind: ChangeKind,
-    /// When, in milliseconds of the Unix epoch.
+    /// Time of the change, in milliseconds since the Unix epoch.
     pub at_ms: u64,
-    /// The item's key.
+    /// Primary key of the item.
     pub keys: Item,
-    /// The item before, if the view has it.
+    /// Item before the change, if the view includes it.
     pub old: Option<Item>,
-    /// The item after, if the view has it.
+    /// Item after the change, if the view includes it.
     pub new: Option<Item>,
-    /// Its place in the stream.
+    /// Position of the record in the stream.
     pub sequence: SequenceNumber,
-    /// The size of what it carries.
+    /// Size of the keys and images in bytes.
     pub size_bytes: u64,
-    /// The stream's view.
+    /// Stream view, which decides the images in the record.
     pub view: StreamView,
-    /// Who did it, if not a caller.
+    /// Author of the change; `None` for a request.
     pub identity: Option<UserIdentity>,
 }

@@ -1,45 +1,45 @@
-//! Requests about tables.
+//! Requests that manage tables.
 
 use crate::table::{
     AttributeDefinitions, BillingMode, GlobalIndex, KeySchema, LocalIndex, OnDemandThroughput, SseSpecification,
     StreamView, TableClass, Tag, Throughput, WarmThroughput,
 };
 
-/// Makes a table.
+/// Creates a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateTable {
-    /// Its name.
+    /// Table name, unique in the account and region.
     pub table: String,
-    /// The types of all key attributes, of the table and its indexes.
+    /// Types of all key attributes, of the table and its indexes.
     pub attributes: AttributeDefinitions,
-    /// Its key.
+    /// Primary key schema.
     pub key: KeySchema,
-    /// Its global secondary indexes.
+    /// Global secondary indexes.
     pub global_indexes: Vec<GlobalIndex>,
-    /// Its local secondary indexes.
+    /// Local secondary indexes; they cannot be added later.
     pub local_indexes: Vec<LocalIndex>,
-    /// How it is paid for.
+    /// Billing mode.
     pub billing: BillingMode,
-    /// Its provisioned throughput.
+    /// Provisioned throughput, if the request has one.
     pub throughput: Option<Throughput>,
-    /// Its on-demand limits.
+    /// On-demand limits, if the request has them.
     pub on_demand: Option<OnDemandThroughput>,
-    /// Its warm throughput.
+    /// Warm throughput, if the request has one.
     pub warm: Option<WarmThroughput>,
-    /// Its stream, if it shall have one.
+    /// View of the change stream; no stream if absent.
     pub stream: Option<StreamView>,
-    /// Its encryption, if stated.
+    /// Server-side encryption, if the request has a setting.
     pub sse: Option<SseSpecification>,
-    /// Its storage class, if stated.
+    /// Storage class; `STANDARD` if absent.
     pub class: Option<TableClass>,
-    /// Whether it may not be deleted.
+    /// Deletion protection; while set, DeleteTable is rejected.
     pub deletion_protected: bool,
-    /// Its tags.
+    /// Initial tags.
     pub tags: Vec<Tag>,
 }
 
 impl CreateTable {
-    /// A table of that name without a key, on demand: the start of a request.
+    /// Returns a request for an on-demand table with this name; the caller adds the key.
     pub fn named(table: impl Into<String>) -> Self {
         Self {
             table: table.into(),
@@ -60,165 +60,165 @@ impl CreateTable {
     }
 }
 
-/// Changes a table.
+/// Changes the settings of a table. An absent field keeps its current value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UpdateTable {
-    /// Which table, by name or ARN.
+    /// Table name or ARN.
     pub table: String,
-    /// The types of key attributes, for a new index.
+    /// Types of the key attributes of new indexes.
     pub attributes: AttributeDefinitions,
-    /// How it is paid for from now on.
+    /// New billing mode.
     pub billing: Option<BillingMode>,
-    /// Its provisioned throughput from now on.
+    /// New provisioned throughput.
     pub throughput: Option<Throughput>,
-    /// Its on-demand limits from now on.
+    /// New on-demand limits.
     pub on_demand: Option<OnDemandThroughput>,
-    /// Its warm throughput from now on.
+    /// New warm throughput.
     pub warm: Option<WarmThroughput>,
-    /// Changes of global secondary indexes.
+    /// Changes to global secondary indexes.
     pub indexes: Vec<GlobalIndexChange>,
-    /// The stream switched on or off.
+    /// Enables or disables the change stream.
     pub stream: Option<StreamChange>,
-    /// Its encryption from now on.
+    /// New server-side encryption.
     pub sse: Option<SseSpecification>,
-    /// Its storage class from now on.
+    /// New storage class.
     pub class: Option<TableClass>,
-    /// Whether it may not be deleted from now on.
+    /// New deletion protection.
     pub deletion_protected: Option<bool>,
 }
 
-/// A change of one global secondary index.
+/// A change to one global secondary index.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GlobalIndexChange {
-    /// A new one.
+    /// Creates an index and backfills it.
     Create(GlobalIndex),
-    /// Other throughput for one.
+    /// Changes the throughput of an index.
     Update {
-        /// Which.
+        /// Index name.
         name: String,
-        /// Its provisioned throughput.
+        /// New provisioned throughput.
         throughput: Option<Throughput>,
-        /// Its on-demand limits.
+        /// New on-demand limits.
         on_demand: Option<OnDemandThroughput>,
-        /// Its warm throughput.
+        /// New warm throughput.
         warm: Option<WarmThroughput>,
     },
-    /// One less.
+    /// Deletes an index.
     Delete {
-        /// Which.
+        /// Index name.
         name: String,
     },
 }
 
-/// A change of a table's stream.
+/// A change to the stream of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamChange {
-    /// A new stream begins.
+    /// Starts a new stream with this view.
     Enable(StreamView),
-    /// The stream ends; its records stay until they are trimmed.
+    /// Ends the stream; its records stay readable until they are trimmed.
     Disable,
 }
 
-/// Lists tables by name.
+/// Lists tables in name order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListTables {
-    /// After which name.
+    /// Last name of the previous page.
     pub start: Option<String>,
-    /// How many at the most; a hundred if not stated.
+    /// Maximum number of names; 100 by default.
     pub limit: Option<usize>,
 }
 
-/// The answer of ListTables.
+/// Response of ListTables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListTablesOutput {
-    /// The names in order.
+    /// Table names in order.
     pub tables: Vec<String>,
-    /// The last of them, if there are more.
+    /// Last name of this page; `None` on the last page.
     pub last: Option<String>,
 }
 
-/// Switches expiry on or off.
+/// Enables or disables item expiry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdateTimeToLive {
-    /// Which table, by name or ARN.
+    /// Table name or ARN.
     pub table: String,
-    /// The attribute that holds the time, and whether it counts.
+    /// New setting.
     pub setting: TimeToLive,
 }
 
-/// The setting of a table's expiry.
+/// Item expiry setting of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeToLive {
-    /// The attribute that holds the time in seconds of the Unix epoch.
+    /// Attribute that holds the expiry time, in seconds since the Unix epoch.
     pub attribute: String,
-    /// Whether it counts.
+    /// True to let items expire, false to keep them.
     pub enabled: bool,
 }
 
-/// The answer of DescribeTimeToLive.
+/// Response of DescribeTimeToLive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeToLiveStatus {
-    /// The attribute, while expiry is on.
+    /// Expiry attribute; `None` while expiry is disabled.
     pub attribute: Option<String>,
 }
 
-/// Switches point-in-time recovery on or off.
+/// Enables or disables point-in-time recovery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdateContinuousBackups {
-    /// Which table, by name or ARN.
+    /// Table name or ARN.
     pub table: String,
-    /// Whether the table can be restored as it was at any time.
+    /// True to enable point-in-time recovery, false to disable it.
     pub recovery: bool,
 }
 
-/// The answer about continuous backups, which are always on: whether there is point-in-time recovery as well.
+/// Response about continuous backups, which are always enabled; point-in-time recovery is a separate setting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContinuousBackups {
-    /// Whether the table can be restored as it was at any time.
+    /// True if point-in-time recovery is enabled.
     pub recovery: bool,
 }
 
 /// Adds tags to a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagResource {
-    /// The table's ARN.
+    /// Amazon Resource Name of the table.
     pub arn: String,
-    /// The tags.
+    /// Tags to add; a tag with an existing key replaces its value.
     pub tags: Vec<Tag>,
 }
 
-/// Takes tags from a table.
+/// Removes tags from a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UntagResource {
-    /// The table's ARN.
+    /// Amazon Resource Name of the table.
     pub arn: String,
-    /// The tags' keys.
+    /// Keys of the tags to remove.
     pub keys: Vec<String>,
 }
 
 /// Lists the tags of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListTagsOfResource {
-    /// The table's ARN.
+    /// Amazon Resource Name of the table.
     pub arn: String,
-    /// Where the last page ended.
+    /// Token of the previous page.
     pub next: Option<String>,
 }
 
-/// The answer of ListTagsOfResource.
+/// Response of ListTagsOfResource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListTagsOfResourceOutput {
-    /// The tags.
+    /// Tags of this page.
     pub tags: Vec<Tag>,
-    /// Where the next page starts, if there is one.
+    /// Token of the next page; `None` on the last page.
     pub next: Option<String>,
 }
 
-/// The answer of DescribeLimits.
+/// Response of DescribeLimits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DescribeLimitsOutput {
-    /// For all tables together.
+    /// Maximum throughput of all tables together.
     pub account: Throughput,
-    /// For one table.
+    /// Maximum throughput of one table.
     pub table: Throughput,
 }

@@ -1,4 +1,4 @@
-//! Requests about many items that succeed or fail as one.
+//! Transactions: requests whose items succeed or fail together.
 
 use std::collections::BTreeMap;
 
@@ -7,55 +7,55 @@ use crate::capacity::{ConsumedCapacity, ReturnConsumedCapacity};
 use crate::expression::{Condition, Projection, Update};
 use crate::value::{Attributes, Item};
 
-/// Reads up to a hundred items as they were at one moment.
+/// Reads up to 100 items from one consistent snapshot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TransactGetItems {
-    /// What to read.
+    /// Reads, in response order.
     pub gets: Vec<TransactGet>,
-    /// How much of the consumption is wanted.
+    /// Level of detail of the reported capacity.
     pub return_capacity: ReturnConsumedCapacity,
 }
 
 /// One read of a transaction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TransactGet {
-    /// From which table.
+    /// Table name or ARN.
     pub table: String,
-    /// The item's key.
+    /// Primary key of the item.
     pub key: Attributes,
-    /// Which attributes are wanted.
+    /// Attributes to return; all without a projection.
     pub projection: Option<Projection>,
 }
 
-/// The answer of TransactGetItems.
+/// Response of TransactGetItems.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TransactGetItemsOutput {
-    /// One answer for each read, in order.
+    /// One item per read, in request order; `None` if no item has the key.
     pub responses: Vec<Option<Item>>,
-    /// What each table consumed.
+    /// Consumed capacity of each table.
     pub capacity: Vec<ConsumedCapacity>,
 }
 
-/// Writes up to a hundred items, all or none.
+/// Writes up to 100 items atomically.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TransactWriteItems {
-    /// What to do.
+    /// Actions; no two may address the same item.
     pub actions: Vec<TransactAction>,
-    /// The idempotency token.
+    /// Idempotency token: a repeated request with the same token has no further effect.
     pub token: Option<String>,
-    /// How much of the consumption is wanted.
+    /// Level of detail of the reported capacity.
     pub return_capacity: ReturnConsumedCapacity,
-    /// Whether the sizes of item collections are wanted.
+    /// Selects whether to report item collection sizes.
     pub return_metrics: ReturnItemCollectionMetrics,
 }
 
-/// One action of a transaction.
+/// One action of a TransactWriteItems.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields are those of PutItem, UpdateItem and DeleteItem")]
 pub enum TransactAction {
-    /// Writes an item.
+    /// Writes an item, replacing any item with the same key.
     Put { table: String, item: Attributes, condition: Option<Condition>, return_item_on_failure: bool },
-    /// Changes an item.
+    /// Updates an item, or creates it.
     Update {
         table: String,
         key: Attributes,
@@ -63,23 +63,23 @@ pub enum TransactAction {
         condition: Option<Condition>,
         return_item_on_failure: bool,
     },
-    /// Removes an item.
+    /// Deletes an item.
     Delete { table: String, key: Attributes, condition: Option<Condition>, return_item_on_failure: bool },
-    /// Changes nothing, but the condition must hold.
+    /// Changes nothing; the transaction fails unless the condition holds.
     Check { table: String, key: Attributes, condition: Condition, return_item_on_failure: bool },
 }
 
-/// The answer of TransactWriteItems.
+/// Response of TransactWriteItems.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TransactWriteItemsOutput {
-    /// What each table consumed.
+    /// Consumed capacity of each table.
     pub capacity: Vec<ConsumedCapacity>,
-    /// The sizes of item collections by table.
+    /// Item collection sizes, by table.
     pub metrics: BTreeMap<String, Vec<ItemCollectionMetrics>>,
 }
 
 impl TransactAction {
-    /// The table it is about.
+    /// Returns the table that the action addresses.
     pub fn table(&self) -> &str {
         match self {
             Self::Put { table, .. }

@@ -1,4 +1,4 @@
-//! The bytes of a value.
+//! Binary encoding of items and values (ADR 0002).
 //!
 //! ```text
 //! item   = version entry*                  version is one byte, now 1; entries sorted by name, no name twice
@@ -11,14 +11,15 @@
 //!   SS, NS, BS  (length element)*          elements sorted, none twice
 //! ```
 //!
-//! Every value says its length, so a reader skips what it does not need.
+//! Every value carries its length, so that a reader can skip the values it does not need.
 
 use super::{AttributeType, AttributeValue, Attributes};
 
-/// The version byte in front of every encoded item.
+/// Version byte at the start of every encoded item. A new encoding is a change of the disk
+/// format and needs another version.
 pub const ITEM_VERSION: u8 = 1;
 
-/// The tag byte of a type.
+/// Returns the tag byte of a type.
 pub(crate) fn tag(kind: AttributeType) -> u8 {
     match kind {
         AttributeType::S => 1,
@@ -34,7 +35,7 @@ pub(crate) fn tag(kind: AttributeType) -> u8 {
     }
 }
 
-/// The type of a tag byte.
+/// Returns the type of a tag byte. The order of [`AttributeType::ALL`] is the order of the tags.
 pub(crate) fn kind_of_tag(tag: u8) -> Option<AttributeType> {
     AttributeType::ALL.get(usize::from(tag).checked_sub(1)?).copied()
 }
@@ -64,7 +65,8 @@ pub(crate) fn write_value(out: &mut Vec<u8>, value: &AttributeValue) {
     }
 }
 
-/// How much room a value is given: of text and bytes exactly what they take, so that they need not be moved or grown.
+/// Returns the initial buffer capacity for a value. It is exact for strings and binaries, so that large ones are
+/// written without reallocation.
 pub(crate) fn capacity(value: &AttributeValue) -> usize {
     let chunk = |length: usize| 1 + varint_bytes(length) + length;
     match value {
@@ -74,22 +76,22 @@ pub(crate) fn capacity(value: &AttributeValue) -> usize {
     }
 }
 
-/// What most values have room in.
+/// Capacity that suffices for most other values.
 const USUAL_BYTES: usize = 32;
 
-/// Appends one entry whose value is encoded already.
+/// Appends an entry with an already encoded value.
 pub(crate) fn write_raw_entry(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     write_chunk(out, name.as_bytes());
     out.extend_from_slice(value);
 }
 
-/// Appends a length and the bytes.
+/// Appends a length prefix and the bytes.
 pub(crate) fn write_chunk(out: &mut Vec<u8>, bytes: &[u8]) {
     write_varint(out, bytes.len());
     out.extend_from_slice(bytes);
 }
 
-/// Appends what `fill` writes, with its length in front.
+/// Appends the output of `fill` with a length prefix.
 pub(crate) fn write_nested(out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     fill(out);
@@ -114,13 +116,13 @@ fn write_varint(out: &mut Vec<u8>, mut value: usize) {
     out.push(value as u8);
 }
 
-/// How many bytes a varint takes.
+/// Returns the encoded length of a varint.
 fn varint_bytes(value: usize) -> usize {
     let bits = usize::BITS - value.leading_zeros();
     bits.div_ceil(7).max(1) as usize
 }
 
-/// Reads from the front of a slice; every method answers `None` at bytes that are not well formed.
+/// Reads from the front of a slice. Every method returns `None` for malformed bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],
@@ -155,13 +157,14 @@ impl<'a> Reader<'a> {
             let byte = self.byte()?;
             value |= usize::from(byte & 0x7f) << shift;
             if byte < 0x80 {
+                // Only the canonical varint is valid; a last byte of zero would encode the same length again.
                 return (byte != 0).then_some(value);
             }
         }
         None
     }
 
-    /// A length and that many bytes.
+    /// Reads a length prefix and that number of bytes.
     pub(crate) fn chunk(&mut self) -> Option<&'a [u8]> {
         let length = self.varint()?;
         let (chunk, rest) = self.rest.split_at_checked(length)?;
@@ -169,12 +172,12 @@ impl<'a> Reader<'a> {
         Some(chunk)
     }
 
-    /// A whole value: its tag and its payload.
+    /// Reads a value and returns its tag and payload.
     pub(crate) fn value(&mut self) -> Option<(u8, &'a [u8])> {
         Some((self.byte()?, self.chunk()?))
     }
 
-    /// A whole value as the bytes it is encoded in.
+    /// Reads a value and returns its encoded bytes.
     pub(crate) fn raw_value(&mut self) -> Option<&'a [u8]> {
         let start = self.rest;
         self.value()?;

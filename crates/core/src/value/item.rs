@@ -1,4 +1,4 @@
-//! Encoded items and values: immutable bytes, checked once when they come from outside.
+//! Encoded items and values: immutable bytes, validated once when they are decoded (ADR 0002).
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use super::encoding::{self, ITEM_VERSION, Reader};
 use super::{AttributeType, AttributeValue, Attributes, Entries, MapRef, Number, ValueRef};
 use crate::limits::NESTING_DEPTH_MAX;
 
-/// An item in its compact form. Cloning shares the bytes; equal items have equal bytes.
+/// An item in its encoded form. Cloning shares the bytes. The encoding is canonical, so equal items have equal bytes.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Item {
     bytes: Bytes,
 }
 
-/// Bytes that are not a well-formed item or value.
+/// Error for bytes that are not a well-formed item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CorruptItem;
 
@@ -27,10 +27,10 @@ impl fmt::Display for CorruptItem {
 impl std::error::Error for CorruptItem {}
 
 impl Item {
-    /// Checks bytes that were made by [`Item::as_bytes`].
+    /// Validates bytes produced by [`Item::as_bytes`].
     ///
     /// # Errors
-    /// When they are not exactly one well-formed item.
+    /// Returns an error unless the bytes are exactly one well-formed item in canonical form.
     pub fn decode(bytes: Bytes) -> Result<Self, CorruptItem> {
         match bytes.split_first() {
             Some((&ITEM_VERSION, entries)) if entries_are_valid(entries, 0) => Ok(Self { bytes }),
@@ -38,37 +38,37 @@ impl Item {
         }
     }
 
-    /// The bytes, as they are stored.
+    /// Returns the encoded bytes, as they are stored.
     pub fn as_bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// The attribute of that name.
+    /// Returns the attribute with this name.
     pub fn get(&self, name: &str) -> Option<ValueRef<'_>> {
         self.as_map().get(name)
     }
 
-    /// All attributes in order of their names.
+    /// Returns all attributes in name order.
     pub fn iter(&self) -> Entries<'_> {
         self.as_map().iter()
     }
 
-    /// The item as a map.
+    /// Returns the item as a map view.
     pub fn as_map(&self) -> MapRef<'_> {
         MapRef::new(&self.bytes[1..])
     }
 
-    /// The tree form.
+    /// Decodes the item to its tree form.
     pub fn to_attributes(&self) -> Attributes {
         self.as_map().to_tree()
     }
 
-    /// The item's size as the service counts it.
+    /// Returns the item size in bytes by DynamoDB's rules, which is not the encoded length.
     pub fn size(&self) -> usize {
         super::size::of_map_entries(self.as_map())
     }
 
-    /// The item whose entries `write` appends, in order of their names.
+    /// Builds an item from entries that `write` appends in name order.
     pub(crate) fn written(capacity: usize, write: impl FnOnce(&mut Vec<u8>)) -> Self {
         let mut out = Vec::with_capacity(capacity);
         out.push(ITEM_VERSION);
@@ -76,7 +76,7 @@ impl Item {
         Self { bytes: out.into() }
     }
 
-    /// The item with only the top-level attributes that `keep` accepts.
+    /// Returns the item reduced to the top-level attributes that `keep` accepts.
     pub fn filtered(&self, keep: impl Fn(&str) -> bool) -> Self {
         Self::written(self.bytes.len(), |out| {
             let mut entries = self.iter();
@@ -103,24 +103,24 @@ impl fmt::Debug for Item {
     }
 }
 
-/// One value in its compact form: an operand of an expression.
+/// One value in its encoded form, such as an operand of an expression.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Value {
     bytes: Bytes,
 }
 
 impl Value {
-    /// A view of the value.
+    /// Returns a view of the value.
     pub fn view(&self) -> ValueRef<'_> {
         ValueRef::from_raw(&self.bytes)
     }
 
-    /// The value's type.
+    /// Returns the type of the value.
     pub fn kind(&self) -> AttributeType {
         self.view().kind()
     }
 
-    /// The tree form.
+    /// Decodes the value to its tree form.
     pub fn to_tree(&self) -> AttributeValue {
         self.view().to_tree()
     }

@@ -1,11 +1,13 @@
-//! Attribute values in two forms: a tree to build and change, and compact bytes to keep, compare and print.
+//! Attribute values in two forms: a tree to build and change, and encoded bytes to store, compare and serialize.
+//! ADR 0002 explains why.
 //!
 //! * [`AttributeValue`] is the tree, [`Attributes`] a map of them.
-//! * [`Item`] and [`Value`] are immutable encoded bytes; [`ValueRef`] is a view into them that copies nothing.
-//! * Encoding is canonical: maps are sorted by name, sets and numbers normalised. Two values are equal exactly when their
-//!   bytes are.
+//! * [`Item`] and [`Value`] are immutable encoded bytes; [`ValueRef`] is a zero-copy view into them.
+//! * The encoding is canonical: maps are sorted by name, sets sorted, numbers normalised. Two values are equal if and
+//!   only if their bytes are.
 //!
-//! The bytes are described in [`encoding`]; numbers in [`number`]; names in [`name`]; sizes as the service counts them in [`size`].
+//! See [`encoding`] for the byte format, [`number`] for numbers, [`name`] for attribute names, and [`size`] for sizes
+//! by DynamoDB's rules.
 
 pub mod encoding;
 pub mod item;

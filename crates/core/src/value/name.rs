@@ -1,4 +1,4 @@
-//! Names of attributes, at every level of an item: at least one byte and at most 65,535.
+//! Attribute names, at every level of an item: 1 to 65,535 bytes.
 
 use super::{AttributeValue, Attributes};
 use crate::error::{Error, request};
@@ -7,7 +7,7 @@ use crate::limits::ATTRIBUTE_NAME_BYTES_MAX;
 /// Checks one name.
 ///
 /// # Errors
-/// The name is empty or too long.
+/// Returns an error if the name is empty or too long.
 pub fn check(name: &str) -> Result<(), Error> {
     if name.is_empty() {
         return Err(request::empty_attribute_name());
@@ -15,18 +15,18 @@ pub fn check(name: &str) -> Result<(), Error> {
     if name.len() > ATTRIBUTE_NAME_BYTES_MAX { Err(request::long_attribute_name(name)) } else { Ok(()) }
 }
 
-/// Checks the names of attributes and those of the maps inside them.
+/// Checks the attribute names of an item, including those of nested maps.
 ///
 /// # Errors
-/// As [`check`], for the first name that is not valid.
+/// Returns the error of [`check`] for the first invalid name.
 pub fn check_all(attributes: &Attributes) -> Result<(), Error> {
     attributes.iter().try_for_each(|(name, value)| check(name).and_then(|()| check_value(value)))
 }
 
-/// Checks the names of the maps inside a value.
+/// Checks the attribute names of the maps inside a value.
 ///
 /// # Errors
-/// As [`check_all`].
+/// See [`check_all`].
 pub fn check_value(value: &AttributeValue) -> Result<(), Error> {
     match value {
         AttributeValue::M(map) => check_all(map),

@@ -1,7 +1,9 @@
-//! The service's number: a decimal with up to 38 significant digits, from 1E-130 to 9.99…E+125, and zero.
+//! DynamoDB's number type: a decimal with up to 38 significant digits and a magnitude from
+//! 1E-130 to 9.99…E+125, or zero.
 //!
-//! [`Number`] is sign, coefficient and exponent, always normalised (no trailing zero in the coefficient), so equal numbers
-//! are equal structs. [`OrderedNumber`] is the same number in bytes that sort as numbers do and end by themselves:
+//! [`Number`] has a sign, a coefficient and an exponent. It is always normalised (no trailing zeros in the
+//! coefficient), so equal numbers are equal structs. [`OrderedNumber`] is the same number encoded in self-delimiting
+//! bytes that sort in numeric order:
 //!
 //! ```text
 //! zero       02
@@ -9,13 +11,14 @@
 //! negative   01 !E !pairs ff        the same with every byte after the sign inverted
 //! ```
 //!
-//! `pairs` are two decimal digits to a byte, as 1 to 100, so that the end byte is smaller than any pair.
+//! `pairs` are two decimal digits per byte, stored as 1 to 100, so that the terminator sorts before any pair. Items and
+//! keys use the same encoding (ADR 0002).
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// The most significant digits a number has.
+/// Maximum number of significant digits.
 pub const DIGITS_MAX: u32 = 38;
 const LEADING_EXPONENT_MAX: i32 = 125;
 const LEADING_EXPONENT_MIN: i32 = -130;
@@ -24,7 +27,7 @@ const ZERO: u8 = 2;
 const POSITIVE: u8 = 3;
 const POWER_19: u128 = 10_000_000_000_000_000_000;
 
-/// A decimal number as the service has it.
+/// A decimal number with DynamoDB's range and precision.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Number {
     negative: bool,
@@ -32,51 +35,51 @@ pub struct Number {
     exponent: i16,
 }
 
-/// Why a text or a result is no number of the service's.
+/// Reason for which a text or a result is not a valid number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NumberError {
     /// The text is not a number.
     NotANumber,
-    /// Larger than 9.99…E+125.
+    /// The magnitude is above 9.99…E+125.
     Overflow,
-    /// Nearer to zero than 1E-130.
+    /// The magnitude is below 1E-130 and not zero.
     Underflow,
-    /// More than 38 significant digits.
+    /// The number has more than 38 significant digits.
     Precision,
 }
 
 impl Number {
-    /// Zero.
+    /// The number zero.
     pub const ZERO: Self = Self { negative: false, coefficient: 0, exponent: 0 };
 
-    /// Whether the number is zero.
+    /// Returns whether the number is zero.
     pub fn is_zero(&self) -> bool {
         self.coefficient == 0
     }
 
-    /// Whether the number is below zero.
+    /// Returns whether the number is below zero.
     pub fn is_negative(&self) -> bool {
         self.negative
     }
 
-    /// How many significant digits the number has; one for zero.
+    /// Returns the number of significant digits; 1 for zero.
     pub fn significant_digits(&self) -> u32 {
         self.coefficient.checked_ilog10().map_or(1, |log| log + 1)
     }
 
-    /// The decimal exponent of the leading digit: 2 for 123, -1 for 0.5; 0 for zero.
+    /// Returns the decimal exponent of the leading digit: 2 for 123, -1 for 0.5, 0 for zero.
     pub fn leading_exponent(&self) -> i32 {
         i32::from(self.exponent) + self.significant_digits() as i32 - 1
     }
 
-    /// The number as an `i64`, if it is a whole number in range.
+    /// Returns the number as an `i64` if it is a whole number in range.
     pub fn to_i64(&self) -> Option<i64> {
         let scale = 10u128.checked_pow(u32::try_from(self.exponent).ok()?)?;
         let magnitude = i128::try_from(self.coefficient.checked_mul(scale)?).ok()?;
         i64::try_from(if self.negative { -magnitude } else { magnitude }).ok()
     }
 
-    /// The number without its fraction as an `i64`, rounded down, if it is in range.
+    /// Returns the number rounded down to an `i64` if it is in range.
     pub fn whole_i64(&self) -> Option<i64> {
         if self.exponent >= 0 {
             return self.to_i64();
@@ -85,14 +88,14 @@ impl Number {
         // A scale beyond 128 bits is larger than any coefficient.
         let whole = scale.map_or(0, |scale| self.coefficient / scale);
         let magnitude = i128::try_from(whole).ok()?;
-        // Normalised, a number with a negative exponent always has a fraction.
+        // A normalised number with a negative exponent always has a fraction.
         i64::try_from(if self.negative { -magnitude - 1 } else { magnitude }).ok()
     }
 
-    /// The sum.
+    /// Returns the exact sum.
     ///
     /// # Errors
-    /// When the sum has more than 38 digits or is out of range.
+    /// Returns an error if the sum has more than 38 digits or is out of range.
     pub fn checked_add(self, other: Self) -> Result<Self, NumberError> {
         if self.is_zero() {
             return Ok(other);
@@ -104,25 +107,25 @@ impl Number {
         let shift = u32::from(high.exponent.abs_diff(low.exponent));
         match 10u128.checked_pow(shift).and_then(|scale| high.coefficient.checked_mul(scale)) {
             Some(aligned) => sum_aligned(high.negative, aligned, low),
-            // The digits of the two do not fit into 38 places together: the exact sum would have more of them.
+            // The two numbers together span more than 38 digits, so the exact sum would need more than 38.
             None => Err(NumberError::Precision),
         }
     }
 
-    /// The difference.
+    /// Returns the exact difference.
     ///
     /// # Errors
-    /// When the difference has more than 38 digits or is out of range.
+    /// Returns an error if the difference has more than 38 digits or is out of range.
     pub fn checked_sub(self, other: Self) -> Result<Self, NumberError> {
         self.checked_add(other.negated())
     }
 
-    /// The same magnitude with the other sign.
+    /// Returns the number with the opposite sign.
     pub fn negated(self) -> Self {
         Self { negative: !self.negative && !self.is_zero(), ..self }
     }
 
-    /// The bytes that sort as numbers do.
+    /// Returns the encoding that sorts in numeric order.
     pub fn to_ordered(self) -> OrderedNumber {
         let mut out = OrderedNumber { bytes: [0; OrderedNumber::LENGTH_MAX], length: 0 };
         if self.is_zero() {
@@ -143,7 +146,7 @@ impl Number {
         out
     }
 
-    /// Reads ordered bytes from the front of `bytes`; also tells how many they were.
+    /// Decodes an ordered number from the front of `bytes`; returns it with the number of bytes read.
     pub fn from_ordered_prefix(bytes: &[u8]) -> Option<(Self, usize)> {
         let (sign, mask) = match *bytes.first()? {
             ZERO => return Some((Self::ZERO, 1)),
@@ -165,7 +168,7 @@ impl Number {
         None
     }
 
-    /// Reads ordered bytes that are exactly one number.
+    /// Decodes bytes that are exactly one ordered number.
     pub fn from_ordered(bytes: &[u8]) -> Option<Self> {
         let (number, used) = Self::from_ordered_prefix(bytes)?;
         (used == bytes.len()).then_some(number)
@@ -179,7 +182,8 @@ impl Number {
         }
     }
 
-    /// Two parts that order numbers of the same sign: where the leading digit stands, and all digits from there.
+    /// Returns a key that orders numbers of the same sign: the exponent of the leading digit, and the digits padded
+    /// to 38.
     fn magnitude(&self) -> (i32, u128) {
         (self.leading_exponent(), self.coefficient * 10u128.pow(DIGITS_MAX - self.significant_digits()))
     }
@@ -260,7 +264,8 @@ fn parse_exponent(text: &str) -> Result<i32, NumberError> {
     Ok(if text.starts_with('-') { -magnitude } else { magnitude })
 }
 
-/// Decimal digits collected from a text: zeros at the end are counted, not multiplied in, so any length can be read.
+/// Decimal digits of a text. Trailing zeros are counted instead of multiplied in, so that
+/// numbers of any length can be parsed.
 struct Digits {
     coefficient: u128,
     significant: u32,
@@ -328,7 +333,7 @@ impl PartialOrd for Number {
 }
 
 impl fmt::Display for Number {
-    /// Plain notation without an exponent, as the service prints it.
+    /// Formats the number without an exponent, as DynamoDB does.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut buffer = [0; DIGITS_MAX as usize];
         let digits = decimal_digits(self.coefficient, &mut buffer);
@@ -352,11 +357,11 @@ impl fmt::Display for Number {
     }
 }
 
-/// The digits of a coefficient, which has at most 38.
+/// Returns the digits of a coefficient, which has at most 38.
 fn decimal_digits(coefficient: u128, buffer: &mut [u8; DIGITS_MAX as usize]) -> &str {
     let mut start = buffer.len();
     let mut high = coefficient;
-    // Nineteen digits at a time fit into 64 bits, which are much faster to divide.
+    // Divides by 10^19 first: 19 digits fit into 64 bits, and 64-bit division is much faster.
     while high > u128::from(u64::MAX) {
         let low = (high % POWER_19) as u64;
         high /= POWER_19;
@@ -366,7 +371,7 @@ fn decimal_digits(coefficient: u128, buffer: &mut [u8; DIGITS_MAX as usize]) -> 
     std::str::from_utf8(&buffer[start..]).unwrap_or_default() // Digits are ASCII.
 }
 
-/// Writes a number's digits before `end`, at least `width` of them; answers where they start.
+/// Writes the digits of a number before `end`, padded to at least `width` digits. Returns the index of the first one.
 fn push_digits(mut number: u64, buffer: &mut [u8], end: usize, width: usize) -> usize {
     let mut start = end;
     while start > 0 && (number > 0 || end - start < width) {
@@ -394,7 +399,7 @@ impl fmt::Debug for Number {
     }
 }
 
-/// A number in bytes that sort as numbers do.
+/// A number encoded in bytes that sort in numeric order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OrderedNumber {
     bytes: [u8; OrderedNumber::LENGTH_MAX],
@@ -402,10 +407,10 @@ pub struct OrderedNumber {
 }
 
 impl OrderedNumber {
-    /// Sign, exponent, nineteen pairs, end.
+    /// Maximum encoded length: sign, exponent, 19 pairs, terminator.
     pub const LENGTH_MAX: usize = 22;
 
-    /// The bytes.
+    /// Returns the encoded bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]
     }

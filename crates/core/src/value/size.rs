@@ -1,5 +1,6 @@
-//! Sizes as the service counts them: UTF-8 bytes of names and strings, about half a byte for each digit of a number, one byte
-//! for a boolean or NULL, three bytes for each list or map and one for each element in it. And how deep values nest.
+//! Sizes by DynamoDB's rules: UTF-8 bytes of names and strings, about half a byte per digit of a number, one byte for
+//! a boolean or NULL, three bytes for each list or map plus one for each element in it. Also
+//! the nesting depth of values.
 
 use crate::limits::NESTING_DEPTH_MAX;
 
@@ -7,12 +8,12 @@ use super::{AttributeValue, Attributes, MapRef, Number, ValueRef};
 
 const DOCUMENT_OVERHEAD: usize = 3;
 
-/// The size of an item in tree form.
+/// Returns the size of an item in tree form.
 pub fn of_attributes(attributes: &Attributes) -> usize {
     attributes.iter().map(|(name, value)| name.len() + of_tree(value)).sum()
 }
 
-/// The size of a value in tree form.
+/// Returns the size of a value in tree form.
 pub fn of_tree(value: &AttributeValue) -> usize {
     match value {
         AttributeValue::S(text) => text.len(),
@@ -27,7 +28,7 @@ pub fn of_tree(value: &AttributeValue) -> usize {
     }
 }
 
-/// How many levels a value has: one, and one more for each list or map around the deepest.
+/// Returns the nesting depth of a value: 1 for a scalar or set, plus 1 for each enclosing list or map.
 pub fn levels(value: &AttributeValue) -> usize {
     match value {
         AttributeValue::M(map) => 1 + map.values().map(levels).max().unwrap_or(0),
@@ -36,17 +37,17 @@ pub fn levels(value: &AttributeValue) -> usize {
     }
 }
 
-/// Whether an attribute of an item nests deeper than the service takes.
+/// Returns whether any attribute exceeds DynamoDB's nesting limit.
 pub fn is_too_deep(attributes: &Attributes) -> bool {
     attributes.values().any(|value| levels(value) > NESTING_DEPTH_MAX)
 }
 
-/// The size of all entries of a map, without the map's own overhead.
+/// Returns the size of all entries of a map, without the overhead of the map itself.
 pub fn of_map_entries(map: MapRef<'_>) -> usize {
     map.iter().map(|(name, value)| name.len() + of_value(value)).sum()
 }
 
-/// The size of an encoded value.
+/// Returns the size of an encoded value.
 pub fn of_value(value: ValueRef<'_>) -> usize {
     match value {
         ValueRef::S(text) => text.len(),
@@ -59,8 +60,8 @@ pub fn of_value(value: ValueRef<'_>) -> usize {
     }
 }
 
-/// One byte, one for each pair of significant digits (pairs counted from the decimal point), and one for the sign of a
-/// negative number.
+/// Returns the size of a number: one byte, plus one for each pair of significant digits (pairs counted from the
+/// decimal point), plus one for the sign of a negative number.
 pub fn of_number(number: &Number) -> usize {
     if number.is_zero() {
         return 1;
@@ -76,7 +77,7 @@ mod tests {
 
     #[test]
     fn numbers_cost_what_the_service_counts() {
-        // Measured at the 400 KB limit of the service, to the byte.
+        // Measured against DynamoDB at its 400 KB item limit, to the byte.
         for (text, bytes) in [
             ("0", 1),
             ("-0", 1),

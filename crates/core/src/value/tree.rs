@@ -1,21 +1,21 @@
-//! The tree form of attribute values: what requests are built of and what updates change.
+//! Tree form of attribute values, used to build requests and to apply updates.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::Number;
 
-/// Attributes by name, in order.
+/// Attributes by name, in name order.
 pub type Attributes = BTreeMap<String, AttributeValue>;
 
-/// One attribute value.
+/// An attribute value in tree form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttributeValue {
     /// A string.
     S(String),
     /// A number.
     N(Number),
-    /// Binary.
+    /// Binary data.
     B(Vec<u8>),
     /// A boolean.
     Bool(bool),
@@ -25,15 +25,15 @@ pub enum AttributeValue {
     M(Attributes),
     /// A list.
     L(Vec<AttributeValue>),
-    /// A set of strings, never empty in an item.
+    /// A string set, never empty in an item.
     Ss(BTreeSet<String>),
-    /// A set of numbers, never empty in an item.
+    /// A number set, never empty in an item.
     Ns(BTreeSet<Number>),
-    /// A set of binaries, never empty in an item.
+    /// A binary set, never empty in an item.
     Bs(BTreeSet<Vec<u8>>),
 }
 
-/// The type of a value, with the service's name for it.
+/// Type of an attribute value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AttributeType {
     /// String.
@@ -59,11 +59,11 @@ pub enum AttributeType {
 }
 
 impl AttributeType {
-    /// All types.
+    /// All types, in the order of their tag bytes in the encoding.
     pub const ALL: [Self; 10] =
         [Self::S, Self::N, Self::B, Self::Bool, Self::Null, Self::M, Self::L, Self::Ss, Self::Ns, Self::Bs];
 
-    /// The name used in JSON and by `attribute_type`: `S`, `BOOL`, `NS` and so on.
+    /// Returns the name used in JSON and by `attribute_type`, such as `S`, `BOOL` or `NS`.
     pub fn name(self) -> &'static str {
         match self {
             Self::S => "S",
@@ -79,12 +79,12 @@ impl AttributeType {
         }
     }
 
-    /// The type of that name.
+    /// Returns the type with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Whether this is one of the three set types.
+    /// Returns whether this is one of the three set types.
     pub fn is_set(self) -> bool {
         matches!(self, Self::Ss | Self::Ns | Self::Bs)
     }
@@ -97,7 +97,7 @@ impl fmt::Display for AttributeType {
 }
 
 impl AttributeValue {
-    /// The value's type.
+    /// Returns the type of the value.
     pub fn kind(&self) -> AttributeType {
         match self {
             Self::S(_) => AttributeType::S,

@@ -1,7 +1,7 @@
-//! Views into encoded values: nothing is copied, nothing is allocated.
+//! Zero-copy views into encoded values.
 //!
-//! A view is only made of bytes that were checked when their [`Item`](super::Item) or [`Value`](super::Value) was made, so
-//! reading one cannot fail; each `expect` below states that.
+//! A view only exists for bytes that were validated when their [`Item`](super::Item) or [`Value`](super::Value) was
+//! created, so reading one cannot fail; each `expect` below states that.
 
 use std::cmp::Ordering;
 
@@ -10,14 +10,14 @@ use super::{AttributeType, AttributeValue, Attributes, Number};
 
 const CHECKED: &str = "encoded values are checked when they are made";
 
-/// A value inside encoded bytes.
+/// View of a value in encoded bytes.
 #[derive(Clone, Copy, Debug)]
 pub enum ValueRef<'a> {
     /// A string.
     S(&'a str),
     /// A number.
     N(Number),
-    /// Binary.
+    /// Binary data.
     B(&'a [u8]),
     /// A boolean.
     Bool(bool),
@@ -27,11 +27,11 @@ pub enum ValueRef<'a> {
     M(MapRef<'a>),
     /// A list.
     L(ListRef<'a>),
-    /// A set of strings.
+    /// A string set.
     Ss(SetRef<'a>),
-    /// A set of numbers.
+    /// A number set.
     Ns(SetRef<'a>),
-    /// A set of binaries.
+    /// A binary set.
     Bs(SetRef<'a>),
 }
 
@@ -51,13 +51,13 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// The value that checked bytes encode.
+    /// Returns the view of validated bytes.
     pub(crate) fn from_raw(raw: &'a [u8]) -> Self {
         let (tag, payload) = Reader::new(raw).value().expect(CHECKED);
         Self::from_parts(tag, payload)
     }
 
-    /// The value's type.
+    /// Returns the type of the value.
     pub fn kind(&self) -> AttributeType {
         match self {
             Self::S(_) => AttributeType::S,
@@ -73,7 +73,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// How two strings, two numbers or two binaries are ordered; nothing else is.
+    /// Compares two strings, two numbers or two binaries; returns `None` for other types, which have no order.
     pub fn compare(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
             (Self::S(a), Self::S(b)) => Some(a.cmp(b)),
@@ -83,7 +83,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// The tree form.
+    /// Decodes the value to its tree form.
     pub fn to_tree(&self) -> AttributeValue {
         match self {
             Self::S(text) => AttributeValue::S((*text).to_owned()),
@@ -118,7 +118,7 @@ impl PartialEq for ValueRef<'_> {
     }
 }
 
-/// A map inside encoded bytes.
+/// View of a map in encoded bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct MapRef<'a> {
     entries: &'a [u8],
@@ -129,7 +129,7 @@ impl<'a> MapRef<'a> {
         Self { entries }
     }
 
-    /// The value of that name.
+    /// Returns the value with this name. Takes linear time in the size of the map.
     pub fn get(&self, name: &str) -> Option<ValueRef<'a>> {
         let mut reader = Reader::new(self.entries);
         while !reader.is_empty() {
@@ -144,7 +144,7 @@ impl<'a> MapRef<'a> {
         None
     }
 
-    /// The value of that name as the bytes it is encoded in.
+    /// Returns the encoded bytes of the value with this name.
     pub(crate) fn get_raw(&self, name: &str) -> Option<&'a [u8]> {
         let mut reader = Reader::new(self.entries);
         while !reader.is_empty() {
@@ -159,12 +159,13 @@ impl<'a> MapRef<'a> {
         None
     }
 
-    /// The entries in order of their names.
+    /// Returns the entries in name order.
     pub fn iter(&self) -> Entries<'a> {
         Entries { reader: Reader::new(self.entries) }
     }
 
-    /// The entries of these names, which are in order as the entries are, each with its name's place. The others are passed over unread.
+    /// Returns the entries with these names, each with the index of its name. `names` must be sorted. One pass over
+    /// the map suffices, because its entries are sorted too; the values of other entries are skipped.
     pub fn select<'n>(&self, names: &'n [String]) -> impl Iterator<Item = (usize, ValueRef<'a>)> + use<'a, 'n> {
         let mut reader = Reader::new(self.entries);
         let mut names = names.iter().enumerate().peekable();
@@ -181,30 +182,30 @@ impl<'a> MapRef<'a> {
         })
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries, in linear time.
     pub fn len(&self) -> usize {
         self.iter().count()
     }
 
-    /// Whether there is no entry.
+    /// Returns whether the map has no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The tree form.
+    /// Decodes the map to its tree form.
     pub fn to_tree(&self) -> Attributes {
         self.iter().map(|(name, value)| (name.to_owned(), value.to_tree())).collect()
     }
 }
 
-/// The entries of a map in order of their names.
+/// Iterator over the entries of a map in name order.
 #[derive(Clone)]
 pub struct Entries<'a> {
     reader: Reader<'a>,
 }
 
 impl<'a> Entries<'a> {
-    /// The next entry with its value still encoded.
+    /// Returns the next entry with its value still encoded.
     pub(crate) fn next_raw(&mut self) -> Option<(&'a str, &'a [u8])> {
         if self.reader.is_empty() {
             return None;
@@ -227,19 +228,19 @@ impl<'a> Iterator for Entries<'a> {
     }
 }
 
-/// A list inside encoded bytes.
+/// View of a list in encoded bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct ListRef<'a> {
     values: &'a [u8],
 }
 
 impl<'a> ListRef<'a> {
-    /// The value at that place.
+    /// Returns the value at this index, in linear time.
     pub fn get(&self, index: usize) -> Option<ValueRef<'a>> {
         self.iter().nth(index)
     }
 
-    /// The value at that place as the bytes it is encoded in.
+    /// Returns the encoded bytes of the value at this index.
     pub(crate) fn get_raw(&self, index: usize) -> Option<&'a [u8]> {
         let mut reader = Reader::new(self.values);
         for _ in 0..index {
@@ -251,17 +252,17 @@ impl<'a> ListRef<'a> {
         if reader.is_empty() { None } else { reader.raw_value() }
     }
 
-    /// How many values there are.
+    /// Returns the number of values, in linear time.
     pub fn len(&self) -> usize {
         self.iter().count()
     }
 
-    /// Whether there is no value.
+    /// Returns whether the list has no values.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// The values in order.
+    /// Returns the values in order.
     pub fn iter(&self) -> impl Iterator<Item = ValueRef<'a>> + use<'a> {
         let mut reader = Reader::new(self.values);
         std::iter::from_fn(move || {
@@ -274,7 +275,7 @@ impl<'a> ListRef<'a> {
     }
 }
 
-/// A set inside encoded bytes; its elements are strings, ordered numbers or binaries by its kind.
+/// View of a set in encoded bytes. Its elements are strings, ordered numbers or binaries.
 #[derive(Clone, Copy, Debug)]
 pub struct SetRef<'a> {
     kind: AttributeType,
@@ -282,22 +283,22 @@ pub struct SetRef<'a> {
 }
 
 impl<'a> SetRef<'a> {
-    /// How many elements there are.
+    /// Returns the number of elements, in linear time.
     pub fn len(&self) -> usize {
         self.iter().count()
     }
 
-    /// Whether there is no element.
+    /// Returns whether the set has no elements.
     pub fn is_empty(&self) -> bool {
         self.elements.is_empty()
     }
 
-    /// The elements' bytes in order.
+    /// Returns the encoded bytes of the elements, in order.
     pub fn iter(&self) -> Elements<'a> {
         Elements { reader: Reader::new(self.elements) }
     }
 
-    /// The elements as values, in order.
+    /// Returns the elements as values, in order.
     pub fn values(&self) -> impl Iterator<Item = ValueRef<'a>> + use<'a> {
         let kind = self.kind;
         self.iter().map(move |element| match kind {
@@ -307,13 +308,13 @@ impl<'a> SetRef<'a> {
         })
     }
 
-    /// Whether the value is an element.
+    /// Returns whether the value is an element of the set.
     pub fn contains(&self, value: &ValueRef<'_>) -> bool {
         self.values().any(|element| element == *value)
     }
 }
 
-/// The bytes of a set's elements.
+/// Iterator over the encoded elements of a set.
 #[derive(Clone)]
 pub struct Elements<'a> {
     reader: Reader<'a>,

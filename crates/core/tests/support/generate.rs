@@ -1,4 +1,5 @@
-//! Random values, items and expressions. Names and indexes are few, so that paths often lead somewhere.
+//! Generators of random values, items and expressions. They use few names and indexes, so that
+//! paths often lead to a value.
 
 use keyform_core::expression::{
     Comparator, Condition, KeyCondition, KeyPredicate, KeyTest, Operand, Path, PathElement, Projection, SetAction,
@@ -10,7 +11,7 @@ use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// Texts of numbers that the service takes.
+/// Decimal texts within DynamoDB's range.
 pub fn number_text() -> impl Strategy<Value = String> {
     let any = ("-?", "[0-9]{1,38}", -130i32..=85).prop_map(|(sign, digits, exponent)| {
         let leading = exponent + digits.trim_start_matches('0').len() as i32 - 1;
@@ -21,7 +22,7 @@ pub fn number_text() -> impl Strategy<Value = String> {
     prop_oneof![any, small]
 }
 
-/// Numbers of the service.
+/// Numbers within DynamoDB's range.
 pub fn number() -> impl Strategy<Value = Number> {
     prop_oneof![number_text().prop_filter_map("in range", |text| text.parse().ok()), (-3i64..6).prop_map(Number::from),]
 }
@@ -91,7 +92,7 @@ fn comparator() -> impl Strategy<Value = Comparator> {
     select(vec![Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual])
 }
 
-/// Conditions of any shape, also such as no text can express.
+/// Arbitrary conditions, including those that no expression text can produce.
 pub fn condition() -> impl Strategy<Value = Condition> {
     let test = prop_oneof![
         (operand(), comparator(), operand()).prop_map(|(left, comparator, right)| Condition::Compare {
@@ -116,7 +117,7 @@ pub fn condition() -> impl Strategy<Value = Condition> {
     })
 }
 
-/// Conditions that a text can express: constants have types that their operators take, operands differ.
+/// Conditions that an expression text can produce: constants have types their operators accept, and operands differ.
 pub fn expressible_condition() -> impl Strategy<Value = Condition> {
     condition().prop_map(mend)
 }
@@ -169,7 +170,7 @@ fn distinct(left: Operand, right: Operand) -> (Operand, Operand) {
     }
 }
 
-/// Key conditions of one or two predicates.
+/// Key conditions with one or two predicates.
 pub fn key_condition() -> impl Strategy<Value = KeyCondition> {
     let key = || scalar().prop_map(|value| Value::from(&value));
     let ordered = || {
@@ -191,7 +192,7 @@ pub fn key_condition() -> impl Strategy<Value = KeyCondition> {
     })
 }
 
-/// Paths of which no two overlap or conflict.
+/// Paths that neither overlap nor conflict.
 fn targets() -> impl Strategy<Value = Vec<Path>> {
     vec(path(), 1..6).prop_map(|paths| {
         let mut kept: Vec<Path> = Vec::new();
@@ -212,7 +213,7 @@ fn go_together(one: &Path, two: &Path) -> bool {
         .is_some_and(|(one, two)| std::mem::discriminant(one) == std::mem::discriminant(two))
 }
 
-/// Projections.
+/// Projections of one to five paths.
 pub fn projection() -> impl Strategy<Value = Projection> {
     targets().prop_map(|paths| Projection { paths })
 }
@@ -240,7 +241,7 @@ fn set_value() -> impl Strategy<Value = SetValue> {
     ]
 }
 
-/// Updates that a text can express.
+/// Updates that an expression text can produce.
 pub fn update() -> impl Strategy<Value = Update> {
     let action = (0..4, set_value(), number(), set());
     (targets(), vec(action, 6)).prop_map(|(targets, actions)| {

@@ -1,4 +1,4 @@
-//! What the tests of expressions share: a short notation for values, and placeholders that are there for any test.
+//! Shared helpers of the expression tests: a short notation for values, and default placeholders.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod generate;
@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use keyform_core::expression::Substitutions;
 use keyform_core::{AttributeValue, Attributes, Item, Number};
 
-/// A value in the notation of the tests: `5`, `"text"`, `b"bytes"`, `true`, `null`, `[…]`, `{name: …}`, `<1 2>`, `<"a" "b">`.
+/// Parses a value in the test notation: `5`, `"text"`, `b"bytes"`, `true`, `null`, `[…]`, `{name: …}`, `<1 2>`,
+/// `<"a" "b">`.
 pub fn value(text: &str) -> AttributeValue {
     let mut reader = Reader { rest: text };
     let value = reader.value();
@@ -16,7 +17,7 @@ pub fn value(text: &str) -> AttributeValue {
     value
 }
 
-/// An item in the same notation, without the outer braces.
+/// Parses an item in the same notation, without the outer braces.
 pub fn attributes(text: &str) -> Attributes {
     match value(&format!("{{{text}}}")) {
         AttributeValue::M(attributes) => attributes,
@@ -24,12 +25,13 @@ pub fn attributes(text: &str) -> Attributes {
     }
 }
 
-/// An encoded item.
+/// Parses and encodes an item.
 pub fn item(text: &str) -> Item {
     Item::from(&attributes(text))
 }
 
-/// Placeholders: each `#x` of the text stands for `x` (and `#x_y` for `x.y`), each `:…` for what `values` says.
+/// Builds placeholders for a text: each `#x` stands for `x` (and `#x_y` for `x.y`), each `:…`
+/// for its entry in `values`.
 pub fn substitutions(text: &str, values: &str) -> Substitutions {
     let names: BTreeMap<String, String> =
         placeholders(text, '#').map(|name| (name.to_owned(), name[1..].replace('_', "."))).collect();

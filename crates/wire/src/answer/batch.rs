@@ -1,4 +1,4 @@
-//! Answers of BatchGetItem and BatchWriteItem.
+//! Responses of BatchGetItem and BatchWriteItem.
 
 use keyform_core::operation::{BatchGetItemOutput, BatchWriteItemOutput, WriteRequest};
 
@@ -7,7 +7,7 @@ use crate::json::Writer;
 use crate::value::{write_attributes, write_item};
 use crate::{Echo, UnreadKeys};
 
-/// BatchGetItem.
+/// Writes the BatchGetItem response.
 pub(super) fn get(out: &mut Writer<'_>, echo: &Echo, output: &BatchGetItemOutput) {
     out.object_member("Responses", |out| {
         for (table, items) in &output.responses {
@@ -25,7 +25,7 @@ pub(super) fn get(out: &mut Writer<'_>, echo: &Echo, output: &BatchGetItemOutput
     capacity::many(out, echo, &output.capacity);
 }
 
-/// BatchWriteItem.
+/// Writes the BatchWriteItem response.
 pub(super) fn write(out: &mut Writer<'_>, echo: &Echo, output: &BatchWriteItemOutput) {
     out.object_member("UnprocessedItems", |out| {
         for (table, requests) in &output.unprocessed {

@@ -1,4 +1,4 @@
-//! ConsumedCapacity and ItemCollectionMetrics.
+//! The ConsumedCapacity and ItemCollectionMetrics members of responses.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::Echo;
 use crate::json::Writer;
 use crate::value::write_attributes;
 
-/// What one table consumed, as the member of an answer.
+/// Writes the capacity of one table, if it is reported.
 pub(super) fn one(out: &mut Writer<'_>, echo: &Echo, capacity: Option<&ConsumedCapacity>) {
     if let Some(capacity) = capacity {
         out.name("ConsumedCapacity");
@@ -17,7 +17,7 @@ pub(super) fn one(out: &mut Writer<'_>, echo: &Echo, capacity: Option<&ConsumedC
     }
 }
 
-/// What several tables consumed, as the member of an answer.
+/// Writes the capacities of several tables, if they are reported.
 pub(super) fn many(out: &mut Writer<'_>, echo: &Echo, capacities: &[ConsumedCapacity]) {
     if !capacities.is_empty() {
         out.name("ConsumedCapacity");
@@ -25,7 +25,7 @@ pub(super) fn many(out: &mut Writer<'_>, echo: &Echo, capacities: &[ConsumedCapa
     }
 }
 
-/// The size of one item collection, as the member of an answer.
+/// Writes the size of one item collection, if it is reported.
 pub(super) fn metrics(out: &mut Writer<'_>, metrics: Option<&ItemCollectionMetrics>) {
     if let Some(metrics) = metrics {
         out.name("ItemCollectionMetrics");
@@ -33,7 +33,7 @@ pub(super) fn metrics(out: &mut Writer<'_>, metrics: Option<&ItemCollectionMetri
     }
 }
 
-/// The sizes of item collections by table, as the member of an answer.
+/// Writes the item collection sizes by table, if they are reported.
 pub(super) fn metrics_by_table(
     out: &mut Writer<'_>,
     echo: &Echo,
@@ -86,7 +86,7 @@ fn indexes(out: &mut Writer<'_>, member: &str, indexes: &BTreeMap<String, f64>, 
     });
 }
 
-/// Units of a table or a part of it; a transaction also says whether they were read or written.
+/// Writes the units of a table or an index. A transaction reports them as read or write units too.
 fn units(out: &mut Writer<'_>, total: f64, capacity: &ConsumedCapacity) {
     out.decimal_member("CapacityUnits", total);
     if capacity.read.is_some() {

@@ -1,4 +1,4 @@
-//! Errors into JSON.
+//! Error responses.
 
 use keyform_core::error::{CancellationReason, Detail};
 use keyform_core::{Error, ErrorCode};
@@ -6,7 +6,7 @@ use keyform_core::{Error, ErrorCode};
 use crate::json::Writer;
 use crate::value::write_item;
 
-/// Appends the body of an error.
+/// Appends the JSON body of an error response.
 pub fn encode_error(error: &Error, out: &mut Vec<u8>) {
     let mut writer = Writer::new(out);
     writer.object(|out| {
@@ -28,7 +28,7 @@ pub fn encode_error(error: &Error, out: &mut Vec<u8>) {
     });
 }
 
-/// Some errors write the member with a capital.
+/// Returns the member that carries the message; DynamoDB capitalizes it for some errors.
 fn message_member(code: ErrorCode) -> &'static str {
     match code {
         ErrorCode::Serialization | ErrorCode::TransactionCanceled | ErrorCode::AccessDenied => "Message",

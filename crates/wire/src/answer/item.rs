@@ -1,4 +1,4 @@
-//! Answers about one item.
+//! Responses of single-item operations.
 
 use keyform_core::operation::{GetItemOutput, WriteItemOutput};
 
@@ -7,7 +7,7 @@ use crate::Echo;
 use crate::json::Writer;
 use crate::value::write_item;
 
-/// PutItem, UpdateItem, DeleteItem.
+/// Writes the response of PutItem, UpdateItem and DeleteItem.
 pub(super) fn write(out: &mut Writer<'_>, echo: &Echo, output: &WriteItemOutput) {
     if let Some(attributes) = &output.attributes {
         out.name("Attributes");
@@ -17,7 +17,7 @@ pub(super) fn write(out: &mut Writer<'_>, echo: &Echo, output: &WriteItemOutput)
     capacity::metrics(out, output.metrics.as_ref());
 }
 
-/// GetItem.
+/// Writes the GetItem response.
 pub(super) fn get(out: &mut Writer<'_>, echo: &Echo, output: &GetItemOutput) {
     if let Some(item) = &output.item {
         out.name("Item");

@@ -1,4 +1,4 @@
-//! Answers: outputs and errors into JSON, one file for each family.
+//! Encodes outputs and errors as JSON, one file per family of operations.
 
 mod batch;
 mod capacity;
@@ -17,7 +17,7 @@ use crate::Echo;
 use crate::json::Writer;
 pub use error::encode_error;
 
-/// Appends the body of an answer.
+/// Appends the JSON body of a response. `echo` is that of the decoded request.
 pub fn encode(echo: &Echo, output: &Output, out: &mut Vec<u8>) {
     let mut writer = Writer::new(out);
     writer.object(|out| write(out, echo, output));

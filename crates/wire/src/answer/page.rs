@@ -1,4 +1,4 @@
-//! Answers of Query and Scan.
+//! Responses of Query and Scan.
 
 use keyform_core::operation::PageOutput;
 
@@ -7,7 +7,7 @@ use crate::Echo;
 use crate::json::Writer;
 use crate::value::write_item;
 
-/// Query and Scan.
+/// Writes the response of Query and Scan.
 pub(super) fn page(out: &mut Writer<'_>, echo: &Echo, output: &PageOutput) {
     if let Some(items) = &output.items {
         out.name("Items");

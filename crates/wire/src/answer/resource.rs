@@ -1,4 +1,4 @@
-//! Answers about expiry, tags, backups and limits.
+//! Responses about expiry, tags, backups and limits.
 
 use keyform_core::operation::{
     ContinuousBackups, DescribeLimitsOutput, ListTagsOfResourceOutput, TimeToLive, TimeToLiveStatus,
@@ -6,7 +6,7 @@ use keyform_core::operation::{
 
 use crate::json::Writer;
 
-/// UpdateTimeToLive.
+/// Writes the UpdateTimeToLive response.
 pub(super) fn update_time_to_live(out: &mut Writer<'_>, setting: &TimeToLive) {
     out.object_member("TimeToLiveSpecification", |out| {
         out.string_member("AttributeName", &setting.attribute);
@@ -14,7 +14,7 @@ pub(super) fn update_time_to_live(out: &mut Writer<'_>, setting: &TimeToLive) {
     });
 }
 
-/// DescribeTimeToLive.
+/// Writes the DescribeTimeToLive response.
 pub(super) fn describe_time_to_live(out: &mut Writer<'_>, status: &TimeToLiveStatus) {
     out.object_member("TimeToLiveDescription", |out| {
         if let Some(attribute) = &status.attribute {
@@ -24,7 +24,7 @@ pub(super) fn describe_time_to_live(out: &mut Writer<'_>, status: &TimeToLiveSta
     });
 }
 
-/// DescribeContinuousBackups and UpdateContinuousBackups.
+/// Writes the response of DescribeContinuousBackups and UpdateContinuousBackups.
 pub(super) fn describe_backups(out: &mut Writer<'_>, backups: ContinuousBackups) {
     out.object_member("ContinuousBackupsDescription", |out| {
         out.string_member("ContinuousBackupsStatus", "ENABLED");
@@ -34,7 +34,7 @@ pub(super) fn describe_backups(out: &mut Writer<'_>, backups: ContinuousBackups)
     });
 }
 
-/// DescribeLimits.
+/// Writes the DescribeLimits response.
 pub(super) fn describe_limits(out: &mut Writer<'_>, output: &DescribeLimitsOutput) {
     out.whole_member("AccountMaxReadCapacityUnits", output.account.read);
     out.whole_member("AccountMaxWriteCapacityUnits", output.account.write);
@@ -42,7 +42,7 @@ pub(super) fn describe_limits(out: &mut Writer<'_>, output: &DescribeLimitsOutpu
     out.whole_member("TableMaxWriteCapacityUnits", output.table.write);
 }
 
-/// ListTagsOfResource.
+/// Writes the ListTagsOfResource response.
 pub(super) fn list_tags(out: &mut Writer<'_>, output: &ListTagsOfResourceOutput) {
     out.name("Tags");
     out.array(&output.tags, |out, tag| {

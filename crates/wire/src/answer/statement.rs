@@ -1,4 +1,4 @@
-//! Answers of PartiQL requests.
+//! Responses of PartiQL requests.
 
 use keyform_core::error::Detail;
 use keyform_core::operation::{
@@ -11,7 +11,7 @@ use crate::Echo;
 use crate::json::Writer;
 use crate::value::write_item;
 
-/// ExecuteStatement.
+/// Writes the ExecuteStatement response.
 pub(super) fn execute(out: &mut Writer<'_>, echo: &Echo, output: &ExecuteStatementOutput) {
     out.name("Items");
     out.array(&output.items, write_item);
@@ -25,14 +25,14 @@ pub(super) fn execute(out: &mut Writer<'_>, echo: &Echo, output: &ExecuteStateme
     capacity::one(out, echo, output.capacity.as_ref());
 }
 
-/// BatchExecuteStatement.
+/// Writes the BatchExecuteStatement response.
 pub(super) fn batch(out: &mut Writer<'_>, echo: &Echo, output: &BatchExecuteStatementOutput) {
     out.name("Responses");
     out.array(&output.responses, |out, response| out.object(|out| statement_response(out, response)));
     capacity::many(out, echo, &output.capacity);
 }
 
-/// ExecuteTransaction.
+/// Writes the ExecuteTransaction response.
 pub(super) fn transaction(out: &mut Writer<'_>, echo: &Echo, output: &ExecuteTransactionOutput) {
     transaction::responses(out, &output.responses);
     capacity::many(out, echo, &output.capacity);
@@ -61,7 +61,7 @@ fn statement_error(out: &mut Writer<'_>, error: &Error) {
     out.string_member("Message", error.message());
 }
 
-/// The code as a statement of a batch reports it.
+/// Returns the error code in the form used by batch responses.
 fn statement_error_code(code: ErrorCode) -> &'static str {
     match code {
         ErrorCode::Validation => "ValidationError",

@@ -1,4 +1,4 @@
-//! Answers about streams.
+//! Responses of the stream operations.
 
 use keyform_core::operation::{ChangeRecord, GetRecordsOutput, ListStreamsOutput, Shard, StreamDescription};
 use keyform_core::table::Status;
@@ -7,7 +7,7 @@ use super::table::key_schema;
 use crate::json::Writer;
 use crate::value::write_item;
 
-/// ListStreams.
+/// Writes the ListStreams response.
 pub(super) fn list(out: &mut Writer<'_>, output: &ListStreamsOutput) {
     out.name("Streams");
     out.array(&output.streams, |out, stream| {
@@ -22,7 +22,7 @@ pub(super) fn list(out: &mut Writer<'_>, output: &ListStreamsOutput) {
     }
 }
 
-/// DescribeStream.
+/// Writes the DescribeStream response.
 pub(super) fn describe(out: &mut Writer<'_>, description: &StreamDescription) {
     out.object_member("StreamDescription", |out| {
         out.string_member("StreamArn", &description.arn);
@@ -40,7 +40,7 @@ pub(super) fn describe(out: &mut Writer<'_>, description: &StreamDescription) {
     });
 }
 
-/// GetRecords.
+/// Writes the GetRecords response.
 pub(super) fn records(out: &mut Writer<'_>, output: &GetRecordsOutput) {
     out.name("Records");
     out.array(&output.records, |out, record| out.object(|out| write_record(out, record, &output.region)));

@@ -1,4 +1,4 @@
-//! Answers about tables.
+//! Responses of the table operations.
 
 use keyform_core::operation::ListTablesOutput;
 use keyform_core::table::{
@@ -9,7 +9,7 @@ use keyform_core::table::{
 use crate::Echo;
 use crate::json::Writer;
 
-/// CreateTable, DescribeTable, UpdateTable, DeleteTable.
+/// Writes the response of CreateTable, DescribeTable, UpdateTable and DeleteTable.
 pub(super) fn table(out: &mut Writer<'_>, echo: &Echo, description: &TableDescription) {
     let member = if echo.operation == "DescribeTable" { "Table" } else { "TableDescription" };
     out.object_member(member, |out| {
@@ -20,7 +20,7 @@ pub(super) fn table(out: &mut Writer<'_>, echo: &Echo, description: &TableDescri
     });
 }
 
-/// ListTables.
+/// Writes the ListTables response.
 pub(super) fn list(out: &mut Writer<'_>, output: &ListTablesOutput) {
     out.name("TableNames");
     out.array(&output.tables, |out, table| out.string(table));
@@ -29,7 +29,7 @@ pub(super) fn list(out: &mut Writer<'_>, output: &ListTablesOutput) {
     }
 }
 
-/// A key schema, as a member.
+/// Writes the KeySchema member.
 pub(super) fn key_schema(out: &mut Writer<'_>, key: &KeySchema) {
     let partition = key.partition.iter().map(|name| (name, "HASH"));
     let sort = key.sort.iter().map(|name| (name, "RANGE"));

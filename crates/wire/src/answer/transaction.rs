@@ -1,4 +1,4 @@
-//! Answers of TransactGetItems and TransactWriteItems.
+//! Responses of TransactGetItems and TransactWriteItems.
 
 use keyform_core::Item;
 use keyform_core::operation::{TransactGetItemsOutput, TransactWriteItemsOutput};
@@ -8,19 +8,19 @@ use crate::Echo;
 use crate::json::Writer;
 use crate::value::write_item;
 
-/// TransactGetItems.
+/// Writes the TransactGetItems response.
 pub(super) fn get(out: &mut Writer<'_>, echo: &Echo, output: &TransactGetItemsOutput) {
     responses(out, &output.responses);
     capacity::many(out, echo, &output.capacity);
 }
 
-/// TransactWriteItems.
+/// Writes the TransactWriteItems response.
 pub(super) fn write(out: &mut Writer<'_>, echo: &Echo, output: &TransactWriteItemsOutput) {
     capacity::many(out, echo, &output.capacity);
     capacity::metrics_by_table(out, echo, &output.metrics);
 }
 
-/// One object for each read, empty where there is no item, or nothing of it that the projection wants.
+/// Writes one object per read; it is empty if there is no item or if the projection selects none of its attributes.
 pub(super) fn responses(out: &mut Writer<'_>, responses: &[Option<Item>]) {
     out.name("Responses");
     out.array(responses, |out, response| {

@@ -1,8 +1,9 @@
-//! Strings in JSON: runs without an escape are taken as they are, in both directions.
+//! JSON strings. Runs of characters without escapes are copied as a whole, both when reading and when writing.
 
 use std::borrow::Cow;
 
-/// Reads a string whose opening quote is behind us. Answers the string and how many bytes it took with its closing quote.
+/// Parses a string after its opening quote. Returns the string and the number of bytes up to and including its
+/// closing quote.
 pub(crate) fn read(rest: &str) -> Option<(Cow<'_, str>, usize)> {
     let length = run_length(rest);
     match rest.as_bytes().get(length)? {
@@ -28,7 +29,7 @@ pub(crate) fn write(out: &mut Vec<u8>, string: &str) {
     out.push(b'"');
 }
 
-/// How many bytes from the front need no escape: neither quote, backslash nor control character.
+/// Returns the number of leading bytes that need no escape: no quote, backslash or control character.
 fn run_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -45,8 +46,8 @@ fn is_special(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// Whether one of eight bytes may be special (a false alarm costs time only). Subtracting borrows into the high bit exactly
-/// where a byte is smaller than what is subtracted; bytes that have the high bit set themselves are masked out.
+/// Returns whether one of eight bytes may be special; a false positive only costs time. The subtraction sets the high
+/// bit of each byte that is below the subtrahend; bytes whose own high bit is set are masked out.
 fn word_is_special(word: u64) -> bool {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = 0x8080_8080_8080_8080;
@@ -72,7 +73,7 @@ fn read_escaped(rest: &str, first: usize) -> Option<(String, usize)> {
     }
 }
 
-/// Reads one escape (two for a surrogate pair); answers how many bytes it took.
+/// Parses one escape (two for a surrogate pair). Returns the number of bytes it takes.
 fn read_escape(rest: &str, string: &mut String) -> Option<usize> {
     let simple = match rest.as_bytes().get(1)? {
         b'"' => '"',
@@ -90,8 +91,8 @@ fn read_escape(rest: &str, string: &mut String) -> Option<usize> {
     Some(2)
 }
 
-/// Half of a surrogate pair without the other is no character, and a string with one cannot be stored as UTF-8: the service
-/// refuses it as malformed JSON. Replacing it would silently make two different strings equal.
+/// Parses a `\u` escape. A lone surrogate is not a character and has no UTF-8 encoding. DynamoDB rejects it as
+/// malformed JSON; a replacement character would make two different strings equal.
 fn read_unicode(rest: &str, string: &mut String) -> Option<usize> {
     let first = hex_unit(rest)?;
     let second = rest.get(6..).and_then(hex_unit);
@@ -103,7 +104,7 @@ fn read_unicode(rest: &str, string: &mut String) -> Option<usize> {
     Some(6)
 }
 
-/// The number in `\uXXXX`.
+/// Parses the code unit of `\uXXXX`.
 fn hex_unit(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {

@@ -1,4 +1,4 @@
-//! JSON as text: a pull reader for requests and a writer for answers. Neither builds a tree.
+//! JSON text: a pull reader for requests and a writer for responses. Neither builds a tree.
 
 mod escape;
 mod read;

@@ -1,11 +1,13 @@
-//! A pull reader: the caller asks for what it expects next and the reader moves on, copying only what has escapes.
+//! Pull reader: the caller requests the value it expects next and the reader advances. Only
+//! strings with escapes are copied.
 //!
 //! ```text
 //! {"TableName":"t","Key":{…},"Bogus":[1,2]}
 //!  object(|reader, name| match name { "TableName" => reader.string(), …, _ => reader.skip() })
 //! ```
 //!
-//! Bytes that are no JSON answer the service's error for that. Nothing here recurses: [`Reader::skip`] keeps its own stack.
+//! Malformed JSON yields DynamoDB's SerializationException. The reader does not recurse: [`Reader::skip`] keeps its
+//! own stack, so that deep nesting cannot overflow the call stack.
 
 use std::borrow::Cow;
 
@@ -14,7 +16,7 @@ use keyform_core::error::request;
 
 use super::escape;
 
-/// What stands next.
+/// Kind of the next value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Null,
@@ -26,20 +28,20 @@ pub(crate) enum Kind {
     Object,
 }
 
-/// A place in a text.
+/// Position in a JSON text.
 pub(crate) struct Reader<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// Starts at the front of a body.
+    /// Creates a reader at the start of a body.
     pub(crate) fn new(body: &'a [u8]) -> Result<Self, Error> {
         let text = std::str::from_utf8(body).map_err(|_| request::malformed_json())?;
         Ok(Self { text, at: 0 })
     }
 
-    /// What stands next, after white space.
+    /// Skips white space and returns the kind of the next value without consuming it.
     pub(crate) fn peek(&mut self) -> Result<Kind, Error> {
         match self.next_byte()? {
             b'n' => Ok(Kind::Null),
@@ -53,7 +55,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads `null`, `true` or `false`, whichever [`Reader::peek`] announced.
+    /// Consumes `null`, `true` or `false`, as returned by [`Reader::peek`].
     pub(crate) fn literal(&mut self, kind: Kind) -> Result<(), Error> {
         let word = match kind {
             Kind::Null => "null",
@@ -68,7 +70,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads a number as it is written.
+    /// Consumes a number and returns its text.
     pub(crate) fn number(&mut self) -> Result<&'a str, Error> {
         self.next_byte()?;
         let rest = self.rest();
@@ -81,7 +83,7 @@ impl<'a> Reader<'a> {
         Ok(number)
     }
 
-    /// Reads a string.
+    /// Consumes a string.
     pub(crate) fn string(&mut self) -> Result<Cow<'a, str>, Error> {
         self.expect(b'"')?;
         let (string, length) = escape::read(self.rest()).ok_or_else(request::malformed_json)?;
@@ -89,7 +91,7 @@ impl<'a> Reader<'a> {
         Ok(string)
     }
 
-    /// Reads an object: `field` reads (or skips) the value of each name.
+    /// Consumes an object; `field` must consume the value of each member.
     pub(crate) fn object(
         &mut self,
         mut field: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), Error>,
@@ -109,7 +111,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads an array: `element` reads (or skips) each element.
+    /// Consumes an array; `element` must consume each element.
     pub(crate) fn array(&mut self, mut element: impl FnMut(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
         self.expect(b'[')?;
         if self.accept(b']')? {
@@ -124,7 +126,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads over one value of any kind and depth.
+    /// Consumes one value of any kind and depth.
     pub(crate) fn skip(&mut self) -> Result<(), Error> {
         let mut closers: Vec<u8> = Vec::new();
         loop {
@@ -154,7 +156,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Makes sure that nothing but white space follows.
+    /// Checks that only white space follows.
     pub(crate) fn end(&mut self) -> Result<(), Error> {
         match self.rest().bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) {
             true => Ok(()),
@@ -162,7 +164,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// After a value: closes what ends here. Whether the outermost value has ended, or else another one follows.
+    /// Closes the containers that end after a value. Returns true if the outermost value is complete, false if
+    /// another value follows.
     fn close(&mut self, closers: &mut Vec<u8>) -> Result<bool, Error> {
         while let Some(&closer) = closers.last() {
             if !self.accept(closer)? {
@@ -192,7 +195,7 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
-    /// The next byte after white space, which stays where it is.
+    /// Skips white space and returns the next byte without consuming it.
     fn next_byte(&mut self) -> Result<u8, Error> {
         let bytes = self.text.as_bytes();
         loop {
@@ -204,7 +207,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Everything from here on; `at` never stands inside a character, because only ASCII is stepped over byte by byte.
+    /// Returns the remaining text. `at` is always on a character boundary, because only ASCII
+    /// is consumed byte by byte.
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
@@ -214,7 +218,7 @@ fn is_number_byte(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')
 }
 
-/// JSON's grammar of numbers.
+/// Returns whether the text matches JSON's number grammar.
 fn is_number(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {

@@ -1,4 +1,4 @@
-//! Reading what a member of a request must be, with the service's errors for what it is instead. `null` is as good as absent.
+//! Typed reads of request members, with DynamoDB's errors for values of the wrong type. `null` counts as absent.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::{Kind, Reader};
 use crate::request::unsupported_members;
 
 impl Reader<'_> {
-    /// A string.
+    /// Reads a string.
     pub(crate) fn opt_string(&mut self) -> Result<Option<String>, Error> {
         match self.peek()? {
             Kind::String => Ok(Some(self.string()?.into_owned())),
@@ -17,7 +17,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A boolean, or one of the words that the service takes for one.
+    /// Reads a boolean, or one of the strings that DynamoDB accepts as a boolean.
     pub(crate) fn opt_bool(&mut self) -> Result<Option<bool>, Error> {
         match self.peek()? {
             kind @ (Kind::True | Kind::False) => {
@@ -30,17 +30,17 @@ impl Reader<'_> {
         }
     }
 
-    /// A whole number of 32 bits; a fraction is cut off.
+    /// Reads a 32-bit integer; a fraction is truncated.
     pub(crate) fn opt_integer(&mut self) -> Result<Option<i64>, Error> {
         self.opt_whole("Integer", |number| i32::try_from(number).is_ok())
     }
 
-    /// A whole number of 64 bits; a fraction is cut off.
+    /// Reads a 64-bit integer; a fraction is truncated.
     pub(crate) fn opt_long(&mut self) -> Result<Option<i64>, Error> {
         self.opt_whole("Long", |_| true)
     }
 
-    /// A list, of which `element` reads each element; whether there was one.
+    /// Reads a list; `element` reads each element. Returns whether the list is present.
     pub(crate) fn opt_list(&mut self, element: impl FnMut(&mut Self) -> Result<(), Error>) -> Result<bool, Error> {
         match self.peek()? {
             Kind::Array => self.array(element).map(|()| true),
@@ -50,7 +50,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A list of strings.
+    /// Reads a list of strings.
     pub(crate) fn opt_strings(&mut self) -> Result<Option<Vec<String>>, Error> {
         let mut strings = Vec::new();
         let present = self.opt_list(|reader| {
@@ -60,8 +60,9 @@ impl Reader<'_> {
         Ok(present.then_some(strings))
     }
 
-    /// A structure of the service's class, of which `field` reads each member; whether there was one. A member that the
-    /// service has and we do not is refused here, in whatever structure it stands; `null` is as good as absent.
+    /// Reads a structure of DynamoDB's `class`; `field` reads each member. Returns whether the structure is present.
+    /// Rejects members that DynamoDB supports and Keyform does not, unless they are `null`; doing it here covers
+    /// every structure.
     pub(crate) fn opt_structure(
         &mut self,
         class: &str,
@@ -77,7 +78,7 @@ impl Reader<'_> {
         self.opt_object(field, || request::unrecognized_structure(class))
     }
 
-    /// A map to values of the service's class, of which `field` reads each entry; whether there was one.
+    /// Reads a map to values of DynamoDB's `class`; `field` reads each entry. Returns whether the map is present.
     pub(crate) fn opt_map(
         &mut self,
         class: &str,
@@ -99,8 +100,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A map, of which `element` reads each value, in the order of its names; of a name that stands twice the last value.
-    /// What comes after `kept_max` names is read but not kept.
+    /// Reads a map in request order; `element` reads each value. The last value of a repeated name wins. Entries
+    /// after `kept_max` names are read but dropped.
     pub(crate) fn opt_entries<T>(
         &mut self,
         class: &str,
@@ -122,7 +123,8 @@ impl Reader<'_> {
         Ok(present.then_some(entries))
     }
 
-    /// A number that `class` cannot hold is refused: the nearest one that fits would be another request.
+    /// Reads an integer. A number that `class` cannot represent is rejected; clamping it would
+    /// execute another request.
     fn opt_whole(&mut self, class: &'static str, fits: fn(i64) -> bool) -> Result<Option<i64>, Error> {
         match self.peek()? {
             Kind::Number => {
@@ -147,7 +149,7 @@ impl Reader<'_> {
     }
 }
 
-/// The words that the service reads as booleans, in whatever case.
+/// Parses the strings that DynamoDB accepts as booleans, ignoring case.
 fn truth(word: &str) -> Option<bool> {
     let is_one_of = |words: &[&str]| words.iter().any(|known| known.eq_ignore_ascii_case(word));
     if is_one_of(&["true", "t", "yes", "y", "1"]) {
@@ -163,8 +165,8 @@ fn number_token(number: &str) -> &'static str {
     if number.contains(['.', 'e', 'E']) { "DECIMAL_VALUE" } else { "NUMBER_VALUE" }
 }
 
-/// A number of JSON's without its fraction, if 64 bits hold it. Digits are moved past the point as text, so that neither a
-/// large exponent nor a long text costs more than reading it, and nothing is rounded.
+/// Returns a JSON number truncated to an integer, if it fits into 64 bits. The decimal point is moved in the text, so
+/// that a large exponent or a long text costs no more than reading it, and nothing is rounded.
 fn whole(number: &str) -> Option<i64> {
     let (sign, unsigned) = if number.starts_with('-') { number.split_at(1) } else { ("", number) };
     let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
@@ -183,10 +185,10 @@ fn whole(number: &str) -> Option<i64> {
     if kept == 0 { Some(0) } else { text.parse().ok() }
 }
 
-/// More digits than any number of 64 bits has.
+/// More digits than any 64-bit integer has.
 const DIGITS_MAX: i64 = 20;
 
-/// An exponent; one that no body is long enough to make up for stands for all beyond it.
+/// Parses an exponent and clamps it. No body is long enough for its digits to compensate a clamped exponent.
 fn exponent_of(text: &str) -> i64 {
     let bound = i64::MAX / 4;
     let beyond = if text.starts_with('-') { -bound } else { bound };

@@ -1,4 +1,4 @@
-//! A writer: members and elements are appended, commas come by themselves.
+//! JSON writer that appends members and elements and inserts the commas.
 
 use std::fmt::Write as _;
 
@@ -10,19 +10,18 @@ pub(crate) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Appends to `out`.
     pub(crate) fn new(out: &'a mut Vec<u8>) -> Self {
         Self { out }
     }
 
-    /// An object whose members `fill` writes, each after its [`Writer::name`].
+    /// Writes an object; `fill` writes its members, each after its [`Writer::name`].
     pub(crate) fn object(&mut self, fill: impl FnOnce(&mut Writer<'_>)) {
         self.out.push(b'{');
         fill(self);
         self.out.push(b'}');
     }
 
-    /// An array with one element for each of `elements`.
+    /// Writes an array with one element for each of `elements`.
     pub(crate) fn array<T>(
         &mut self,
         elements: impl IntoIterator<Item = T>,
@@ -36,26 +35,26 @@ impl<'a> Writer<'a> {
         self.out.push(b']');
     }
 
-    /// The name of the next member; any string.
+    /// Writes the name of the next member, escaped as needed.
     pub(crate) fn name(&mut self, name: &str) {
         self.separate();
         escape::write(self.out, name);
         self.out.push(b':');
     }
 
-    /// A string.
+    /// Writes a string, escaped as needed.
     pub(crate) fn string(&mut self, string: &str) {
         escape::write(self.out, string);
     }
 
-    /// A string that needs no escape.
+    /// Writes a string that needs no escapes.
     pub(crate) fn plain(&mut self, string: impl std::fmt::Display) {
         self.out.push(b'"');
         self.text(format_args!("{string}"));
         self.out.push(b'"');
     }
 
-    /// A string of base64.
+    /// Writes bytes as a base64 string.
     pub(crate) fn base64(&mut self, bytes: &[u8]) {
         self.out.push(b'"');
         let start = self.out.len();
@@ -66,59 +65,59 @@ impl<'a> Writer<'a> {
         self.out.push(b'"');
     }
 
-    /// `true` or `false`.
+    /// Writes `true` or `false`.
     pub(crate) fn boolean(&mut self, value: bool) {
         self.out.extend_from_slice(if value { b"true" } else { b"false" });
     }
 
-    /// A number with at least one decimal: `1.0`, `0.5`.
+    /// Writes a number with at least one decimal: `1.0`, `0.5`.
     pub(crate) fn decimal(&mut self, number: f64) {
         self.text(format_args!("{number:?}"));
     }
 
-    /// A member that is an object.
+    /// Writes a member that is an object.
     pub(crate) fn object_member(&mut self, name: &str, fill: impl FnOnce(&mut Writer<'_>)) {
         self.name(name);
         self.object(fill);
     }
 
-    /// A member that is a string.
+    /// Writes a member that is a string.
     pub(crate) fn string_member(&mut self, name: &str, string: &str) {
         self.name(name);
         self.string(string);
     }
 
-    /// A member that is a string without escapes.
+    /// Writes a member that is a string without escapes.
     pub(crate) fn plain_member(&mut self, name: &str, string: impl std::fmt::Display) {
         self.name(name);
         self.plain(string);
     }
 
-    /// A member that is a boolean.
+    /// Writes a member that is a boolean.
     pub(crate) fn boolean_member(&mut self, name: &str, value: bool) {
         self.name(name);
         self.boolean(value);
     }
 
-    /// A member that is a whole number.
+    /// Writes a member that is an unsigned integer.
     pub(crate) fn whole_member(&mut self, name: &str, number: u64) {
         self.name(name);
         self.text(format_args!("{number}"));
     }
 
-    /// A member that is a whole number and may be below zero.
+    /// Writes a member that is a signed integer.
     pub(crate) fn signed_member(&mut self, name: &str, number: i64) {
         self.name(name);
         self.text(format_args!("{number}"));
     }
 
-    /// A member that is a number with at least one decimal.
+    /// Writes a member that is a number with at least one decimal.
     pub(crate) fn decimal_member(&mut self, name: &str, number: f64) {
         self.name(name);
         self.decimal(number);
     }
 
-    /// A member that is a moment: seconds of the Unix epoch with three decimals.
+    /// Writes a member that is a timestamp: seconds since the Unix epoch with three decimals.
     pub(crate) fn moment_member(&mut self, name: &str, milliseconds: u64) {
         self.name(name);
         self.text(format_args!("{}.{:03}", milliseconds / 1000, milliseconds % 1000));
@@ -129,7 +128,8 @@ impl<'a> Writer<'a> {
         debug_assert!(written.is_ok(), "appending to a vector cannot fail");
     }
 
-    /// A comma, unless this is the first member or element.
+    /// Writes a comma unless this is the first member or element. The last byte is an opening bracket only directly
+    /// after one was written, because strings end with their quote.
     fn separate(&mut self) {
         if !matches!(self.out.last(), Some(b'{' | b'[') | None) {
             self.out.push(b',');
@@ -137,7 +137,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A buffer that formatted text is appended to.
+/// Adapter for appending formatted text to a buffer.
 struct Text<'a>(&'a mut Vec<u8>);
 
 impl std::fmt::Write for Text<'_> {

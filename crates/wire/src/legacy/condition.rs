@@ -1,4 +1,4 @@
-//! Expected, QueryFilter and ScanFilter as conditions.
+//! Converts Expected, QueryFilter and ScanFilter to conditions.
 
 use keyform_core::error::constraint::Violations;
 use keyform_core::error::legacy;
@@ -9,13 +9,13 @@ use keyform_core::{AttributeValue, Error, Value};
 use super::read::{LegacyCondition, LegacyParameters};
 use crate::value::Checked;
 
-/// How many operands an operator takes.
+/// Number of operands of an operator.
 enum Arity {
     Exactly(usize),
     AtLeastOne,
 }
 
-/// Checks that each condition of a filter says how to compare.
+/// Checks that each condition of a filter has a comparison operator.
 pub(crate) fn check_operators(
     violations: &mut Violations,
     member: &str,
@@ -28,7 +28,7 @@ pub(crate) fn check_operators(
     }
 }
 
-/// Checks that ConditionalOperator has conditions to connect.
+/// Checks that a ConditionalOperator has at least two conditions to join.
 pub(crate) fn check_conditional_operator(parameters: &LegacyParameters) -> Result<(), Error> {
     if parameters.conditional_operator.is_none() {
         return Ok(());
@@ -42,7 +42,7 @@ pub(crate) fn check_conditional_operator(parameters: &LegacyParameters) -> Resul
     }
 }
 
-/// The condition that Expected states.
+/// Converts Expected to a condition.
 pub(crate) fn expected(parameters: &mut LegacyParameters) -> Result<Option<Condition>, Error> {
     check_conditional_operator(parameters)?;
     let conditions = parameters.expected.take().unwrap_or_default();
@@ -50,19 +50,19 @@ pub(crate) fn expected(parameters: &mut LegacyParameters) -> Result<Option<Condi
     Ok(connect(conditions.collect::<Result<_, _>>()?, parameters))
 }
 
-/// The condition that QueryFilter states.
+/// Converts QueryFilter to a condition.
 pub(crate) fn query_filter(parameters: &mut LegacyParameters) -> Result<Option<Condition>, Error> {
     let conditions = parameters.query_filter.take();
     filter(conditions, parameters)
 }
 
-/// The condition that ScanFilter states.
+/// Converts ScanFilter to a condition.
 pub(crate) fn scan_filter(parameters: &mut LegacyParameters) -> Result<Option<Condition>, Error> {
     let conditions = parameters.scan_filter.take();
     filter(conditions, parameters)
 }
 
-/// The operands of a comparison, checked for number and type.
+/// Returns the operands of a comparison after checking their number and types.
 pub(super) fn operands(
     operator: &str,
     values: Option<Vec<Checked<AttributeValue>>>,
@@ -95,7 +95,7 @@ fn connect(mut conditions: Vec<Condition>, parameters: &LegacyParameters) -> Opt
     })
 }
 
-/// One element of Expected: a comparison, or a value that must (not) be there.
+/// Converts one element of Expected: a comparison, or a value that must or must not exist.
 fn expectation(attribute: String, condition: LegacyCondition) -> Result<Condition, Error> {
     name::check(&attribute)?;
     let LegacyCondition { operator, operands, value, exists } = condition;
@@ -170,7 +170,7 @@ fn is_reversed(low: &AttributeValue, high: &AttributeValue) -> bool {
     low.view().compare(&high.view()).is_some_and(|order| order.is_gt())
 }
 
-/// Checks that the operator takes values of that type.
+/// Checks that the operator accepts values of this type.
 fn check_type(operator: &str, kind: AttributeType) -> Result<(), Error> {
     use AttributeType::{B, N, S};
     let fits = match operator {
@@ -181,7 +181,7 @@ fn check_type(operator: &str, kind: AttributeType) -> Result<(), Error> {
     if fits { Ok(()) } else { Err(legacy::operator_type(operator, kind)) }
 }
 
-/// The condition for an operator whose operands are checked.
+/// Builds the condition of an operator with checked operands.
 fn comparison(attribute: String, operator: &str, values: Vec<AttributeValue>) -> Result<Condition, Error> {
     let path = Path::attribute(attribute);
     let operand = Operand::Path(path.clone());
@@ -192,7 +192,7 @@ fn comparison(attribute: String, operator: &str, values: Vec<AttributeValue>) ->
         "NOT_NULL" => Condition::AttributeExists(path),
         "BEGINS_WITH" => Condition::BeginsWith(operand, next()?),
         "CONTAINS" => Condition::Contains(operand, next()?),
-        // Unlike NE, this does not hold for an attribute that is not there.
+        // Unlike NE, NOT_CONTAINS does not hold for a missing attribute.
         "NOT_CONTAINS" => Condition::And(vec![
             Condition::AttributeExists(path),
             Condition::Not(Box::new(Condition::Contains(operand, next()?))),

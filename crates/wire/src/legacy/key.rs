@@ -1,4 +1,4 @@
-//! KeyConditions as a key condition.
+//! Converts KeyConditions to a key condition.
 
 use keyform_core::error::legacy;
 use keyform_core::expression::{Comparator, KeyCondition, KeyPredicate, KeyTest};
@@ -8,7 +8,7 @@ use keyform_core::{AttributeValue, Error, Value};
 use super::condition::operands;
 use super::read::{LegacyCondition, LegacyParameters};
 
-/// The key condition, if one is stated.
+/// Converts KeyConditions; returns `None` if the request has none.
 pub(crate) fn key_conditions(parameters: &mut LegacyParameters) -> Result<Option<KeyCondition>, Error> {
     let Some(conditions) = parameters.key_conditions.take().filter(|conditions| !conditions.is_empty()) else {
         return Ok(None);

@@ -1,8 +1,8 @@
-//! The parameters from before expressions: they are checked with their own texts and become the same trees.
+//! Legacy parameters that expressions replaced. They have their own error messages and become the same trees.
 //!
-//! * [`read`] takes them from the JSON as they stand.
-//! * [`condition`] makes conditions of Expected, QueryFilter and ScanFilter, [`key`] a key condition of KeyConditions.
-//! * [`update`] makes an update of AttributeUpdates, [`projection`] a projection of AttributesToGet.
+//! * [`read`] reads them from JSON without checking them.
+//! * [`condition`] converts Expected, QueryFilter and ScanFilter, [`key`] converts KeyConditions.
+//! * [`update`] converts AttributeUpdates, [`projection`] converts AttributesToGet.
 
 mod condition;
 mod key;

@@ -1,4 +1,4 @@
-//! AttributesToGet: top-level attributes by name; a dot in a name is a letter like any other.
+//! Converts AttributesToGet: a list of top-level attribute names, in which a dot has no special meaning.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use keyform_core::error::request;
 use keyform_core::expression::{Path, Projection};
 use keyform_core::value::name;
 
-/// The projection of the attributes, each of which may be named once.
+/// Returns the projection of the attributes; rejects duplicates.
 pub(crate) fn projection(attributes: Option<Vec<String>>) -> Result<Option<Projection>, Error> {
     let Some(attributes) = attributes else { return Ok(None) };
     attributes.iter().try_for_each(|attribute| name::check(attribute))?;

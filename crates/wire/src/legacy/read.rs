@@ -1,11 +1,11 @@
-//! The legacy members of a request, as they stand in the JSON.
+//! Reads the legacy members of a request from JSON.
 
 use keyform_core::{AttributeValue, Error};
 
 use crate::json::{Kind, Reader};
 use crate::value::{Checked, attribute_value};
 
-/// Legacy members, none of them looked at yet. Maps keep the order of the request.
+/// Legacy members before they are checked. Maps keep the order of the request.
 #[derive(Default)]
 pub(crate) struct LegacyParameters {
     pub(crate) expected: Option<Vec<(String, LegacyCondition)>>,
@@ -17,7 +17,7 @@ pub(crate) struct LegacyParameters {
     pub(crate) conditional_operator: Option<String>,
 }
 
-/// A condition on one attribute: an element of Expected, KeyConditions, QueryFilter or ScanFilter.
+/// Condition on one attribute: an element of Expected, KeyConditions, QueryFilter or ScanFilter.
 #[derive(Default)]
 pub(crate) struct LegacyCondition {
     pub(crate) operator: Option<String>,
@@ -33,7 +33,7 @@ pub(crate) struct AttributeUpdate {
     pub(crate) action: Option<String>,
 }
 
-/// Reads the legacy member of that name, or skips what is none.
+/// Reads the legacy member with this name; skips other members.
 pub(crate) fn member(parameters: &mut LegacyParameters, reader: &mut Reader<'_>, name: &str) -> Result<(), Error> {
     match name {
         "Expected" => parameters.expected = map(reader, "ExpectedAttributeValue", condition)?,

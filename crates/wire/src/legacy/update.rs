@@ -1,4 +1,4 @@
-//! AttributeUpdates as an update.
+//! Converts AttributeUpdates to an update.
 
 use keyform_core::error::legacy;
 use keyform_core::expression::{Path, SetAction, SetValue, Update, UpdateOperand};
@@ -7,7 +7,7 @@ use keyform_core::{AttributeValue, Error, Value};
 
 use super::read::AttributeUpdate;
 
-/// Checks the names, actions and values of the updates for themselves.
+/// Checks the name, action and value of each update on its own.
 pub(crate) fn check_updates(updates: Option<&[(String, AttributeUpdate)]>) -> Result<(), Error> {
     for (attribute, update) in updates.unwrap_or_default() {
         name::check(attribute)?;
@@ -21,7 +21,7 @@ pub(crate) fn check_updates(updates: Option<&[(String, AttributeUpdate)]>) -> Re
     Ok(())
 }
 
-/// The update that AttributeUpdates state; nothing when none is stated.
+/// Converts AttributeUpdates; returns `None` if the request has none.
 pub(crate) fn update(updates: Option<Vec<(String, AttributeUpdate)>>) -> Result<Option<Update>, Error> {
     let Some(updates) = updates.filter(|updates| !updates.is_empty()) else { return Ok(None) };
     let mut update = Update { legacy: true, ..Update::default() };
@@ -46,7 +46,7 @@ fn apply(update: &mut Update, path: Path, change: AttributeUpdate) -> Result<(),
     Ok(())
 }
 
-/// Numbers and sets are added; a list is appended to the one that is there.
+/// Adds an ADD action. Numbers and sets are added; a list is appended to the existing one.
 fn add(update: &mut Update, path: Path, value: AttributeValue) -> Result<(), Error> {
     match value.kind() {
         AttributeType::L => {

@@ -1,4 +1,4 @@
-//! Written statements become [`Statement`]s.
+//! Converts parsed statements to [`Statement`]s.
 
 use keyform_core::error::partiql;
 use keyform_core::expression::Path;
@@ -11,7 +11,7 @@ use super::binder::Binder;
 use super::path;
 use super::syntax::{Change, Expr, ExprKind, Order, Returning, Select, Source, Step, Written, WrittenPath};
 
-/// Puts the parameters in, and refuses what has no meaning.
+/// Binds the parameters and rejects statements without a valid meaning.
 pub(super) fn bind(written: Written, operators: usize, parameters: Vec<AttributeValue>) -> Result<Statement, Error> {
     if operators > EXPRESSION_OPERATORS_MAX {
         return Err(partiql::too_many_operators(operators));
@@ -87,7 +87,7 @@ impl Binder {
         Ok(Statement::Delete { table, condition, returning })
     }
 
-    /// A statement that is an expression: only `EXISTS(SELECT …)` means anything.
+    /// Binds a statement that is an expression; only `EXISTS(SELECT …)` is valid.
     fn exists(&mut self, expr: &Expr) -> Result<Statement, Error> {
         match &expr.kind {
             ExprKind::Call(name, operands) if name.eq_ignore_ascii_case("exists") => match operands.as_slice() {
@@ -110,7 +110,7 @@ impl Binder {
     }
 }
 
-/// The names in FROM, of which there is at least one and none is empty.
+/// Returns the names in FROM: at least one, none of them empty.
 fn names(source: &Source) -> Result<Vec<String>, Error> {
     let ExprKind::Path(WrittenPath { root, steps, .. }) = &source.expr.kind else {
         return Err(partiql::several_sources());
@@ -140,7 +140,7 @@ fn table_and_index(source: &Source) -> Result<(String, Option<String>), Error> {
     }
 }
 
-/// The table that UPDATE or DELETE names.
+/// Returns the table that UPDATE or DELETE addresses.
 fn written_table(source: &Source) -> Result<String, Error> {
     match table_and_index(source)? {
         (table, None) => Ok(table),

@@ -1,15 +1,14 @@
-//! Turns what is written into what is meant: parameters are put in their places, literals become values, and what does not
-//! fit is refused.
+//! Binds parsed statements: substitutes parameters, converts literals to values, and rejects invalid operands.
 //!
-//! The service reports a literal without a value before an operand that does not fit, wherever the two stand. So a bad
-//! literal is an error at once, while the first bad operand is kept until everything was read.
+//! DynamoDB reports an invalid literal before an invalid operand, regardless of their positions. An invalid literal
+//! is therefore an error immediately, while the first invalid operand is kept until the whole statement is bound.
 
 use keyform_core::error::partiql;
 use keyform_core::{AttributeValue, Error};
 
 use super::syntax::{Expr, ExprKind};
 
-/// The parameters, and what was refused so far.
+/// Parameters, and the errors found so far.
 pub(super) struct Binder {
     parameters: Vec<AttributeValue>,
     misuse: Option<Error>,
@@ -17,27 +16,27 @@ pub(super) struct Binder {
 }
 
 impl Binder {
-    /// Nothing refused yet.
+    /// Creates a binder without errors.
     pub(super) fn new(parameters: Vec<AttributeValue>) -> Self {
         Self { parameters, misuse: None, refusal: None }
     }
 
-    /// The value of a `?`.
+    /// Returns the value of the `?` with this number, starting at zero.
     pub(super) fn parameter(&self, number: usize) -> Result<&AttributeValue, Error> {
         self.parameters.get(number).ok_or_else(partiql::parameter_count_mismatch)
     }
 
-    /// Notes an operand that does not fit; the first one counts.
+    /// Records an invalid operand; only the first one is reported.
     pub(super) fn refuse(&mut self, error: Error) {
         self.refusal.get_or_insert(error);
     }
 
-    /// Notes that MISSING is compared, which counts more than any other refusal.
+    /// Records a comparison with MISSING, which takes precedence over other invalid operands.
     pub(super) fn refuse_missing(&mut self) {
         self.misuse.get_or_insert_with(partiql::missing_compared);
     }
 
-    /// What was refused, now that all is read.
+    /// Returns the recorded error, if any. Must be called after everything is bound.
     pub(super) fn finish(&mut self) -> Result<(), Error> {
         match self.misuse.take().or_else(|| self.refusal.take()) {
             Some(error) => Err(error),
@@ -46,7 +45,7 @@ impl Binder {
     }
 }
 
-/// The name of an expression that stands where a value should.
+/// Returns DynamoDB's name of an expression that is used as a value.
 pub(super) fn value_class(expr: &Expr) -> &str {
     match &expr.kind {
         ExprKind::Path(path) if path.steps.is_empty() => "VariableReference",

@@ -1,4 +1,4 @@
-//! Reads statements, clause by clause.
+//! Parses statements clause by clause.
 
 use keyform_core::Error;
 use keyform_core::error::partiql::{self, malformed};
@@ -10,7 +10,7 @@ use super::path;
 use super::syntax::{Change, Expr, ExprKind, Order, Returning, Select, Source, Written};
 use super::token::{Token, TokenKind};
 
-/// Reads one statement and makes sure that nothing follows.
+/// Parses one statement and checks that nothing follows.
 pub(super) fn statement(cursor: &mut Cursor) -> Result<Written, Error> {
     let written = written(cursor)?;
     if cursor.eat_symbol(";") && cursor.peek().is_some() {
@@ -41,7 +41,7 @@ fn written(cursor: &mut Cursor) -> Result<Written, Error> {
     }
 }
 
-/// Reads a SELECT, from its first word.
+/// Parses a SELECT; the next token must be its keyword.
 pub(super) fn select(cursor: &mut Cursor) -> Result<Select, Error> {
     let Some(Token { place, .. }) = cursor.next() else { return Err(malformed("Unexpected term")) };
     let columns = columns(cursor)?;
@@ -78,7 +78,7 @@ fn column(cursor: &mut Cursor) -> Result<Expr, Error> {
     if alias(cursor)? { Err(partiql::aliasing()) } else { Ok(column) }
 }
 
-/// What a SELECT reads: any expression, of which only a path makes sense.
+/// Parses the FROM clause of a SELECT. Any expression parses; binding accepts only a path.
 fn source(cursor: &mut Cursor) -> Result<Source, Error> {
     let expr = expression(cursor)?;
     let mut aliased = alias(cursor)?;
@@ -91,7 +91,7 @@ fn source(cursor: &mut Cursor) -> Result<Source, Error> {
     Ok(Source { expr, aliased, joined })
 }
 
-/// Takes an alias: `AS name`, `AT name`, `BY name` or a bare name.
+/// Parses an alias, if there is one: `AS name`, `AT name`, `BY name` or a bare name.
 fn alias(cursor: &mut Cursor) -> Result<bool, Error> {
     let introduced = cursor.eat_keyword("as") || cursor.eat_keyword("at") || cursor.eat_keyword("by");
     let named = matches!(cursor.peek(), Some(Token { kind: TokenKind::Name(_) | TokenKind::Quoted(_), .. }));
@@ -163,7 +163,7 @@ fn update(cursor: &mut Cursor) -> Result<Written, Error> {
     Ok(Written::Update { table, changes, condition, returning })
 }
 
-/// `FROM table WHERE … SET …` is an UPDATE in another order.
+/// Parses `FROM table WHERE … SET …`, an UPDATE with its clauses in another order.
 fn from_first(cursor: &mut Cursor) -> Result<Written, Error> {
     let table = source(cursor)?;
     let condition = condition(cursor)?;

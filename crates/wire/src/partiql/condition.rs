@@ -1,4 +1,4 @@
-//! WHERE clauses become conditions.
+//! Converts WHERE clauses to conditions.
 
 use keyform_core::error::partiql;
 use keyform_core::expression::{Comparator, Condition, Operand, Path};
@@ -10,14 +10,14 @@ use super::binder::Binder;
 use super::path;
 use super::syntax::{Expr, ExprKind, Infix, TestedType};
 
-/// One side of a comparison: most are operands, but `attribute_exists(a) = true` has a test on one side.
+/// One side of a comparison. Most sides are operands, but `attribute_exists(a) = true` has a test on one side.
 enum Side {
     Operand(Operand),
     Test(Condition),
 }
 
 impl Binder {
-    /// The condition that an expression stands for.
+    /// Converts an expression to a condition.
     pub(super) fn condition(&mut self, expr: &Expr) -> Result<Condition, Error> {
         match &expr.kind {
             ExprKind::And(sides) => self.conditions(sides).map(Condition::And),
@@ -67,7 +67,8 @@ impl Binder {
         }
     }
 
-    /// Conditions have no arithmetic; the operands are read for the sake of their literals.
+    /// Rejects arithmetic, which conditions do not support. The operands are bound first, because an invalid literal
+    /// in them takes precedence.
     fn arithmetic(&mut self, operator: &str, left: &Expr, right: &Expr) -> Result<Side, Error> {
         self.side(left)?;
         self.side(right)?;
@@ -102,7 +103,7 @@ impl Binder {
         }
     }
 
-    /// A constant on the left changes places with what is on the right.
+    /// Builds a comparison. A constant on the left is swapped with the operand on the right.
     fn compare_operands(&mut self, comparator: Comparator, left: Operand, right: Operand) -> Condition {
         let (left, comparator, right) = match (left, right) {
             (left @ Operand::Value(_), right @ (Operand::Path(_) | Operand::Size(_))) => {
@@ -285,7 +286,7 @@ impl Binder {
     }
 }
 
-/// Stands for a condition that was refused and is never evaluated.
+/// Returns a dummy in place of a rejected condition; it is never evaluated.
 fn placeholder() -> Condition {
     Condition::And(Vec::new())
 }

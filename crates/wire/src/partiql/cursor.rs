@@ -1,4 +1,4 @@
-//! A place in a list of tokens.
+//! Token cursor of one statement.
 
 use keyform_core::Error;
 use keyform_core::error::partiql;
@@ -6,56 +6,55 @@ use keyform_core::error::partiql;
 use super::syntax::DEPTH_MAX;
 use super::token::{Token, TokenKind};
 
-/// The tokens that are left, how deep the brackets are and how many operators were seen.
+/// Remaining tokens, current nesting depth, and number of operators.
 pub(super) struct Cursor {
     tokens: std::iter::Peekable<std::vec::IntoIter<Token>>,
     depth: usize,
-    /// How many operators and functions there were.
+    /// Number of operators and functions consumed so far.
     pub(super) operators: usize,
 }
 
 impl Cursor {
-    /// At the first token.
     pub(super) fn new(tokens: Vec<Token>) -> Self {
         Self { tokens: tokens.into_iter().peekable(), depth: 0, operators: 0 }
     }
 
-    /// The next token, taken.
+    /// Consumes and returns the next token.
     pub(super) fn next(&mut self) -> Option<Token> {
         self.tokens.next()
     }
 
-    /// The next token, left where it is.
+    /// Returns the next token without consuming it.
     pub(super) fn peek(&mut self) -> Option<&Token> {
         self.tokens.peek()
     }
 
-    /// Whether there is nothing left but perhaps a semicolon.
+    /// Returns whether nothing is left except possibly a semicolon.
     pub(super) fn at_end(&mut self) -> bool {
         self.peek().is_none() || self.at_symbol(";")
     }
 
-    /// Whether the symbol is next.
+    /// Returns whether the next token is this symbol.
     pub(super) fn at_symbol(&mut self, symbol: &str) -> bool {
         matches!(self.peek(), Some(Token { kind: TokenKind::Symbol(found), .. }) if *found == symbol)
     }
 
-    /// Takes the symbol if it is next.
+    /// Consumes the symbol if it is next; returns whether it was.
     pub(super) fn eat_symbol(&mut self, symbol: &str) -> bool {
         self.at_symbol(symbol) && self.next().is_some()
     }
 
-    /// Whether the keyword is next.
+    /// Returns whether the next token is this keyword, ignoring case.
     pub(super) fn at_keyword(&mut self, keyword: &str) -> bool {
         matches!(self.peek(), Some(Token { kind: TokenKind::Keyword(found), .. }) if found.eq_ignore_ascii_case(keyword))
     }
 
-    /// Takes the keyword if it is next.
+    /// Consumes the keyword if it is next; returns whether it was.
     pub(super) fn eat_keyword(&mut self, keyword: &str) -> bool {
         self.at_keyword(keyword) && self.next().is_some()
     }
 
-    /// Whether a name is next that is the word.
+    /// Consumes the word if it is next, as a name or a keyword; returns whether it was.
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let found = matches!(
             self.peek(),
@@ -64,17 +63,17 @@ impl Cursor {
         found && self.next().is_some()
     }
 
-    /// Takes the symbol, or refuses the statement.
+    /// Consumes the symbol, or returns a syntax error with this reason.
     pub(super) fn expect_symbol(&mut self, symbol: &str, reason: &str) -> Result<(), Error> {
         if self.eat_symbol(symbol) { Ok(()) } else { Err(partiql::malformed(reason)) }
     }
 
-    /// Takes the keyword, or refuses the statement.
+    /// Consumes the keyword, or returns a syntax error with this reason.
     pub(super) fn expect_keyword(&mut self, keyword: &str, reason: &str) -> Result<(), Error> {
         if self.eat_keyword(keyword) { Ok(()) } else { Err(partiql::malformed(reason)) }
     }
 
-    /// Reads something one level deeper.
+    /// Runs `read` one nesting level deeper; returns an error at the nesting limit.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
         if self.depth == DEPTH_MAX {
             return Err(partiql::malformed("Statement is nested too deeply to parse"));
@@ -85,7 +84,7 @@ impl Cursor {
         result
     }
 
-    /// Reads elements with commas between, up to the closing symbol.
+    /// Parses elements separated by commas, up to and including the closing symbol.
     pub(super) fn elements<T>(
         &mut self,
         close: &str,

@@ -1,4 +1,4 @@
-//! Reads expressions: operators by their precedence, terms by their first token.
+//! Parses expressions: operators by precedence, terms by their first token.
 
 use keyform_core::Error;
 use keyform_core::error::partiql::malformed;
@@ -20,12 +20,12 @@ const COMPARISON: u8 = 50;
 const ADDITION: u8 = 60;
 const MULTIPLICATION: u8 = 70;
 
-/// Reads a whole expression.
+/// Parses a whole expression.
 pub(super) fn expression(cursor: &mut Cursor) -> Result<Expr, Error> {
     above(cursor, 0)
 }
 
-/// Reads an expression whose operators bind tighter than `precedence`.
+/// Parses an expression whose operators bind tighter than `precedence`.
 fn above(cursor: &mut Cursor, precedence: u8) -> Result<Expr, Error> {
     let mut left = operand(cursor)?;
     while let Some(operator) = peek_operator(cursor).filter(|operator| operator.precedence() > precedence) {
@@ -37,7 +37,8 @@ fn above(cursor: &mut Cursor, precedence: u8) -> Result<Expr, Error> {
     Ok(left)
 }
 
-/// A statement with too many operators is refused for their number, so what is on the left need not be kept.
+/// Drops the left operand once the statement has too many operators. The statement is rejected for their number
+/// anyway, and the tree stays shallow.
 fn shallow(cursor: &Cursor, left: Expr) -> Expr {
     if cursor.operators <= EXPRESSION_OPERATORS_MAX { left } else { Expr { kind: ExprKind::Null, place: left.place } }
 }
@@ -49,7 +50,7 @@ enum Operator {
     Is,
     In,
     Between,
-    /// NOT in front of IN, BETWEEN or LIKE.
+    /// NOT before IN, BETWEEN or LIKE.
     Negated,
     Infix(Infix, u8),
 }
@@ -129,7 +130,7 @@ fn right_operand(cursor: &mut Cursor, precedence: u8) -> Result<Expr, Error> {
     above(cursor, precedence)
 }
 
-/// All the sides of a run of AND, or of OR, become one list.
+/// Parses the right side of AND or OR. A run of the same operator becomes one flat list.
 fn chain(cursor: &mut Cursor, left: Expr, precedence: u8) -> Result<Expr, Error> {
     let place = left.place;
     let right = right_operand(cursor, precedence)?;
@@ -181,7 +182,7 @@ fn between(cursor: &mut Cursor, left: Expr) -> Result<Expr, Error> {
     Ok(Expr { kind: ExprKind::Between(Box::new(left), Box::new(low), Box::new(high)), place })
 }
 
-/// What follows `x NOT`.
+/// Parses the rest of an expression after `x NOT`.
 fn negated(cursor: &mut Cursor, left: Expr) -> Result<Expr, Error> {
     match peek_operator(cursor) {
         Some(operator @ (Operator::In | Operator::Between | Operator::Infix(Infix::Other("LIKE"), _))) => {
@@ -201,7 +202,7 @@ fn not(inner: Expr) -> Expr {
     }
 }
 
-/// A term with what stands in front of it: any number of NOT, or a sign.
+/// Parses a term with its prefix: any number of NOT, or a sign.
 fn operand(cursor: &mut Cursor) -> Result<Expr, Error> {
     if cursor.at_keyword("not") {
         return negation(cursor);
@@ -212,7 +213,7 @@ fn operand(cursor: &mut Cursor) -> Result<Expr, Error> {
     term(cursor)
 }
 
-/// Two NOT cancel each other, so a run of them takes no depth.
+/// Parses a run of NOT. Two of them cancel out, so that a long run adds no depth.
 fn negation(cursor: &mut Cursor) -> Result<Expr, Error> {
     let mut odd = false;
     while cursor.eat_keyword("not") {

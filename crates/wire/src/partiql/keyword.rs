@@ -1,22 +1,22 @@
-//! The words that PartiQL keeps for itself: an attribute of that name is written in double quotes.
+//! PartiQL's reserved words. An attribute with such a name must be in double quotes.
 
-/// Whether the word, in any case, is a keyword.
+/// Returns whether the word is a keyword, ignoring case.
 pub(super) fn is_keyword(word: &str) -> bool {
     let lower = word.to_ascii_lowercase();
     KEYWORDS.binary_search(&lower.as_str()).is_ok()
 }
 
-/// Whether the keyword can be the name of a function.
+/// Returns whether the keyword can be a function name.
 pub(super) fn is_function_keyword(word: &str) -> bool {
     FUNCTIONS.iter().any(|name| name.eq_ignore_ascii_case(word))
 }
 
-/// Whether the keyword is an operator where an operator is expected.
+/// Returns whether the keyword is an operator.
 pub(super) fn is_operator_keyword(word: &str) -> bool {
     OPERATORS.iter().any(|name| name.eq_ignore_ascii_case(word))
 }
 
-/// Whether the keyword ends a list of columns.
+/// Returns whether the keyword ends a list of columns.
 pub(super) fn ends_select_list(word: &str) -> bool {
     SELECT_LIST_ENDS.iter().any(|name| name.eq_ignore_ascii_case(word))
 }
@@ -44,7 +44,7 @@ const FUNCTIONS: [&str; 16] = [
     "upper",
 ];
 
-/// Sorted, so that it can be searched.
+/// Sorted for binary search.
 #[rustfmt::skip]
 const KEYWORDS: &[&str] = &[
     "absolute", "action", "add", "all", "allocate", "alter", "and", "any", "are", "as", "asc", "assertion", "at",

@@ -1,12 +1,12 @@
-//! PartiQL: the text of a statement and its parameters become a [`Statement`].
+//! PartiQL: parses the text of a statement and binds its parameters, yielding a [`Statement`].
 //!
-//! 1. `token` cuts the text into tokens; `keyword` tells which words are kept.
-//! 2. `clause` reads statements clause by clause, `expression`, `path` and `type_name` what stands in them, into the trees
-//!    of `syntax`. All of them walk the tokens through one `cursor`, which bounds how deep brackets nest.
-//! 3. `bind` puts the parameters in: `value` makes values, `condition` conditions, `update` updates. What the service
-//!    refuses is refused here, in the service's order and words.
+//! 1. `token` splits the text into tokens; `keyword` lists the reserved words.
+//! 2. `clause` parses statements clause by clause, and `expression`, `path` and `type_name` parse their parts, into
+//!    the trees of `syntax`. All of them share one `cursor`, which bounds the nesting depth.
+//! 3. `bind` substitutes the parameters: `value` converts values, `condition` conditions, `update` updates. It
+//!    rejects what DynamoDB rejects, in the same order and with the same messages.
 //!
-//! What a WHERE clause means as a key is left to whoever knows the table.
+//! The executor, which knows the key schema, decides which parts of a WHERE clause are key conditions.
 
 use keyform_core::error::partiql;
 use keyform_core::statement::Statement;
@@ -29,7 +29,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-/// Reads a statement.
+/// Parses a statement and binds its parameters.
 ///
 /// ```
 /// use keyform_core::statement::Statement;
@@ -41,8 +41,8 @@ mod tests;
 /// ```
 ///
 /// # Errors
-/// A ValidationException with the service's text when the statement cannot be read, lacks parameters (too many are
-/// accepted, as by the service) or means nothing.
+/// Returns a ValidationException with DynamoDB's message if the statement does not parse, lacks parameters (DynamoDB
+/// accepts surplus ones), or is invalid.
 pub fn parse(statement: &str, parameters: Option<Vec<AttributeValue>>) -> Result<Statement, Error> {
     let tokens = token::tokens(statement)?;
     let wanted = tokens.iter().filter(|token| matches!(token.kind, token::TokenKind::Parameter(_))).count();

@@ -1,4 +1,4 @@
-//! Reads paths, and turns them into the engine's.
+//! Parses document paths and converts them to [`Path`]s.
 
 use keyform_core::Error;
 use keyform_core::error::partiql::{self, malformed};
@@ -9,7 +9,7 @@ use super::expression::expression;
 use super::syntax::{ExprKind, Step, WrittenPath};
 use super::token::{Place, Token, TokenKind};
 
-/// Reads a path that starts with a name and nothing else.
+/// Parses a path that starts with a name.
 pub(super) fn simple(cursor: &mut Cursor) -> Result<WrittenPath, Error> {
     match cursor.peek() {
         Some(Token { kind: TokenKind::Name(name) | TokenKind::Quoted(name), place }) => {
@@ -21,7 +21,7 @@ pub(super) fn simple(cursor: &mut Cursor) -> Result<WrittenPath, Error> {
     }
 }
 
-/// Reads the steps after a name.
+/// Parses the steps after the first name.
 pub(super) fn rest(cursor: &mut Cursor, root: String, place: Place) -> Result<WrittenPath, Error> {
     let mut steps = Vec::new();
     loop {
@@ -56,10 +56,10 @@ fn bracket_step(cursor: &mut Cursor) -> Result<Step, Error> {
     Ok(step)
 }
 
-/// The engine's form of a path.
+/// Converts a parsed path.
 ///
 /// # Errors
-/// When a name is empty, or a step is neither a name nor a place in a list.
+/// Returns an error if a name is empty, or a step is neither a name nor a list index.
 pub(super) fn resolve(path: &WrittenPath) -> Result<Path, Error> {
     let mut elements = vec![PathElement::Attribute(name(&path.root)?)];
     for step in &path.steps {

@@ -1,15 +1,14 @@
-//! Statements as they are written, before anything is known of their values. Trees are never deeper than
-//! [`DEPTH_MAX`] brackets and [`keyform_core::limits::EXPRESSION_OPERATORS_MAX`] operators.
+//! Syntax trees of statements before parameters are bound. Their depth is bounded by [`DEPTH_MAX`] brackets and
+//! [`keyform_core::limits::EXPRESSION_OPERATORS_MAX`] operators.
 
 use keyform_core::expression::Comparator;
 use keyform_core::value::AttributeType;
 
 use super::token::Place;
 
-/// How deep brackets of any kind may nest.
+/// Nesting limit of brackets of any kind; it bounds the stack.
 pub(super) const DEPTH_MAX: usize = 100;
 
-/// A statement.
 #[derive(Clone, Debug)]
 pub(super) enum Written {
     Select(Select),
@@ -19,7 +18,6 @@ pub(super) enum Written {
     Expression(Expr),
 }
 
-/// A SELECT.
 #[derive(Clone, Debug)]
 pub(super) struct Select {
     /// `None` for `*`.
@@ -30,16 +28,15 @@ pub(super) struct Select {
     pub(super) place: Place,
 }
 
-/// What FROM names.
+/// The FROM clause.
 #[derive(Clone, Debug)]
 pub(super) struct Source {
     pub(super) expr: Expr,
     pub(super) aliased: bool,
-    /// Whether there is more than one.
+    /// True if FROM names more than one source.
     pub(super) joined: bool,
 }
 
-/// One term of an ORDER BY.
 #[derive(Clone, Debug)]
 pub(super) struct Order {
     pub(super) expr: Expr,
@@ -53,7 +50,7 @@ pub(super) enum Change {
     Remove(WrittenPath),
 }
 
-/// What a write returns.
+/// The RETURNING clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Returning {
     pub(super) modified: bool,
@@ -68,29 +65,27 @@ pub(super) struct WrittenPath {
     pub(super) place: Place,
 }
 
-/// A step of a path.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Name(String),
-    /// What stands in brackets.
+    /// An expression in brackets.
     Bracket(Expr),
     /// `.*` or `[*]`.
     Every(Place),
 }
 
-/// An expression.
+/// An expression with its position.
 #[derive(Clone, Debug)]
 pub(super) struct Expr {
     pub(super) kind: ExprKind,
     pub(super) place: Place,
 }
 
-/// What an expression is.
 #[derive(Clone, Debug)]
 pub(super) enum ExprKind {
     Path(WrittenPath),
     Text(String),
-    /// With its sign.
+    /// Number literal with its sign.
     Number(String),
     Bool(bool),
     Null,
@@ -100,14 +95,14 @@ pub(super) enum ExprKind {
     List(Vec<Expr>),
     Bag(Vec<Expr>),
     Struct(Vec<(Expr, Expr)>),
-    /// A function's name as it was written, and its operands.
+    /// Function name as written, and its operands.
     Call(String, Vec<Expr>),
     /// `*` as the operand of a function.
     Star,
     And(Vec<Expr>),
     Or(Vec<Expr>),
     Not(Box<Expr>),
-    /// A sign in front of something that is no number.
+    /// A sign before something that is not a number literal.
     Sign(&'static str),
     Infix(Infix, Box<Expr>, Box<Expr>),
     Between(Box<Expr>, Box<Expr>, Box<Expr>),
@@ -116,21 +111,21 @@ pub(super) enum ExprKind {
     Select(Box<Select>),
 }
 
-/// What IS tests.
+/// Type tested by IS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TestedType {
     Missing,
     Of(AttributeType),
-    /// A type that the language has and the service does not test, by its class.
+    /// A PartiQL type that DynamoDB does not test, by its class name.
     Other(&'static str),
 }
 
-/// An operator between two expressions.
+/// Binary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Infix {
     Compare(Comparator),
     Plus,
     Minus,
-    /// One that the language has and the service has not.
+    /// A PartiQL operator that DynamoDB does not support.
     Other(&'static str),
 }

@@ -1,4 +1,4 @@
-//! The words of a statement, each with its place.
+//! Splits statements into tokens with positions.
 
 use std::fmt;
 use std::iter::Peekable;
@@ -9,7 +9,7 @@ use keyform_core::error::partiql;
 
 use super::keyword::is_keyword;
 
-/// Where a token stands, printed as the service prints it: line, column and length in characters, counted from one.
+/// Position of a token, formatted as in DynamoDB's messages: line, column and length in characters, counted from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     line: usize,
@@ -23,44 +23,43 @@ impl fmt::Display for Place {
     }
 }
 
-/// A token and its place.
+/// A token with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
     pub(super) place: Place,
 }
 
-/// What a token is.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TokenKind {
-    /// A word that is no keyword.
+    /// A word that is not a keyword.
     Name(String),
     /// A name in double quotes.
     Quoted(String),
-    /// A keyword as it was written.
+    /// A keyword as written.
     Keyword(String),
-    /// A string.
+    /// A string literal.
     Text(String),
-    /// A number without a sign, as it was written.
+    /// A number without a sign, as written.
     Number(String),
-    /// What stands between backticks.
+    /// Text between backticks.
     Ion(String),
-    /// `?`, with its number from zero.
+    /// `?`, numbered from zero.
     Parameter(usize),
     /// One of [`SYMBOLS`].
     Symbol(&'static str),
 }
 
-/// Longer ones first.
+/// Longer symbols first, because the first match wins.
 const SYMBOLS: [&str; 25] = [
     "<<", ">>", "<=", ">=", "<>", "!=", "||", "(", ")", "[", "]", "{", "}", ",", ".", ":", ";", "*", "+", "-", "/",
     "%", "=", "<", ">",
 ];
 
-/// Cuts a statement into tokens.
+/// Splits a statement into tokens.
 ///
 /// # Errors
-/// When there is a character or a literal that no token starts with; the service has no words for it.
+/// Returns an error without a reason, as DynamoDB does, for an unknown character or an unterminated literal.
 pub(super) fn tokens(statement: &str) -> Result<Vec<Token>, Error> {
     let mut lexer =
         Lexer { text: statement, rest: statement.char_indices().peekable(), line: 1, column: 1, parameters: 0 };
@@ -104,7 +103,7 @@ impl Lexer<'_> {
         Some(char)
     }
 
-    /// Skips spaces and comments; whether there is more.
+    /// Skips white space and comments; returns whether a token follows.
     fn skip_space(&mut self) -> Result<bool, Error> {
         loop {
             if self.starts_with("--") {
@@ -158,7 +157,7 @@ impl Lexer<'_> {
         self.text.as_bytes().get(offset + 1).is_some_and(u8::is_ascii_digit)
     }
 
-    /// What stands between two delimiters; the delimiter itself is written twice.
+    /// Parses a delimited text. A doubled delimiter stands for the delimiter itself.
     fn delimited(&mut self, delimiter: char) -> Result<String, Error> {
         self.bump();
         let mut text = String::new();
@@ -244,7 +243,7 @@ fn unreadable() -> Error {
     partiql::malformed("")
 }
 
-/// The service keeps exponent and scale (digits after the point less the exponent) in 32 bits.
+/// Returns whether exponent and scale (digits after the point minus the exponent) fit into 32 bits, as in DynamoDB.
 fn scale_is_readable(number: &str) -> bool {
     let (mantissa, exponent) = number.split_once('e').unwrap_or((number, "0"));
     let Ok(exponent) = exponent.parse::<i32>() else { return false };

@@ -1,4 +1,4 @@
-//! The types that IS knows.
+//! Types tested by IS.
 
 use keyform_core::Error;
 use keyform_core::error::partiql::malformed;
@@ -9,7 +9,7 @@ use super::expression::expression;
 use super::syntax::TestedType;
 use super::token::{Token, TokenKind};
 
-/// Reads the type after IS, with the sizes it may have in parentheses.
+/// Parses the type after IS, with its optional sizes in parentheses.
 pub(super) fn tested_type(cursor: &mut Cursor) -> Result<TestedType, Error> {
     let word = match cursor.next() {
         Some(Token { kind: TokenKind::Keyword(word), .. }) => word.to_ascii_lowercase(),

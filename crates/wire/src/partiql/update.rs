@@ -1,4 +1,4 @@
-//! SET and REMOVE become an update.
+//! Converts SET and REMOVE clauses to updates.
 
 use keyform_core::error::partiql;
 use keyform_core::expression::{Path, SetAction, SetValue, Update, UpdateOperand};
@@ -9,11 +9,11 @@ use super::binder::Binder;
 use super::path;
 use super::syntax::{Change, Expr, ExprKind, Infix};
 
-/// How deep functions may nest in one another.
+/// Nesting limit of function calls.
 const CALL_DEPTH_MAX: usize = 8;
 
 impl Binder {
-    /// The update that SET and REMOVE stand for.
+    /// Converts SET and REMOVE clauses to an update.
     pub(super) fn update(&mut self, changes: &[Change]) -> Result<Update, Error> {
         let mut update = Update::default();
         for change in changes {
@@ -47,7 +47,7 @@ impl Binder {
         Ok(())
     }
 
-    /// `set_add(path, set)`: the path is the one that is assigned to.
+    /// Converts `set_add(path, set)`; the path must be the target of the assignment.
     fn set_function(&mut self, name: &str, target: &Path, call: &Expr, operands: &[Expr]) -> Result<Value, Error> {
         let [first, second] = operands else { return Err(partiql::set_function_count(name, call.place)) };
         let starts_from_target = match &first.kind {
@@ -139,7 +139,8 @@ impl Binder {
         }
     }
 
-    /// Of two paths that overlap, one starts the other; sorted, the two then stand side by side.
+    /// Checks that no two paths overlap. If one path is a prefix of others, it directly precedes one of them in
+    /// sorted order, so that comparing neighbours suffices.
     fn check_overlap(&mut self, update: &Update) {
         let set = update.set.iter().map(|action| &action.path);
         let others = update.add.iter().chain(&update.delete).map(|(path, _)| path);

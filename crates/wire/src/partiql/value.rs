@@ -1,4 +1,4 @@
-//! Literals and parameters become attribute values.
+//! Converts literals and parameters to attribute values.
 
 use std::collections::BTreeSet;
 use std::fmt::{Display, Write};
@@ -11,7 +11,7 @@ use keyform_core::{AttributeValue, Attributes, Error, Number};
 use super::binder::{Binder, value_class};
 use super::syntax::{Expr, ExprKind};
 
-/// The steps from the start of a literal to where it is being read, for the texts of errors.
+/// Steps from the root of a literal to the current position, for error messages.
 #[derive(Default)]
 pub(super) struct Trail<'a> {
     steps: Vec<TrailStep<'a>>,
@@ -37,12 +37,12 @@ impl Trail<'_> {
 }
 
 impl Binder {
-    /// The value that an expression stands for.
+    /// Converts an expression to a value.
     pub(super) fn value(&self, expr: &Expr) -> Result<AttributeValue, Error> {
         self.value_at(expr, &mut Trail::default())
     }
 
-    /// The item that INSERT writes.
+    /// Converts the item of an INSERT.
     pub(super) fn item(&self, expr: &Expr) -> Result<Attributes, Error> {
         match &expr.kind {
             ExprKind::Struct(entries) => {
@@ -119,7 +119,8 @@ fn number(text: &str, trail: &Trail<'_>) -> Result<Number, Error> {
     })
 }
 
-/// The service adds digits and exponent in 32 bits, so a number at the very top of the exponents looks small to it.
+/// Returns whether a number overflows DynamoDB's 32-bit sum of digits and exponent, which makes
+/// it report an underflow.
 fn wraps_around(text: &str) -> bool {
     let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
     let whole = mantissa.split_once('.').map_or(mantissa, |(whole, _)| whole);
@@ -127,7 +128,7 @@ fn wraps_around(text: &str) -> bool {
     exponent.parse::<i64>().is_ok_and(|exponent| digits + exponent > i64::from(i32::MAX))
 }
 
-/// A set: all strings, or all numbers.
+/// Converts a set literal: all strings or all numbers.
 fn bag<'a>(elements: &'a [Expr], trail: &mut Trail<'a>) -> Result<AttributeValue, Error> {
     match elements.first().map(|first| (&first.kind, first.place)) {
         None => Err(partiql::empty_bag()),
@@ -179,7 +180,7 @@ fn wrong_element(element: &Expr, trail: &Trail<'_>, with_place: bool) -> Error {
     }
 }
 
-/// The Ion type of a literal between backticks, by how it starts.
+/// Returns the Ion type of a literal in backticks, judged by its first characters.
 fn ion_type(text: &str) -> &'static str {
     let text = text.trim();
     match text.as_bytes().first() {

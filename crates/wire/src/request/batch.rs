@@ -1,4 +1,4 @@
-//! Requests about many items that may succeed in part: BatchGetItem and BatchWriteItem.
+//! Batch requests, whose items succeed or fail on their own: BatchGetItem and BatchWriteItem.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -19,20 +19,20 @@ use crate::{Echo, UnreadKeys, legacy};
 const KEYS_MEMBERS: &[&str] =
     &["ProjectionExpression", "ExpressionAttributeNames", "ConsistentRead", "AttributesToGet"];
 
-/// The keys of one table, as they stand in the request.
+/// Keys of one table before they are checked.
 struct KeysAndAttributes {
     keys: Option<Vec<Checked<Attributes>>>,
     parameters: Parameters,
 }
 
-/// One write, as it stands in the request.
+/// One write before it is checked.
 #[derive(Default)]
 struct RawWrite {
     put: Option<Option<Checked<Attributes>>>,
     delete: Option<Option<Checked<Attributes>>>,
 }
 
-/// BatchGetItem.
+/// Reads a BatchGetItem.
 pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let ((tables, parameters), mut echo) =
         body.read(|reader| by_table(reader, "KeysAndAttributes", keys_and_attributes))?;
@@ -53,7 +53,7 @@ pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     Ok((Operation::BatchGetItem(BatchGetItem { tables: requests, return_capacity }), echo))
 }
 
-/// BatchWriteItem.
+/// Reads a BatchWriteItem.
 pub(super) fn write(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let ((tables, parameters), mut echo) = body.read(|reader| by_table(reader, "WriteRequest", raw_writes))?;
     check_write_constraints(tables.as_deref(), &parameters)?;
@@ -107,7 +107,7 @@ fn raw_write(reader: &mut Reader<'_>) -> Result<RawWrite, Error> {
     Ok(raw)
 }
 
-/// The attributes in the only member of an object.
+/// Reads an object with a single member that holds attributes.
 fn member(reader: &mut Reader<'_>, class: &str, member: &str) -> Result<Option<Option<Checked<Attributes>>>, Error> {
     let mut found = None;
     let present = reader.opt_structure(class, |reader, name| {
@@ -187,7 +187,7 @@ fn check_tables<T>(violations: &mut Violations, tables: &[(String, T)], shown: f
     }
 }
 
-/// All keys as the service shows them.
+/// Formats all keys as DynamoDB's error messages do.
 fn shown_keys(tables: &[(String, KeysAndAttributes)]) -> String {
     shown::map(tables.iter().map(|(table, raw)| {
         let keys = raw.keys.iter().flatten().map(|key| shown::attributes(Some(key)));
@@ -203,7 +203,7 @@ fn shown_keys(tables: &[(String, KeysAndAttributes)]) -> String {
     }))
 }
 
-/// All writes as the service shows them.
+/// Formats all writes as DynamoDB's error messages do.
 fn shown_writes(tables: &[(String, Vec<RawWrite>)]) -> String {
     shown::map(tables.iter().map(|(table, writes)| (table.clone(), shown::list(writes.iter().map(shown_write)))))
 }

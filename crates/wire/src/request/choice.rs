@@ -1,4 +1,4 @@
-//! Members that are one of a few names: which names there are, and what each means.
+//! Members with a fixed set of names: checks them and converts them to types.
 
 use std::fmt;
 
@@ -9,14 +9,14 @@ use keyform_core::operation::{ReturnItemCollectionMetrics, ReturnValues, Select}
 use super::parameters::Parameters;
 
 const RETURN_VALUES: &[&str] = &["ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW", "NONE"];
-/// The names of ReturnValues as the service writes them in its error.
+/// Names of ReturnValues as DynamoDB's error message lists them; the misspelling is DynamoDB's.
 const RETURN_VALUES_LISTED: &[&str] = &["ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATE_NEW", "NONE"];
 const CONDITIONAL_OPERATORS: &[&str] = &["AND", "OR"];
-/// The names of ConditionalOperator as the service writes them in its error.
+/// Names of ConditionalOperator as DynamoDB's error message lists them; `ALL` instead of `AND` is DynamoDB's.
 const CONDITIONAL_OPERATORS_LISTED: &[&str] = &["ALL", "OR"];
 const SELECT: &[&str] = &["SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"];
 
-/// Checks the choices of a write of one item, in the service's order.
+/// Checks the enumerations of a single-item write, in DynamoDB's order.
 pub(crate) fn check_write(violations: &mut Violations, parameters: &Parameters) {
     check_return_capacity(violations, parameters);
     if has_unknown_return_values(parameters) {
@@ -27,7 +27,7 @@ pub(crate) fn check_write(violations: &mut Violations, parameters: &Parameters) 
     check_written_operator(violations, parameters);
 }
 
-/// Checks the choices of an update: what it returns comes first, and only the first flaw is told.
+/// Checks the enumerations of an update. ReturnValues comes first, and only the first violation is reported.
 pub(crate) fn check_update(violations: &mut Violations, parameters: &Parameters) {
     if has_unknown_return_values(parameters) {
         return violations.bare_enumeration(RETURN_VALUES_LISTED);
@@ -81,14 +81,14 @@ pub(crate) fn check_select(violations: &mut Violations, parameters: &Parameters)
     check(violations, parameters.select.as_deref(), "select", SELECT);
 }
 
-/// Checks that a member, if it is there, is one of the names; the member's own name is only made when it is needed.
+/// Checks that a member, if present, is one of the names. The member's own name is only formatted on a violation.
 pub(crate) fn check(violations: &mut Violations, value: Option<&str>, member: impl fmt::Display, names: &[&str]) {
     if let Some(value) = value.filter(|value| !names.contains(value)) {
         violations.enumeration(value, &member.to_string(), names);
     }
 }
 
-/// How much of the consumption is wanted.
+/// Converts ReturnConsumedCapacity.
 pub(crate) fn return_capacity(name: Option<&str>) -> ReturnConsumedCapacity {
     match name {
         Some("TOTAL") => ReturnConsumedCapacity::Total,
@@ -97,7 +97,7 @@ pub(crate) fn return_capacity(name: Option<&str>) -> ReturnConsumedCapacity {
     }
 }
 
-/// Whether the sizes of item collections are wanted.
+/// Converts ReturnItemCollectionMetrics.
 pub(crate) fn return_metrics(name: Option<&str>) -> ReturnItemCollectionMetrics {
     match name {
         Some("SIZE") => ReturnItemCollectionMetrics::Size,
@@ -105,7 +105,7 @@ pub(crate) fn return_metrics(name: Option<&str>) -> ReturnItemCollectionMetrics 
     }
 }
 
-/// What a write answers.
+/// Converts ReturnValues.
 pub(crate) fn return_values(name: Option<&str>) -> ReturnValues {
     match name {
         Some("ALL_OLD") => ReturnValues::AllOld,
@@ -116,12 +116,12 @@ pub(crate) fn return_values(name: Option<&str>) -> ReturnValues {
     }
 }
 
-/// Whether a failed condition carries the item.
+/// Converts ReturnValuesOnConditionCheckFailure: returns whether a failed condition returns the item.
 pub(crate) fn return_item_on_failure(name: Option<&str>) -> bool {
     name == Some("ALL_OLD")
 }
 
-/// What a page carries.
+/// Converts Select.
 pub(crate) fn select(name: Option<&str>) -> Option<Select> {
     Some(match name? {
         "ALL_ATTRIBUTES" => Select::AllAttributes,

@@ -1,4 +1,4 @@
-//! Requests about one item: PutItem, GetItem, UpdateItem, DeleteItem.
+//! Single-item requests: PutItem, GetItem, UpdateItem, DeleteItem.
 
 use keyform_core::error::constraint::{Violations, detected};
 use keyform_core::error::request;
@@ -66,7 +66,7 @@ const GET: &[&str] = &[
     "AttributesToGet",
 ];
 
-/// PutItem.
+/// Reads a PutItem.
 pub(super) fn put(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "PutItemInput", PUT))?;
     let (item, condition) = check_put(&mut parameters).map_err(detected)?;
@@ -82,7 +82,7 @@ pub(super) fn put(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     Ok((operation, echo))
 }
 
-/// DeleteItem.
+/// Reads a DeleteItem.
 pub(super) fn delete(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "DeleteItemInput", DELETE))?;
     let (key, condition) = check_delete(&mut parameters).map_err(detected)?;
@@ -98,7 +98,7 @@ pub(super) fn delete(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     Ok((operation, echo))
 }
 
-/// UpdateItem.
+/// Reads an UpdateItem.
 pub(super) fn update(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "UpdateItemInput", UPDATE))?;
     let (key, update, condition) = check_update(&mut parameters).map_err(detected)?;
@@ -116,7 +116,7 @@ pub(super) fn update(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     Ok((operation, echo))
 }
 
-/// GetItem.
+/// Reads a GetItem.
 pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "GetItemInput", GET))?;
     check_typed(parameters.key.as_ref())?;
@@ -142,7 +142,7 @@ pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     Ok((operation, echo))
 }
 
-/// An empty list of attributes asks for nothing.
+/// Rejects an empty AttributesToGet.
 pub(super) fn check_attributes_to_get(violations: &mut Violations, parameters: &Parameters) {
     if parameters.legacy.attributes_to_get.as_ref().is_some_and(Vec::is_empty) {
         violations.short("[]", "attributesToGet", 1);
@@ -200,7 +200,7 @@ fn check_keyed_write(
     Ok((parameters.key.take().transpose()?.unwrap_or_default(), expressions))
 }
 
-/// A value without a type or with several is told before anything else.
+/// Rejects an attribute value with no type or several types, which DynamoDB reports before anything else.
 fn check_typed(attributes: Option<&Checked<Attributes>>) -> Result<(), Error> {
     match attributes {
         Some(Err(problem)) if request::is_about_types(problem) => Err(problem.clone()),

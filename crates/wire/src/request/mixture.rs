@@ -1,17 +1,17 @@
-//! Which members may stand beside each other: expressions not beside legacy parameters, placeholders only beside expressions.
+//! Checks combinations of members: expressions exclude legacy parameters, and placeholders require expressions.
 
 use keyform_core::Error;
 use keyform_core::error::request;
 
 use super::parameters::Parameters;
 
-/// Checks a request of one item.
+/// Checks a single-item request.
 pub(super) fn check(parameters: &Parameters) -> Result<(), Error> {
     check_with(parameters, &[])
 }
 
-/// Checks a request; `value_expressions` are the expressions that the service says are missing when values have none to be
-/// used in.
+/// Checks a request. `value_expressions` are the expressions that DynamoDB lists as missing if the request has
+/// ExpressionAttributeValues but no expression that could use them.
 pub(super) fn check_with(parameters: &Parameters, value_expressions: &[&str]) -> Result<(), Error> {
     let (legacy, expressions) = (legacy_given(parameters), expressions_given(parameters));
     if !legacy.is_empty() && !expressions.is_empty() {
@@ -35,7 +35,7 @@ fn legacy_given(parameters: &Parameters) -> Vec<&'static str> {
         ("QueryFilter", legacy.query_filter.is_some()),
         ("AttributeUpdates", legacy.attribute_updates.is_some()),
         ("ConditionalOperator", legacy.conditional_operator.is_some()),
-        // KeyConditions only clash with the expression that replaces them; the service takes them beside all others.
+        // KeyConditions only conflict with the expression that replaces them; DynamoDB accepts them with all others.
         ("KeyConditions", legacy.key_conditions.is_some() && parameters.key_condition.is_some()),
         ("Expected", legacy.expected.is_some()),
     ])

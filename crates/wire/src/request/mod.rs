@@ -1,9 +1,9 @@
-//! Requests: JSON into [`Operation`]s, one file for each family.
+//! Decodes JSON requests to [`Operation`]s, one file per family of operations.
 //!
-//! 1. [`decode`] finds the operation by its name.
-//! 2. The family's file reads the members of the JSON as they stand.
-//! 3. It checks the constraints of single members, then what the members mean together, in the service's order.
-//! 4. Expressions and legacy parameters become trees, and all of it an [`Operation`].
+//! 1. [`decode`] selects the operation by name.
+//! 2. The family's file reads the members from JSON without checking them.
+//! 3. It checks the constraints of single members, then combinations of members, in DynamoDB's order.
+//! 4. Expressions and legacy parameters become trees, as parts of the [`Operation`].
 
 mod batch;
 mod choice;
@@ -29,30 +29,31 @@ pub(crate) use parameters::{Names, Parameters, Values};
 pub(crate) use table_name::name_in_arn;
 pub(crate) use unsupported::members as unsupported_members;
 
-/// What came in.
+/// A decoded request.
 #[derive(Debug)]
 pub enum Decoded {
-    /// An operation for a store.
+    /// An operation to be executed by a store.
     Operation(Box<Request>),
-    /// DescribeEndpoints, which the server answers by itself.
+    /// DescribeEndpoints, which the server answers without a store.
     DescribeEndpoints,
 }
 
-/// An operation that came in.
+/// A decoded operation.
 #[derive(Debug)]
 pub struct Request {
-    /// The service's name of the operation.
+    /// DynamoDB's name of the operation.
     pub name: &'static str,
-    /// The operation.
+    /// Operation to execute.
     pub operation: Operation,
-    /// What [`crate::encode`] needs to know of the request.
+    /// Parts of the request that [`crate::encode`] needs for the response.
     pub echo: Echo,
 }
 
-/// Reads a request. `target` is the header `X-Amz-Target`.
+/// Decodes a request. `target` is the `X-Amz-Target` header.
 ///
 /// # Errors
-/// The service's errors for operations it does not know, JSON of the wrong shape and parameters that are not valid.
+/// Returns DynamoDB's error for an unknown operation, malformed JSON, members of the wrong
+/// type, or invalid parameters.
 pub fn decode(target: &str, body: &[u8]) -> Result<Decoded, Error> {
     let (name, read) = target
         .strip_prefix("DynamoDB_20120810.")
@@ -69,14 +70,15 @@ pub fn decode(target: &str, body: &[u8]) -> Result<Decoded, Error> {
     Ok(Decoded::Operation(Box::new(Request { name, operation, echo })))
 }
 
-/// A body of which nothing is read yet.
+/// A body that has not been read yet.
 struct Body<'a> {
     reader: Reader<'a>,
     name: &'static str,
 }
 
 impl<'a> Body<'a> {
-    /// Reads the whole body with `read` before anything in it is checked.
+    /// Reads the whole body with `read` before anything in it is checked, because malformed JSON takes precedence
+    /// over invalid parameters.
     fn read<T>(mut self, read: impl FnOnce(&mut Reader<'a>) -> Result<T, Error>) -> Result<(T, Echo), Error> {
         let members = read(&mut self.reader)?;
         self.reader.end()?;

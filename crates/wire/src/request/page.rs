@@ -1,4 +1,4 @@
-//! Requests that answer pages: Query and Scan.
+//! Requests that return pages: Query and Scan.
 
 use keyform_core::error::constraint::Violations;
 use keyform_core::error::request;
@@ -52,7 +52,7 @@ const SCAN: &[&str] = &[
     "AttributesToGet",
 ];
 
-/// Query.
+/// Reads a Query.
 pub(super) fn query(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "QueryInput", QUERY))?;
     check_query_constraints(&parameters)?;
@@ -87,7 +87,7 @@ pub(super) fn query(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     Ok((operation, echo))
 }
 
-/// Scan.
+/// Reads a Scan.
 pub(super) fn scan(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "ScanInput", SCAN))?;
     check_scan_constraints(&parameters)?;
@@ -136,7 +136,7 @@ fn check_scan_constraints(parameters: &Parameters) -> Result<(), Error> {
     check_select_name(parameters)
 }
 
-/// Numbers out of range are told alone, whatever else is wrong.
+/// Checks the ranges of numbers. DynamoDB reports these violations without any others.
 fn check_numbers(parameters: &Parameters) -> Result<(), Error> {
     let mut violations = Violations::new();
     check_range(&mut violations, parameters.limit, "Limit", 1, i64::MAX);
@@ -182,7 +182,8 @@ fn check_select(parameters: &Parameters) -> Result<(), Error> {
     }
 }
 
-/// A value without a type spoils the key and is told as such; others are told alone.
+/// Returns the start key. DynamoDB reports a value with no type or several types as an invalid start key, and other
+/// problems without a prefix.
 fn start_key(parameters: &mut Parameters) -> Result<Option<Attributes>, Error> {
     let told = |reason: Error| match request::is_about_types(&reason) {
         true => request::invalid_start_key(&reason),

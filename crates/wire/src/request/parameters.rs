@@ -1,4 +1,4 @@
-//! The members that requests about items are made of, as they stand in the JSON. Each request takes some of them.
+//! Members shared by the item requests, before they are checked. Each request uses some of them.
 
 use std::collections::BTreeMap;
 
@@ -9,25 +9,26 @@ use crate::json::{Kind, Reader};
 use crate::legacy::{self, LegacyParameters};
 use crate::value::{Checked, attribute_value, attributes};
 
-/// How many elements of a list, or tables of a batch, are kept. No request may have as many: the rest is read, but a body of
-/// sixteen megabytes does not become gigabytes.
+/// Maximum number of list elements, or tables of a batch, that are kept in memory. It is above every limit of a
+/// request, so a list that is too long is still detected. Further elements are parsed and dropped, so that a body of
+/// 16 MB does not expand to gigabytes.
 const KEPT_MAX: usize = 10_000;
 
-/// What `#name` stands for.
+/// Attribute names by `#name` placeholder.
 pub(crate) type Names = BTreeMap<String, String>;
-/// What `:value` stands for.
+/// Values by `:value` placeholder.
 pub(crate) type Values = BTreeMap<String, AttributeValue>;
 
-/// Why a value of a placeholder is none, in the words of two kinds of requests.
+/// Error of an invalid placeholder value, in the wording of two kinds of requests.
 pub(crate) struct BadValue {
-    /// Of requests about one item, and of pages: the reason alone.
+    /// For single-item requests and pages: the reason alone.
     pub(crate) alone: Error,
-    /// Of transactions: with the placeholder.
+    /// For transactions: the reason with the placeholder.
     pub(crate) named: Error,
 }
 
 impl BadValue {
-    /// A value without a type is told with its placeholder everywhere.
+    /// Creates the error. A value with no type or several types is reported with its placeholder in all requests.
     fn new(reason: Error, placeholder: &str) -> Self {
         let named = request::invalid_expression_value(&reason, placeholder);
         let alone = if request::is_about_types(&reason) { named.clone() } else { reason };
@@ -35,7 +36,7 @@ impl BadValue {
     }
 }
 
-/// The members of a request, none of them looked at yet.
+/// Members of a request before they are checked.
 #[derive(Default)]
 pub(crate) struct Parameters {
     pub(crate) table: Option<String>,
@@ -64,7 +65,7 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
-    /// Reads the members of an object that are among `members`; others are ignored.
+    /// Reads the members of an object that are in `members`; skips others.
     pub(crate) fn read(reader: &mut Reader<'_>, class: &str, members: &[&str]) -> Result<Self, Error> {
         let mut parameters = Self::default();
         reader.opt_structure(class, |reader, name| {
@@ -73,7 +74,7 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// Reads the member of that name.
+    /// Reads the member with this name.
     pub(super) fn member(&mut self, reader: &mut Reader<'_>, name: &str) -> Result<(), Error> {
         match name {
             "TableName" => self.table = reader.opt_string()?,
@@ -113,7 +114,7 @@ fn names(reader: &mut Reader<'_>) -> Result<Option<Names>, Error> {
     Ok(present.then_some(names))
 }
 
-/// Attributes, of which one that has several types is refused before anything else is looked at.
+/// Reads attributes. A value with several types is rejected immediately, before any other check.
 fn unambiguous(reader: &mut Reader<'_>) -> Result<Option<Checked<Attributes>>, Error> {
     match attributes(reader)? {
         Some(Err(problem)) if problem == request::ambiguous_attribute_value() => Err(problem),
@@ -121,7 +122,7 @@ fn unambiguous(reader: &mut Reader<'_>) -> Result<Option<Checked<Attributes>>, E
     }
 }
 
-/// Values by placeholder; the first that is none spoils all.
+/// Reads values by placeholder; keeps the first problem.
 fn values(reader: &mut Reader<'_>) -> Result<Option<Result<Values, BadValue>>, Error> {
     let mut values = Ok(Values::new());
     let present = reader.opt_map("AttributeValue", |reader, name| {
@@ -140,7 +141,7 @@ fn values(reader: &mut Reader<'_>) -> Result<Option<Result<Values, BadValue>>, E
     Ok(present.then_some(values))
 }
 
-/// An object at the top of a body; an array or a scalar is none.
+/// Checks that the body is an object, not an array or a scalar.
 pub(crate) fn body_is_object(reader: &mut Reader<'_>, operation: &str) -> Result<(), Error> {
     match reader.peek()? {
         Kind::Object => Ok(()),
@@ -149,7 +150,7 @@ pub(crate) fn body_is_object(reader: &mut Reader<'_>, operation: &str) -> Result
     }
 }
 
-/// A list of what `element` reads, of which so many are kept that one too many shows; nothing where `null` stands.
+/// Reads a list and keeps up to [`KEPT_MAX`] elements; returns `None` for `null`.
 pub(super) fn checked_list<T>(
     reader: &mut Reader<'_>,
     element: impl Fn(&mut Reader<'_>) -> Result<T, Error>,
@@ -165,10 +166,10 @@ pub(super) fn checked_list<T>(
     Ok(present.then_some(elements))
 }
 
-/// What a batch has for each table, in the order of the request.
+/// Contents of a batch by table, in request order.
 pub(super) type ByTable<T> = Option<Vec<(String, T)>>;
 
-/// A batch: `RequestItems` by table, of which `element` reads each, and the other members.
+/// Reads a batch: `RequestItems` by table, where `element` reads each entry, and the other members.
 pub(super) fn by_table<T>(
     reader: &mut Reader<'_>,
     class: &str,

@@ -1,4 +1,4 @@
-//! Small requests about tables: expiry, tags, backups, limits.
+//! Requests about the expiry, tags, backups and limits of tables.
 
 use keyform_core::error::constraint::Violations;
 use keyform_core::error::request;
@@ -15,14 +15,14 @@ use crate::json::Reader;
 const TAG_KEY_LENGTH_MAX: usize = 128;
 const TAG_VALUE_LENGTH_MAX: usize = 256;
 
-/// A tag, as it stands in the request.
+/// A tag before it is checked.
 #[derive(Default)]
 pub(super) struct RawTag {
     key: Option<String>,
     value: Option<String>,
 }
 
-/// The members of these requests, none of them looked at yet.
+/// Members of these requests before they are checked.
 #[derive(Default)]
 struct Raw {
     table: Option<String>,
@@ -33,16 +33,16 @@ struct Raw {
     expiry: Option<RawExpiry>,
 }
 
-/// A TimeToLiveSpecification: the attribute, and whether it counts.
+/// TimeToLiveSpecification: AttributeName and Enabled.
 type RawExpiry = (Option<String>, Option<bool>);
 
-/// UpdateTimeToLive.
+/// Reads an UpdateTimeToLive.
 pub(super) fn update_time_to_live(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(read)?;
     let mut violations = Violations::new();
     check_table(&mut violations, raw.table.as_deref());
     if raw.table.is_some() {
-        // A name that is none is told alone.
+        // DynamoDB reports an invalid table name without other violations.
         std::mem::take(&mut violations).finish()?;
     }
     check_expiry(&mut violations, &raw);
@@ -52,14 +52,14 @@ pub(super) fn update_time_to_live(body: Body<'_>) -> Result<(Operation, Echo), E
     Ok((Operation::UpdateTimeToLive(UpdateTimeToLive { table: table_name::resolve(raw.table), setting }), echo))
 }
 
-/// DescribeTimeToLive.
+/// Reads a DescribeTimeToLive.
 pub(super) fn describe_time_to_live(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(read)?;
     table_name::check_control(raw.table.as_deref())?;
     Ok((Operation::DescribeTimeToLive { table: table_name::resolve(raw.table) }, echo))
 }
 
-/// DescribeContinuousBackups.
+/// Reads a DescribeContinuousBackups.
 pub(super) fn describe_backups(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(read)?;
     let mut violations = Violations::new();
@@ -68,13 +68,13 @@ pub(super) fn describe_backups(body: Body<'_>) -> Result<(Operation, Echo), Erro
     Ok((Operation::DescribeContinuousBackups { table: table_name::resolve(raw.table) }, echo))
 }
 
-/// DescribeLimits.
+/// Reads a DescribeLimits.
 pub(super) fn describe_limits(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let ((), echo) = body.read(Reader::skip)?;
     Ok((Operation::DescribeLimits, echo))
 }
 
-/// TagResource.
+/// Reads a TagResource.
 pub(super) fn tag(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(read)?;
     let arn = check_arn(raw.arn)?;
@@ -83,7 +83,7 @@ pub(super) fn tag(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     Ok((Operation::TagResource(TagResource { arn, tags }), echo))
 }
 
-/// UntagResource.
+/// Reads an UntagResource.
 pub(super) fn untag(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(read)?;
     let arn = check_arn(raw.arn)?;
@@ -91,7 +91,7 @@ pub(super) fn untag(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     Ok((Operation::UntagResource(UntagResource { arn, keys }), echo))
 }
 
-/// ListTagsOfResource.
+/// Reads a ListTagsOfResource.
 pub(super) fn list_tags(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(read)?;
     let arn = check_arn(raw.arn)?;
@@ -112,7 +112,7 @@ pub(super) fn raw_tag(reader: &mut Reader<'_>) -> Result<RawTag, Error> {
     Ok(tag)
 }
 
-/// Checks tags, of which each needs a key and a value.
+/// Checks tags; each needs a key and a value.
 pub(super) fn check_tags(tags: Vec<RawTag>) -> Result<Vec<Tag>, Error> {
     let mut violations = Violations::new();
     for (place, tag) in tags.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Members of a request as the service shows them in an error: the way its own objects print themselves.
+//! Formats members of a request as DynamoDB's error messages do, which is the `toString` format of its Java objects.
 //!
 //! ```text
 //! {tab=[WriteRequest(putRequest=PutRequest(item={pk=AttributeValue(s=a, n=null, …)}, …), deleteRequest=null)]}
@@ -9,7 +9,7 @@ use keyform_core::{AttributeValue, Attributes};
 use super::parameters::{BadValue, Names, Parameters, Values};
 use crate::value::Checked;
 
-/// The fields of an AttributeValue in the order in which they are shown.
+/// Fields of an AttributeValue in `toString` order.
 const VALUE_FIELDS: [&str; 16] = [
     "s",
     "n",
@@ -29,25 +29,25 @@ const VALUE_FIELDS: [&str; 16] = [
     "bOOL",
 ];
 
-/// How much is shown at the most: values print much larger than they are written.
+/// Limit of the formatted text. Formatted values are much larger than their JSON.
 const SHOWN_BYTES_MAX: usize = 256 * 1024;
 
-/// `[a, b]`
+/// Formats a list: `[a, b]`.
 pub(super) fn list(elements: impl IntoIterator<Item = String>) -> String {
     format!("[{}]", join(elements))
 }
 
-/// `{name=value, name=value}`
+/// Formats a map: `{name=value, name=value}`.
 pub(super) fn map(entries: impl IntoIterator<Item = (String, String)>) -> String {
     format!("{{{}}}", join(entries.into_iter().map(|(name, value)| format!("{name}={value}"))))
 }
 
-/// `Class(field=value, field=value)`
+/// Formats an object: `Class(field=value, field=value)`.
 pub(super) fn object(class: &str, fields: &[(&str, String)]) -> String {
     format!("{class}({})", join(fields.iter().map(|(name, value)| format!("{name}={value}"))))
 }
 
-/// Elements with commas between, up to the most that is shown.
+/// Joins elements with commas, up to the limit.
 fn join(elements: impl IntoIterator<Item = String>) -> String {
     let mut shown = String::new();
     for element in elements {
@@ -62,17 +62,17 @@ fn join(elements: impl IntoIterator<Item = String>) -> String {
     shown
 }
 
-/// A string, or `null`.
+/// Formats a string, or `null` if it is absent.
 pub(super) fn string(value: Option<&String>) -> String {
     value.cloned().unwrap_or_else(null)
 }
 
-/// What stands where nothing is.
+/// Formats an absent value.
 pub(super) fn null() -> String {
     "null".to_owned()
 }
 
-/// Attributes by name; what is not valid is shown as missing.
+/// Formats attributes by name; invalid ones are formatted as `null`.
 pub(super) fn attributes(attributes: Option<&Checked<Attributes>>) -> String {
     match attributes {
         Some(Ok(attributes)) => entries(attributes),
@@ -80,18 +80,18 @@ pub(super) fn attributes(attributes: Option<&Checked<Attributes>>) -> String {
     }
 }
 
-/// Values, of which each that is not valid is shown as missing.
+/// Formats values; invalid ones are formatted as `null`.
 pub(super) fn values(values: Option<&Vec<Checked<AttributeValue>>>) -> String {
     let shown = |value: &Checked<AttributeValue>| value.as_ref().map_or_else(|_| null(), value_object);
     values.map_or_else(null, |values| list(values.iter().map(shown)))
 }
 
-/// What `#name` stands for.
+/// Formats ExpressionAttributeNames.
 pub(super) fn names(names: Option<&Names>) -> String {
     names.map_or_else(null, |names| map(names.iter().map(|(key, name)| (key.clone(), name.clone()))))
 }
 
-/// What `:value` stands for.
+/// Formats ExpressionAttributeValues.
 pub(super) fn placeholders(values: Option<&Result<Values, BadValue>>) -> String {
     match values {
         Some(Ok(values)) => entries(values),
@@ -99,7 +99,7 @@ pub(super) fn placeholders(values: Option<&Result<Values, BadValue>>) -> String 
     }
 }
 
-/// The fields that all actions of a transaction end with.
+/// Returns the fields shared by all actions of a transaction, which come last.
 pub(super) fn action_fields(parameters: &Parameters) -> Vec<(&'static str, String)> {
     vec![
         ("tableName", string(parameters.table.as_ref())),
@@ -121,7 +121,7 @@ fn value_object(value: &AttributeValue) -> String {
     object("AttributeValue", &fields)
 }
 
-/// The field that holds the value, and how it is shown.
+/// Returns the field that holds the value, and its formatted text.
 fn value_field(value: &AttributeValue) -> (&'static str, String) {
     let buffer = |bytes: &Vec<u8>| format!("java.nio.HeapByteBuffer[pos=0 lim={0} cap={0}]", bytes.len());
     match value {

@@ -16,7 +16,7 @@ use crate::value::{Checked, attribute_value};
 const STATEMENT_LENGTH_MAX: usize = 8192;
 const MEMBERS: &[&str] = &["ConsistentRead", "Limit", "ReturnConsumedCapacity", "ReturnValuesOnConditionCheckFailure"];
 
-/// A statement and its settings, as they stand in the request.
+/// A statement and its settings before they are checked.
 #[derive(Default)]
 struct RawStatement {
     statement: Option<String>,
@@ -25,7 +25,7 @@ struct RawStatement {
     parameters: Parameters,
 }
 
-/// Statements and their settings, as they stand in the request.
+/// Several statements and their settings before they are checked.
 #[derive(Default)]
 struct RawStatements {
     statements: Option<Vec<RawStatement>>,
@@ -33,7 +33,7 @@ struct RawStatements {
     parameters: Parameters,
 }
 
-/// ExecuteStatement.
+/// Reads an ExecuteStatement.
 pub(super) fn execute(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(raw_statement)?;
     let mut violations = Violations::new();
@@ -56,7 +56,7 @@ pub(super) fn execute(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     Ok((operation, echo))
 }
 
-/// BatchExecuteStatement.
+/// Reads a BatchExecuteStatement.
 pub(super) fn batch(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(|reader| raw_statements(reader, "Statements"))?;
     check_statements(&raw, "statements", shown_batched, BATCH_STATEMENTS_MAX)?;
@@ -67,7 +67,7 @@ pub(super) fn batch(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     Ok((operation, echo))
 }
 
-/// ExecuteTransaction.
+/// Reads an ExecuteTransaction.
 pub(super) fn transaction(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(|reader| raw_statements(reader, "TransactStatements"))?;
     check_statements(&raw, "transactStatements", shown_parameterized, TRANSACTION_ACTIONS_MAX)?;
@@ -81,7 +81,7 @@ pub(super) fn transaction(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     Ok((operation, echo))
 }
 
-/// A transaction with a statement that is none does not begin.
+/// Rejects a transaction with a statement that does not parse.
 fn check_all_parsed(statements: &[BatchedStatement]) -> Result<(), Error> {
     for (place, statement) in statements.iter().enumerate() {
         if let Err(reason) = &statement.statement {
@@ -143,7 +143,7 @@ fn check_statements(
     violations.finish()
 }
 
-/// A statement of a batch as the service shows it.
+/// Formats a statement of a batch as DynamoDB's error messages do.
 fn shown_batched(raw: &RawStatement) -> String {
     let fields = [
         ("statement", shown::string(raw.statement.as_ref())),
@@ -154,7 +154,7 @@ fn shown_batched(raw: &RawStatement) -> String {
     shown::object("BatchStatementRequest", &fields)
 }
 
-/// A statement of a transaction as the service shows it.
+/// Formats a statement of a transaction as DynamoDB's error messages do.
 fn shown_parameterized(raw: &RawStatement) -> String {
     let fields = [
         ("statement", shown::string(raw.statement.as_ref())),

@@ -1,4 +1,4 @@
-//! Requests about streams: ListStreams, DescribeStream, GetShardIterator, GetRecords.
+//! Stream requests: ListStreams, DescribeStream, GetShardIterator, GetRecords.
 
 use keyform_core::error::constraint::Violations;
 use keyform_core::error::request;
@@ -16,7 +16,7 @@ const RECORDS_MAX: i64 = 1000;
 const SEQUENCE_NUMBER_LENGTH_MIN: usize = 21;
 const POSITIONS: &[&str] = &["AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER", "TRIM_HORIZON"];
 
-/// The members of requests about streams, none of them looked at yet.
+/// Members of stream requests before they are checked.
 #[derive(Default)]
 struct Raw {
     arn: Option<String>,
@@ -31,14 +31,14 @@ struct Raw {
     filter: Option<ShardFilter>,
 }
 
-/// A ShardFilter, as it stands in the request.
+/// A ShardFilter before it is checked.
 #[derive(Default)]
 struct ShardFilter {
     kind: Option<String>,
     shard: Option<String>,
 }
 
-/// ListStreams.
+/// Reads a ListStreams.
 pub(super) fn list(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(|reader| read(reader, "ListStreamsInput"))?;
     check_limit(&raw, LISTED_MAX)?;
@@ -50,7 +50,7 @@ pub(super) fn list(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     Ok((operation, echo))
 }
 
-/// DescribeStream.
+/// Reads a DescribeStream.
 pub(super) fn describe(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(|reader| read(reader, "DescribeStreamInput"))?;
     let mut violations = Violations::new();
@@ -69,7 +69,7 @@ pub(super) fn describe(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     Ok((operation, echo))
 }
 
-/// GetShardIterator.
+/// Reads a GetShardIterator.
 pub(super) fn iterator(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(|reader| read(reader, "GetShardIteratorInput"))?;
     if raw.position.as_deref() == Some("AT_TIMESTAMP") {
@@ -89,7 +89,7 @@ pub(super) fn iterator(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     Ok((Operation::GetShardIterator(GetShardIterator { arn, shard, position }), echo))
 }
 
-/// GetRecords.
+/// Reads a GetRecords.
 pub(super) fn records(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(|reader| read(reader, "GetRecordsInput"))?;
     let mut violations = Violations::new();

@@ -1,4 +1,4 @@
-//! Names of tables: the constraints on them, and the name in an ARN.
+//! Table names: their constraints, and the name in an ARN.
 
 use std::fmt;
 
@@ -10,8 +10,8 @@ const NAME_LENGTH_MIN: usize = 3;
 const NAME_LENGTH_MAX: usize = 255;
 const PATTERN: &str = "[a-zA-Z0-9_.-]+";
 
-/// Checks the table of a data operation, which may be a name or an ARN. Of a name that has the wrong length and the wrong
-/// letters only the length is told.
+/// Checks the table of a data operation, which may be a name or an ARN. If both the length and the characters of a
+/// name are invalid, DynamoDB reports only the length.
 pub(crate) fn check(violations: &mut Violations, table: Option<&str>) {
     match table {
         None => violations.null("tableName"),
@@ -22,7 +22,7 @@ pub(crate) fn check(violations: &mut Violations, table: Option<&str>) {
     }
 }
 
-/// Checks the table of an operation about the table itself.
+/// Checks the table of a table operation.
 pub(crate) fn check_control(table: Option<&str>) -> Result<(), Error> {
     let table = table.ok_or_else(|| request::parameter_missing("TableName"))?;
     if name_in_arn(table).is_some() {
@@ -36,7 +36,7 @@ pub(crate) fn check_control(table: Option<&str>) -> Result<(), Error> {
     violations.finish()
 }
 
-/// Checks a name of a table or an index; the member's name is only made when it is needed.
+/// Checks the name of a table or an index. The member's own name is only formatted on a violation.
 pub(crate) fn check_name(violations: &mut Violations, name: &str, member: impl fmt::Display) {
     if !is_well_spelled(name) {
         violations.pattern(name, &member.to_string(), PATTERN);
@@ -53,17 +53,17 @@ fn check_length(violations: &mut Violations, name: &str, member: impl fmt::Displ
     }
 }
 
-/// Whether the name has only letters that names have.
+/// Returns whether the name contains only allowed characters.
 pub(crate) fn is_well_spelled(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
 }
 
-/// Whether the name is neither too short nor too long.
+/// Returns whether the length of the name is in range.
 pub(crate) fn has_length(name: &str) -> bool {
     (NAME_LENGTH_MIN..=NAME_LENGTH_MAX).contains(&name.len())
 }
 
-/// The table's name: as it is given, or as an ARN has it.
+/// Returns the table name, extracted from the ARN if the table is given by ARN.
 pub(crate) fn resolve(table: Option<String>) -> String {
     let table = table.unwrap_or_default();
     match name_in_arn(&table) {
@@ -72,7 +72,7 @@ pub(crate) fn resolve(table: Option<String>) -> String {
     }
 }
 
-/// The name in `arn:aws:dynamodb:region:account:table/NAME`, which may go on with `/index/…`.
+/// Returns the name in `arn:aws:dynamodb:region:account:table/NAME`, which may continue with `/index/…`.
 pub(crate) fn name_in_arn(arn: &str) -> Option<&str> {
     if !arn.starts_with("arn:") {
         return None;

@@ -1,4 +1,4 @@
-//! Requests about many items that succeed or fail as one: TransactGetItems and TransactWriteItems.
+//! Transactions, whose items succeed or fail together: TransactGetItems and TransactWriteItems.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::Echo;
 use crate::expressions::Expressions;
 use crate::json::Reader;
 
-/// The longest idempotency token.
+/// Maximum length of an idempotency token.
 const TOKEN_LENGTH_MAX: usize = 36;
 
 const GET: &[&str] = &["TableName", "Key", "ProjectionExpression", "ExpressionAttributeNames"];
@@ -30,7 +30,7 @@ const ACTION: &[&str] = &[
     "ReturnValuesOnConditionCheckFailure",
 ];
 
-/// What an action of a transaction does.
+/// Kind of action of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ActionKind {
     Check,
@@ -50,7 +50,7 @@ impl ActionKind {
         })
     }
 
-    /// The member as constraints name it.
+    /// Returns the member name used in constraint violations.
     fn member(self) -> &'static str {
         match self {
             Self::Check => "conditionCheck",
@@ -61,17 +61,17 @@ impl ActionKind {
     }
 }
 
-/// The elements of a transaction and its other members, as they stand in the request.
+/// Elements of a transaction and its other members before they are checked.
 struct Raw<T> {
     elements: Option<Vec<T>>,
     token: Option<String>,
     parameters: Parameters,
 }
 
-/// The actions that one element states; there should be one.
+/// Actions of one element; a valid element has exactly one.
 type RawAction = Vec<(ActionKind, Parameters)>;
 
-/// TransactGetItems.
+/// Reads a TransactGetItems.
 pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, mut echo) = body.read(|reader| read(reader, "TransactGetItemsInput", raw_get))?;
     check_get_constraints(&raw)?;
@@ -81,7 +81,7 @@ pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     Ok((Operation::TransactGetItems(TransactGetItems { gets, return_capacity }), echo))
 }
 
-/// TransactWriteItems.
+/// Reads a TransactWriteItems.
 pub(super) fn write(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, mut echo) = body.read(|reader| read(reader, "TransactWriteItemsInput", raw_action))?;
     check_write_constraints(&raw)?;
@@ -183,7 +183,7 @@ fn check_count<T>(violations: &mut Violations, raw: &Raw<T>, shown: fn(&T) -> St
     }
 }
 
-/// A read as the service shows it.
+/// Formats a read as DynamoDB's error messages do.
 fn shown_get(get: &Option<Parameters>) -> String {
     let fields = |get: &Parameters| {
         [
@@ -198,7 +198,7 @@ fn shown_get(get: &Option<Parameters>) -> String {
     shown::object("TransactGetItem", &[("get", shown)])
 }
 
-/// An action as the service shows it.
+/// Formats an action as DynamoDB's error messages do.
 fn shown_action(element: &RawAction) -> String {
     let shown = |kind: ActionKind| {
         let action = element.iter().find(|(given, _)| *given == kind);

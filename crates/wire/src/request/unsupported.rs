@@ -1,11 +1,10 @@
-//! Members that the service's requests have and ours do not. A request with one is refused: ignoring it would be a wrong
-//! success, such as a table without the vector index that its creator asked for.
+//! Request members that DynamoDB supports and Keyform does not. A request with one is rejected: ignoring it would
+//! report success for work that was not done, such as a table without the vector index that the request asked for.
 //!
-//! `tests/members.txt` lists every member of every request that is served, as the service's model has them, and
-//! `tests/members.rs` checks that each one is either read or stands here. A member that the model does not have either is
-//! skipped, as the service does.
+//! `tests/members.txt` lists every member of every supported request in DynamoDB's model, and `tests/members.rs`
+//! checks that each one is either read or listed here. A member outside the model is skipped, as DynamoDB does.
 
-/// Structures of the service's model, each with those of its members that are not supported.
+/// Structures of DynamoDB's model, each with its unsupported members.
 const UNSUPPORTED: &[(&str, &[&str])] = &[
     (
         "CreateTableInput",
@@ -25,7 +24,7 @@ const UNSUPPORTED: &[(&str, &[&str])] = &[
     ("GetShardIteratorInput", &["Timestamp"]),
 ];
 
-/// Returns the members of a structure that are refused.
+/// Returns the rejected members of a structure.
 pub(crate) fn members(class: &str) -> &'static [&'static str] {
     UNSUPPORTED.iter().find(|(known, _)| *known == class).map_or(&[], |(_, members)| members)
 }

@@ -1,4 +1,4 @@
-//! Attribute values: JSON into trees, encoded items into JSON.
+//! Attribute values: reads JSON into trees, writes trees and encoded items as JSON.
 
 mod read;
 mod write;

@@ -1,8 +1,8 @@
-//! JSON into trees of attribute values.
+//! Reads attribute values from JSON into trees.
 //!
-//! Two kinds of errors: JSON of the wrong shape ends the reading at once; a value of the right shape which is not valid (an
-//! empty set, a number of 39 digits) is told later, because the service first checks the other parameters of a request. So
-//! the first such problem is kept in a [`Checked`].
+//! There are two kinds of errors. JSON of the wrong type aborts reading immediately. A value of the right type that
+//! is invalid (an empty set, a number with 39 digits) is reported later, because DynamoDB checks the other parameters
+//! of the request first. [`Checked`] keeps the first such problem.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ use keyform_core::{AttributeValue, Attributes, Error, Number};
 
 use crate::json::{Kind, Reader};
 
-/// A value, or why what stands in the request is none.
+/// A value, or the reason for which the value in the request is invalid.
 pub(crate) type Checked<T> = Result<T, Error>;
 
-/// Reads attributes by name; nothing where `null` stands.
+/// Reads attributes by name; returns `None` for `null`.
 pub(crate) fn attributes(reader: &mut Reader<'_>) -> Result<Option<Checked<Attributes>>, Error> {
     let mut values = Values::default();
     match reader.peek()? {
@@ -74,7 +74,7 @@ impl Values {
         }
     }
 
-    /// One value: an object with exactly one member that has a type's name. Others are ignored.
+    /// Reads a value: an object with exactly one member named after a type. Ignores other members.
     fn value(&mut self, reader: &mut Reader<'_>, depth: usize) -> Result<AttributeValue, Error> {
         match reader.peek()? {
             Kind::Object => {}
@@ -100,7 +100,7 @@ impl Values {
         Ok(found.unwrap_or(AttributeValue::Null))
     }
 
-    /// The value of a member by the type that its name says; nothing for another name and for `null`.
+    /// Reads the payload of the type `name`; returns `None` for an unknown type and for `null`.
     fn typed(&mut self, reader: &mut Reader<'_>, name: &str, depth: usize) -> Result<Option<AttributeValue>, Error> {
         let kind = reader.peek()?;
         if kind == Kind::Null {

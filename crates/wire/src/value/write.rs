@@ -1,16 +1,17 @@
-//! Encoded items and trees into JSON, without anything between.
+//! Writes encoded items and trees as JSON. Items go from stored bytes to JSON without an allocation per attribute
+//! (ADR 0002).
 
 use keyform_core::value::{Entries, SetRef};
 use keyform_core::{AttributeValue, Attributes, Item, ValueRef};
 
 use crate::json::Writer;
 
-/// An encoded item as an object.
+/// Writes an encoded item as an object.
 pub(crate) fn write_item(out: &mut Writer<'_>, item: &Item) {
     write_entries(out, item.iter());
 }
 
-/// Entries as an object.
+/// Writes map entries as an object.
 fn write_entries(out: &mut Writer<'_>, entries: Entries<'_>) {
     out.object(|out| {
         for (name, value) in entries {
@@ -20,7 +21,7 @@ fn write_entries(out: &mut Writer<'_>, entries: Entries<'_>) {
     });
 }
 
-/// A tree of attributes as an object.
+/// Writes a tree of attributes as an object.
 pub(crate) fn write_attributes(out: &mut Writer<'_>, attributes: &Attributes) {
     out.object(|out| {
         for (name, value) in attributes {

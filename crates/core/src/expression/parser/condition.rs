@@ -1,4 +1,4 @@
-//! Conditions and filters: [`grammar`] reads them, [`check`] substitutes placeholders and finds what they must not say.
+//! Conditions and filters: [`grammar`] parses them, [`check`] substitutes placeholders and validates them.
 
 mod check;
 mod grammar;
@@ -12,7 +12,7 @@ use crate::error::expression::ExpressionKind;
 pub(crate) use check::resolve;
 pub(crate) use grammar::{WrittenCondition, read};
 
-/// Which parameter a condition came in.
+/// Request parameter that contains a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConditionKind {
     /// `ConditionExpression`
@@ -24,7 +24,7 @@ pub enum ConditionKind {
 /// Parses a condition or filter.
 ///
 /// # Errors
-/// When the text is no condition, or uses a placeholder that is not defined.
+/// Returns an error if the text is not a valid condition or uses an undefined placeholder.
 pub fn parse_condition(text: &str, kind: ConditionKind, substitutions: &mut Substitutions) -> Result<Condition, Error> {
     let kind = match kind {
         ConditionKind::Condition => ExpressionKind::Condition,
@@ -37,7 +37,8 @@ pub fn parse_condition(text: &str, kind: ConditionKind, substitutions: &mut Subs
     condition.ok_or_else(|| unreported(kind))
 }
 
-/// A condition that could not be resolved has a flaw, which is reported first; this text is never seen.
+/// Internal error for a condition that failed to resolve without a recorded flaw; unreachable, because every failure
+/// records one.
 pub(crate) fn unreported(kind: ExpressionKind) -> Error {
     Error::internal(format!("A flaw in the {} was not reported; please report this", kind.parameter()))
 }

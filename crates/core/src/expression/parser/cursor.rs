@@ -1,12 +1,12 @@
-//! A walk over the tokens of one expression, and the error that names the token at which it ended.
+//! Token cursor of one expression; its syntax errors name the token at which parsing stopped.
 
 use super::super::lexer::{self, Token, TokenKind};
 use crate::error::Error;
 use crate::error::expression::{ExpressionKind, Flaw, invalid};
 use crate::limits::{EXPRESSION_BYTES_MAX, EXPRESSION_OPERATORS_MAX};
 
-/// How deep functions, and parentheses around operands, nest. Functions of functions of functions have no use; the bound keeps
-/// the stack small.
+/// Nesting limit of functions and of parentheses around operands. It bounds the stack; deeper expressions have no
+/// practical use.
 const DEPTH_MAX: usize = 32;
 
 fn keywords(kind: ExpressionKind) -> &'static [&'static str] {
@@ -19,24 +19,23 @@ fn keywords(kind: ExpressionKind) -> &'static [&'static str] {
     }
 }
 
-/// The tokens of an expression and how far they were read.
+/// Tokens of an expression and the current position.
 pub(crate) struct Cursor<'t> {
     pub(crate) kind: ExpressionKind,
     text: &'t str,
     tokens: Vec<Token<'t>>,
     position: usize,
     depth: usize,
-    /// Operators seen so far.
     operators: usize,
-    /// Whether parentheses stood directly inside parentheses.
+    /// Set if the expression has parentheses directly inside parentheses.
     pub(crate) redundant_parentheses: bool,
 }
 
 impl<'t> Cursor<'t> {
-    /// Cuts the text into tokens.
+    /// Splits the text into tokens.
     ///
     /// # Errors
-    /// When the text is empty or too long.
+    /// Returns an error if the text is empty or too long.
     pub(crate) fn new(text: &'t str, kind: ExpressionKind) -> Result<Self, Error> {
         if text.is_empty() {
             return Err(invalid(kind, &Flaw::Empty));
@@ -48,90 +47,89 @@ impl<'t> Cursor<'t> {
         Ok(Self { kind, text, tokens, position: 0, depth: 0, operators: 0, redundant_parentheses: false })
     }
 
-    /// The next token, if there is one.
+    /// Returns the next token without consuming it.
     pub(crate) fn peek(&self) -> Option<Token<'t>> {
         self.tokens.get(self.position).copied()
     }
 
-    /// The kind of the next token.
+    /// Returns the kind of the next token.
     pub(crate) fn peek_kind(&self) -> Option<TokenKind> {
         self.peek().map(|token| token.kind)
     }
 
-    /// The kind of the token after the next.
+    /// Returns the kind of the token after the next.
     pub(crate) fn peek_second_kind(&self) -> Option<TokenKind> {
         self.tokens.get(self.position + 1).map(|token| token.kind)
     }
 
-    /// Passes the next token.
+    /// Consumes the next token.
     pub(crate) fn advance(&mut self) {
         self.position += 1;
     }
 
-    /// Passes the next token if it is of that kind.
+    /// Consumes the next token if it has this kind.
     pub(crate) fn take(&mut self, kind: TokenKind) -> Option<Token<'t>> {
         let token = self.peek().filter(|token| token.kind == kind)?;
         self.advance();
         Some(token)
     }
 
-    /// Passes the next token if it is that keyword.
+    /// Consumes the next token if it is this keyword.
     pub(crate) fn take_keyword(&mut self, keyword: &str) -> bool {
         let found = self.peek_keyword(keyword);
         self.position += usize::from(found);
         found
     }
 
-    /// Whether the next token is that keyword.
+    /// Returns whether the next token is this keyword.
     pub(crate) fn peek_keyword(&self, keyword: &str) -> bool {
         self.peek().is_some_and(|token| token.is_keyword(keyword))
     }
 
-    /// Passes a token of that kind.
+    /// Consumes a token of this kind.
     ///
     /// # Errors
-    /// When the next token is another.
+    /// Returns a syntax error if the next token has another kind.
     pub(crate) fn expect(&mut self, kind: TokenKind) -> Result<Token<'t>, Error> {
         self.take(kind).ok_or_else(|| self.syntax_error())
     }
 
-    /// Passes that keyword.
+    /// Consumes this keyword.
     ///
     /// # Errors
-    /// When the next token is another.
+    /// Returns a syntax error if the next token is not the keyword.
     pub(crate) fn expect_keyword(&mut self, keyword: &str) -> Result<(), Error> {
         if self.take_keyword(keyword) { Ok(()) } else { Err(self.syntax_error()) }
     }
 
-    /// Ends the walk.
+    /// Checks that the whole expression was parsed.
     ///
     /// # Errors
-    /// When tokens are left, or there were too many operators.
+    /// Returns an error if tokens are left or there were too many operators.
     pub(crate) fn end(&self) -> Result<(), Error> {
         if self.peek().is_some() {
             return Err(self.syntax_error());
         }
         if self.operators > EXPRESSION_OPERATORS_MAX {
-            // The service stops counting at the first that is too many.
+            // DynamoDB stops counting at the first operator above the limit.
             return Err(self.error(&Flaw::TooManyOperators(EXPRESSION_OPERATORS_MAX + 1)));
         }
         Ok(())
     }
 
-    /// Notes an operator.
     pub(crate) fn count_operator(&mut self) {
         self.operators += 1;
     }
 
-    /// Notes a function. The service counts functions of updates as operators, those of conditions not.
+    /// Counts a function. DynamoDB counts functions as operators in updates but not in conditions.
     pub(crate) fn count_function(&mut self) {
         self.operators += usize::from(self.kind == ExpressionKind::Update);
     }
 
-    /// Runs `inner` one level deeper.
+    /// Runs `inner` one nesting level deeper.
     ///
     /// # Errors
-    /// When that is too deep, which is reported as `flaw` says, or `inner` fails.
+    /// Returns `flaw` if the nesting limit is reached, or the error of `inner`.
     pub(crate) fn nested<T>(
         &mut self,
         flaw: impl FnOnce() -> Flaw,
@@ -146,18 +144,17 @@ impl<'t> Cursor<'t> {
         result
     }
 
-    /// The expression is refused for that reason.
     pub(crate) fn error(&self, flaw: &Flaw) -> Error {
         invalid(self.kind, flaw)
     }
 
-    /// The next token, or the end, must not be here.
+    /// Returns the syntax error for the next token, or for the end of the text.
     pub(crate) fn syntax_error(&self) -> Error {
         let token = self.peek().map_or("<EOF>", |token| token.text).to_owned();
         self.error(&Flaw::Syntax { token, near: self.near().to_owned() })
     }
 
-    /// The text from the token before the next to the one after it.
+    /// Returns the text from the previous token to the one after the next, as DynamoDB's message quotes it.
     fn near(&self) -> &'t str {
         let first = self.tokens.get(self.position.saturating_sub(1)).or(self.tokens.last());
         let last = self.tokens.get(self.position + 1).or(self.tokens.last());

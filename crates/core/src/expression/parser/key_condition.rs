@@ -1,4 +1,5 @@
-//! Key conditions: the grammar is that of conditions, of which only comparisons of key attributes, joined by AND, are left.
+//! Key conditions: parsed with the grammar of conditions, then restricted to comparisons of key
+//! attributes joined by AND.
 
 use super::super::ast::{Comparator, KeyCondition, KeyPredicate, KeyTest, PathElement};
 use super::super::substitution::Substitutions;
@@ -12,7 +13,7 @@ use crate::value::Value;
 /// Parses a key condition.
 ///
 /// # Errors
-/// When the text is no key condition, or uses a placeholder that is not defined.
+/// Returns an error if the text is not a valid key condition or uses an undefined placeholder.
 pub fn parse_key_condition(text: &str, substitutions: &mut Substitutions) -> Result<KeyCondition, Error> {
     let kind = ExpressionKind::KeyCondition;
     let written = condition::read(text, kind)?;
@@ -68,7 +69,7 @@ fn function(call: &WrittenCall<'_>, resolver: &mut Resolver<'_>) -> Result<KeyPr
     Ok(KeyPredicate { attribute, test: KeyTest::BeginsWith(start) })
 }
 
-/// The attribute may stand on either side; on the right, the comparison is turned around.
+/// Parses a comparison. The attribute may be on either side; if it is on the right, the operator is swapped.
 fn compare(
     comparator: Comparator,
     operands: &[WrittenOperand<'_>; 2],
@@ -94,7 +95,7 @@ fn key_first(
     split(operands, resolver)
 }
 
-/// The one attribute among the operands, and the constants.
+/// Splits the operands into the single attribute and the constants.
 fn split(operands: &[WrittenOperand<'_>], resolver: &mut Resolver<'_>) -> Result<(String, Vec<Value>), Flaw> {
     let mut attribute = None;
     let mut values = Vec::with_capacity(2);

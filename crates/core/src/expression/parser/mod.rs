@@ -1,11 +1,11 @@
-//! Makes trees out of the texts of expressions.
+//! Parses the text of expressions into trees.
 //!
-//! 1. [`cursor`] walks over the tokens; [`written`] reads what all grammars share: paths, operands, functions.
-//! 2. [`condition`], [`key_condition`], [`update`] and [`projection`] read one grammar each into a tree that borrows from the
-//!    text.
-//! 3. [`resolve`] substitutes the placeholders in that tree and collects what is wrong with it; [`overlap`] compares paths.
+//! 1. [`cursor`] iterates over the tokens; [`written`] parses what all grammars share: paths, operands, functions.
+//! 2. [`condition`], [`key_condition`], [`update`] and [`projection`] parse one grammar each into a tree that borrows
+//!    from the text.
+//! 3. [`resolve`] substitutes the placeholders in that tree and collects its flaws; [`overlap`] compares paths.
 //!
-//! Nesting is bounded and the trees of AND and OR are flat, so no text can exhaust the stack.
+//! Nesting is bounded and AND and OR nodes are flat, so no input can overflow the stack.
 
 mod condition;
 mod cursor;

@@ -1,7 +1,7 @@
-//! Finds paths that write or read the same thing, or take one thing for a map and for a list.
+//! Finds paths that overlap, and paths that treat the same value both as a map and as a list.
 //!
-//! The paths are put into a tree one after the other, in their order in the text, so the work grows with their length and not
-//! with the number of pairs. `a.b` and `a[0]` conflict at `a`; `a.b` and `a.b.c` overlap at `a.b`:
+//! The paths are inserted into a trie in text order, so the work grows with their total length and not with the
+//! number of pairs. `a.b` and `a[0]` conflict at `a`; `a.b` and `a.b.c` overlap at `a.b`:
 //!
 //! ```text
 //! a ─┬─ .b ─── .c
@@ -14,7 +14,7 @@ use super::super::ast::{Path, PathElement};
 use super::resolve::{Flaws, Rank};
 use crate::error::expression::Flaw;
 
-/// Notes the first overlap and the first conflict among the paths.
+/// Records the first overlap and the first conflict among the paths.
 pub(crate) fn check<'p>(paths: impl IntoIterator<Item = &'p Path>, flaws: &mut Flaws) {
     let mut root = Node::default();
     for path in paths {
@@ -26,17 +26,17 @@ pub(crate) fn check<'p>(paths: impl IntoIterator<Item = &'p Path>, flaws: &mut F
     }
 }
 
-/// A place in a document that paths lead to or through.
+/// A position in a document that paths lead to or through.
 #[derive(Default)]
 struct Node<'p> {
-    /// The first path that came here.
+    /// First inserted path that leads to or through this node.
     first: Option<&'p Path>,
-    /// Whether that path ends here.
+    /// True if that path ends at this node.
     is_end: bool,
     children: BTreeMap<&'p PathElement, Node<'p>>,
 }
 
-/// The earlier path that a new one does not go together with.
+/// Earlier path that clashes with the inserted one.
 enum Clash<'p> {
     Overlap(&'p Path),
     Conflict(&'p Path),
@@ -65,7 +65,7 @@ impl<'p> Node<'p> {
     }
 
     fn child_of_other_kind(&self, element: &PathElement) -> Option<&'p Path> {
-        // Indexes and names never stand side by side here, so any child tells the kind of all.
+        // A conflicting path is never inserted, so all children have the kind of the first one.
         let (child, node) = self.children.first_key_value()?;
         let same = matches!(child, PathElement::Index(_)) == matches!(element, PathElement::Index(_));
         if same { None } else { node.first }

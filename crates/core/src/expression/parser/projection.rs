@@ -1,4 +1,4 @@
-//! The grammar of projections: paths with commas between them.
+//! Grammar of projections: paths separated by commas.
 
 use super::super::ast::{Path, Projection};
 use super::super::lexer::TokenKind;
@@ -14,7 +14,7 @@ use crate::error::expression::ExpressionKind;
 /// Parses a projection.
 ///
 /// # Errors
-/// When the text is no list of paths, two of them overlap, or a placeholder is not defined.
+/// Returns an error if the text is not a list of paths, two paths overlap, or a placeholder is undefined.
 pub fn parse_projection(text: &str, substitutions: &mut Substitutions) -> Result<Projection, Error> {
     let kind = ExpressionKind::Projection;
     let mut cursor = Cursor::new(text, kind)?;

@@ -1,8 +1,8 @@
-//! Puts names and values in the place of placeholders, and collects what is wrong.
+//! Substitutes placeholders and collects flaws.
 //!
-//! The service does not report the first flaw in the text but the first by kind: a reserved word, wherever it stands, before a
-//! placeholder that is not defined, and so on. [`Flaws`] therefore keeps the flaw with the lowest [`Rank`]; of two with the
-//! same rank, the earlier one.
+//! DynamoDB does not report the first flaw in the text but the first by kind: a reserved word anywhere in the
+//! expression precedes an undefined placeholder, and so on. [`Flaws`] therefore keeps the flaw with the lowest
+//! [`Rank`], and the earlier of two flaws with the same rank.
 
 use super::super::ast::{Path, PathElement};
 use super::super::reserved::is_reserved;
@@ -13,10 +13,10 @@ use crate::error::expression::{ExpressionKind, Flaw, invalid};
 use crate::limits::NESTING_DEPTH_MAX;
 use crate::value::Value;
 
-/// The largest list index.
+/// Maximum list index.
 const INDEX_MAX: usize = 0x7fff_ffff;
 
-/// How early a flaw is reported; the smaller, the earlier.
+/// Reporting order of flaws; lower ranks are reported first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
     Parentheses,
@@ -25,7 +25,7 @@ pub(crate) enum Rank {
     ReservedWord,
     UnknownUpdateFunction,
     Section,
-    /// Inside the condition of that number, counted from the left.
+    /// A flaw inside the n-th test of a condition, counted from the left.
     Condition(usize, ConditionRank),
     UndefinedName,
     UndefinedValue,
@@ -35,7 +35,7 @@ pub(crate) enum Rank {
     Function,
 }
 
-/// How early a flaw inside one condition is reported.
+/// Reporting order of flaws inside one test of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ConditionRank {
     Undefined,
@@ -44,31 +44,30 @@ pub(crate) enum ConditionRank {
     OperandType,
 }
 
-/// The flaw that is to be reported, if any.
+/// Collects flaws and keeps the one to report.
 #[derive(Debug, Default)]
 pub(crate) struct Flaws {
     worst: Option<(Rank, Flaw)>,
 }
 
 impl Flaws {
-    /// Notes a flaw.
     pub(crate) fn note(&mut self, rank: Rank, flaw: Flaw) {
         if self.worst.as_ref().is_none_or(|(worst, _)| rank < *worst) {
             self.worst = Some((rank, flaw));
         }
     }
 
-    /// Reports the flaw that comes first.
+    /// Returns the flaw with the lowest rank as an error.
     pub(crate) fn check(self, kind: ExpressionKind) -> Result<(), Error> {
         self.worst.map_or(Ok(()), |(_, flaw)| Err(invalid(kind, &flaw)))
     }
 }
 
-/// Substitutes placeholders.
+/// Substitutes placeholders and records flaws.
 pub(crate) struct Resolver<'s> {
     pub(crate) substitutions: &'s mut Substitutions,
     pub(crate) flaws: Flaws,
-    /// The condition that is being resolved; flaws of conditions are ranked by it.
+    /// Number of the test being resolved, which ranks its flaws; `None` outside conditions.
     pub(crate) condition: Option<usize>,
 }
 
@@ -77,7 +76,7 @@ impl<'s> Resolver<'s> {
         Self { substitutions, flaws: Flaws::default(), condition: None }
     }
 
-    /// The path with its names, if there is nothing wrong with it.
+    /// Substitutes the names of a path; returns `None` after recording a flaw.
     pub(crate) fn path(&mut self, written: &WrittenPath<'_>) -> Option<Path> {
         let elements = all(written.elements.iter(), |element| self.element(element))?;
         if elements.len() > NESTING_DEPTH_MAX {
@@ -120,7 +119,7 @@ impl<'s> Resolver<'s> {
         }
     }
 
-    /// The value of a placeholder, if it is defined.
+    /// Returns the value of a placeholder; returns `None` after recording a flaw if it is undefined.
     pub(crate) fn value(&mut self, placeholder: &str) -> Option<Value> {
         if let Some(value) = self.substitutions.value(placeholder) {
             return Some(value.clone());
@@ -135,7 +134,8 @@ impl<'s> Resolver<'s> {
     }
 }
 
-/// What `resolve` makes of each part, unless one has a flaw; parts after it are looked at all the same, for their flaws.
+/// Resolves all parts, or returns `None` if one has a flaw. Later parts are resolved even then, so that their flaws
+/// are recorded.
 pub(crate) fn all<P, R>(
     parts: impl ExactSizeIterator<Item = P>,
     mut resolve: impl FnMut(P) -> Option<R>,

@@ -1,4 +1,4 @@
-//! The grammar of updates, and what they must not say.
+//! Grammar and validation of updates.
 //!
 //! ```text
 //! update     = (SET assignment ("," assignment)* | REMOVE path ("," path)* | ADD change ("," change)* | DELETE change …)+
@@ -23,7 +23,7 @@ use crate::value::{AttributeType, Value};
 /// Parses an update.
 ///
 /// # Errors
-/// When the text is no update, two of its paths overlap, or a placeholder is not defined.
+/// Returns an error if the text is not a valid update, two of its paths overlap, or a placeholder is undefined.
 pub fn parse_update(text: &str, substitutions: &mut Substitutions) -> Result<Update, Error> {
     let kind = ExpressionKind::Update;
     let mut cursor = Cursor::new(text, kind)?;
@@ -42,7 +42,6 @@ pub fn parse_update(text: &str, substitutions: &mut Substitutions) -> Result<Upd
     update.ok_or_else(|| unreported(kind))
 }
 
-/// A section of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
     Set,
@@ -90,7 +89,7 @@ impl Section {
     }
 }
 
-/// One action as it was written.
+/// One action before placeholders are substituted.
 enum WrittenAction<'t> {
     Set(WrittenPath<'t>, WrittenSum<'t>),
     Remove(WrittenPath<'t>),
@@ -98,7 +97,7 @@ enum WrittenAction<'t> {
     Delete(WrittenPath<'t>, &'t str),
 }
 
-/// The right side of an assignment as it was written.
+/// Right-hand side of an assignment before placeholders are substituted.
 enum WrittenSum<'t> {
     Operand(WrittenOperand<'t>),
     Plus([WrittenOperand<'t>; 2]),
@@ -120,7 +119,7 @@ fn sum<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenSum<'t>, Error> {
     Ok(make([left, written::operand_in_parentheses(cursor)?]))
 }
 
-/// An operand, or a whole sum in parentheses.
+/// Parses an operand, or a whole sum in parentheses.
 fn first_of_sum<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenSum<'t>, Error> {
     if cursor.take(TokenKind::Open).is_none() {
         return written::operand(cursor).map(WrittenSum::Operand);
@@ -138,7 +137,7 @@ fn check_sections(sections: &[Section], resolver: &mut Resolver<'_>) {
     }
 }
 
-/// Substitutes placeholders and notes every flaw; `None` if there is one.
+/// Substitutes placeholders and records all flaws; returns `None` if there is one.
 fn resolve(actions: &[WrittenAction<'_>], resolver: &mut Resolver<'_>) -> Option<Update> {
     let mut update = Update::default();
     let mut targets = Vec::with_capacity(actions.len());
@@ -184,7 +183,7 @@ impl<'t> WrittenAction<'t> {
     }
 }
 
-/// The constant of ADD or DELETE.
+/// Returns the constant of an ADD or DELETE action and checks its type.
 fn change(resolver: &mut Resolver<'_>, action: &'static str, placeholder: &str) -> Option<Value> {
     let value = resolver.value(placeholder)?;
     let kind = value.kind();
@@ -253,7 +252,7 @@ fn resolve_call(call: &WrittenCall<'_>, resolver: &mut Resolver<'_>) -> Option<U
     }
 }
 
-/// The service takes `if_not_exists` as an operand of a function, but not `list_append`.
+/// DynamoDB accepts `if_not_exists` as an operand of a function, but not `list_append`.
 fn nested_list_append<'t>(operand: &WrittenOperand<'t>) -> Option<&'t str> {
     match operand {
         WrittenOperand::Call(call) if call.name == "list_append" => Some(call.name),

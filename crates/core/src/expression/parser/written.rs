@@ -1,4 +1,4 @@
-//! Paths, operands and function calls as they were written: placeholders are not substituted, nothing is checked but syntax.
+//! Paths, operands and function calls before placeholders are substituted; only their syntax is checked.
 
 use super::super::lexer::TokenKind;
 use super::cursor::Cursor;
@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::error::expression::{ExpressionKind, Flaw};
 use crate::limits::EXPRESSION_OPERATORS_MAX;
 
-/// Something that stands for a value.
+/// An operand.
 #[derive(Debug)]
 pub(crate) enum WrittenOperand<'t> {
     Path(WrittenPath<'t>),
@@ -27,18 +27,18 @@ pub(crate) enum WrittenElement<'t> {
     Word(&'t str),
     /// `#name`
     Name(&'t str),
-    /// The digits of a list index.
+    /// Digits of a list index, not yet parsed.
     Index(&'t str),
 }
 
-/// A function with its operands.
+/// A function call.
 #[derive(Debug)]
 pub(crate) struct WrittenCall<'t> {
     pub(crate) name: &'t str,
     pub(crate) operands: Vec<WrittenOperand<'t>>,
 }
 
-/// Reads a path.
+/// Parses a path.
 pub(crate) fn path<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenPath<'t>, Error> {
     let first = path_name(cursor)?;
     let mut path = WrittenPath { elements: vec![first] };
@@ -46,7 +46,7 @@ pub(crate) fn path<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenPath<'t>, Error
     Ok(path)
 }
 
-/// Reads the steps that follow the start of a path.
+/// Parses the steps after the first element of a path.
 fn path_steps<'t>(cursor: &mut Cursor<'t>, path: &mut WrittenPath<'t>) -> Result<(), Error> {
     loop {
         if cursor.take(TokenKind::Dot).is_some() {
@@ -75,7 +75,7 @@ fn path_name<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenElement<'t>, Error> {
     }
 }
 
-/// Reads a path, a value or a call, without parentheses around it.
+/// Parses a path, a value or a call without enclosing parentheses.
 pub(crate) fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenOperand<'t>, Error> {
     match cursor.peek_kind() {
         Some(TokenKind::Value) => {
@@ -89,7 +89,7 @@ pub(crate) fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenOperand<'t>,
     }
 }
 
-/// Reads a function name and its operands in parentheses.
+/// Parses a function name and its operands in parentheses.
 fn call<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenCall<'t>, Error> {
     cursor.count_function();
     let name = cursor.expect(TokenKind::Word)?.text;
@@ -99,7 +99,8 @@ fn call<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenCall<'t>, Error> {
     Ok(WrittenCall { name, operands })
 }
 
-/// What is wrong with functions of functions of functions: they are unknown, or too many.
+/// Returns the flaw of too deeply nested functions: unknown functions are reported as such,
+/// known ones as too many operators.
 fn too_deep(name: &str) -> Flaw {
     match name {
         "attribute_exists"
@@ -114,7 +115,7 @@ fn too_deep(name: &str) -> Flaw {
     }
 }
 
-/// Reads operands with commas between them.
+/// Parses operands separated by commas.
 pub(crate) fn operand_list<'t>(cursor: &mut Cursor<'t>) -> Result<Vec<WrittenOperand<'t>>, Error> {
     let mut operands = vec![operand_in_parentheses(cursor)?];
     while cursor.take(TokenKind::Comma).is_some() {
@@ -123,7 +124,7 @@ pub(crate) fn operand_list<'t>(cursor: &mut Cursor<'t>) -> Result<Vec<WrittenOpe
     Ok(operands)
 }
 
-/// Reads an operand, with or without parentheses around it.
+/// Parses an operand with or without enclosing parentheses.
 pub(crate) fn operand_in_parentheses<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenOperand<'t>, Error> {
     if cursor.take(TokenKind::Open).is_none() {
         return operand(cursor);
@@ -137,7 +138,7 @@ pub(crate) fn operand_in_parentheses<'t>(cursor: &mut Cursor<'t>) -> Result<Writ
     Ok(inner)
 }
 
-/// Reads the steps after a path in parentheses, `(a.b).c`, which conditions know and updates do not.
+/// Parses the steps after a path in parentheses, `(a.b).c`, which are allowed in conditions but not in updates.
 pub(crate) fn path_steps_after_parenthesis<'t>(
     cursor: &mut Cursor<'t>,
     path: &mut WrittenPath<'t>,

@@ -1,4 +1,4 @@
-//! What statements mean, and how the ones without meaning are refused.
+//! Meaning of valid statements, and errors of invalid ones.
 
 mod print;
 mod properties;

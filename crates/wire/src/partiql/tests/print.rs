@@ -1,4 +1,4 @@
-//! Statements in a short form for tests.
+//! Formats statements in a short form for tests.
 
 use keyform_core::AttributeValue;
 use keyform_core::expression::{Comparator, Condition, Operand, Path, PathElement, SetValue, Update, UpdateOperand};

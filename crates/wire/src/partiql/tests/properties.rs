@@ -1,4 +1,4 @@
-//! What holds for any text and any value.
+//! Properties that hold for arbitrary texts and values.
 
 use keyform_core::statement::Statement;
 use keyform_core::{AttributeValue, Number};
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::super::parse;
 
-/// A value as a literal; binaries have none.
+/// Formats a value as a literal; binaries have no literal form.
 fn literal(value: &AttributeValue) -> String {
     match value {
         AttributeValue::S(text) => quoted(text),
@@ -53,7 +53,7 @@ fn value() -> impl Strategy<Value = AttributeValue> {
     })
 }
 
-/// Words of the language in any order, so that the text gets further than the first token.
+/// Random sequences of the language's words, so that parsing gets beyond the first token.
 fn soup() -> impl Strategy<Value = String> {
     let words = prop::sample::select(vec![
         "SELECT",

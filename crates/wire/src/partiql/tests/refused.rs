@@ -1,4 +1,4 @@
-//! The service's words for statements that it refuses.
+//! DynamoDB's messages for invalid statements.
 
 use keyform_core::AttributeValue;
 

@@ -1,4 +1,4 @@
-//! The constraints on single members of CreateTable and UpdateTable, in the order in which the service lists them.
+//! Constraints on single members of CreateTable and UpdateTable, in the order in which DynamoDB lists them.
 
 use keyform_core::Error;
 use keyform_core::error::constraint::Violations;
@@ -84,7 +84,7 @@ fn check_key(violations: &mut Violations, member: &str, key: Option<&[RawKeyElem
     }
 }
 
-/// A key as the service shows it.
+/// Formats a key schema as DynamoDB's error messages do.
 fn shown_key(key: &[RawKeyElement]) -> String {
     let shown = |element: &RawKeyElement| {
         let (name, kind) = (element.name.as_deref().unwrap_or("null"), element.kind.as_deref().unwrap_or("null"));

@@ -1,4 +1,4 @@
-//! Members of requests about tables, once they are checked, into the types of the operation.
+//! Converts checked members of table requests to the types of the operation.
 
 use keyform_core::operation::{GlobalIndexChange, StreamChange};
 use keyform_core::table::{
@@ -79,7 +79,7 @@ pub(super) fn billing(raw: Option<&str>) -> Option<BillingMode> {
     raw.map(|name| if name == "PAY_PER_REQUEST" { BillingMode::PayPerRequest } else { BillingMode::Provisioned })
 }
 
-/// A stream without a view carries both images.
+/// Converts a stream specification. The default view has both images.
 pub(super) fn stream(raw: Option<RawStream>) -> Option<StreamChange> {
     let raw = raw?;
     if raw.enabled != Some(true) {

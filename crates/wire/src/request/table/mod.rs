@@ -1,8 +1,8 @@
-//! Requests about tables: CreateTable, DescribeTable, UpdateTable, DeleteTable, ListTables.
+//! Table requests: CreateTable, DescribeTable, UpdateTable, DeleteTable, ListTables.
 //!
-//! 1. `shape` reads the members as they stand.
-//! 2. `constraint` checks single members, `schema` what they mean together.
-//! 3. `convert` makes the types of the operation of them.
+//! 1. `shape` reads the members from JSON without checking them.
+//! 2. `constraint` checks single members, `schema` checks combinations of members.
+//! 3. `convert` converts them to the types of the operation.
 
 mod constraint;
 mod convert;
@@ -21,7 +21,7 @@ use shape::RawTable;
 
 const LIST_LIMIT_MAX: i64 = 100;
 
-/// CreateTable.
+/// Reads a CreateTable.
 pub(super) fn create(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(RawTable::read_create)?;
     constraint::check_create(&raw)?;
@@ -50,7 +50,7 @@ pub(super) fn create(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     Ok((operation, echo))
 }
 
-/// UpdateTable.
+/// Reads an UpdateTable.
 pub(super) fn update(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (raw, echo) = body.read(RawTable::read_update)?;
     constraint::check_update(&raw)?;
@@ -71,21 +71,21 @@ pub(super) fn update(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     Ok((operation, echo))
 }
 
-/// DescribeTable.
+/// Reads a DescribeTable.
 pub(super) fn describe(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (table, echo) = body.read(read_name)?;
     table_name::check_control(table.as_deref())?;
     Ok((Operation::DescribeTable { table: table_name::resolve(table) }, echo))
 }
 
-/// DeleteTable.
+/// Reads a DeleteTable.
 pub(super) fn delete(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let (table, echo) = body.read(read_name)?;
     table_name::check_control(table.as_deref())?;
     Ok((Operation::DeleteTable { table: table_name::resolve(table) }, echo))
 }
 
-/// ListTables.
+/// Reads a ListTables.
 pub(super) fn list(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let ((start, limit), echo) = body.read(read_list)?;
     let mut violations = Violations::new();

@@ -1,4 +1,4 @@
-//! What the members of CreateTable and UpdateTable mean together, as far as no stored table is needed to see it.
+//! Checks combinations of members of CreateTable and UpdateTable that do not depend on the stored table.
 
 use keyform_core::Error;
 use keyform_core::error::schema;
@@ -6,10 +6,10 @@ use keyform_core::limits::{GLOBAL_INDEXES_MAX, INDEX_KEY_ATTRIBUTES_MAX, LOCAL_I
 
 use super::shape::{RawAttribute, RawIndex, RawIndexChange, RawKeyElement, RawProjection, RawTable, RawThroughput};
 
-/// The most units a table can reserve.
+/// Maximum provisioned capacity units of a table.
 const UNITS_MAX: i64 = 1_000_000_000_000;
 
-/// Checks a CreateTable whose members are checked for themselves.
+/// Checks a CreateTable; its single members must have passed their constraints.
 pub(super) fn check_create(raw: &RawTable) -> Result<(), Error> {
     check_billing(raw)?;
     let definitions = definitions(raw.attributes.as_deref());
@@ -27,7 +27,7 @@ pub(super) fn check_create(raw: &RawTable) -> Result<(), Error> {
     check_new_stream(raw)
 }
 
-/// Checks an UpdateTable whose members are checked for themselves.
+/// Checks an UpdateTable; its single members must have passed their constraints.
 pub(super) fn check_update(raw: &RawTable) -> Result<(), Error> {
     if !changes_something(raw) {
         return Err(schema::update_without_change());
@@ -61,7 +61,7 @@ fn changes_something(raw: &RawTable) -> bool {
         || raw.index_changes.as_ref().is_some_and(|changes| !changes.is_empty())
 }
 
-/// Checks one change and answers the name of its index.
+/// Checks one change and returns the name of its index.
 fn check_index_change<'a>(change: &'a RawIndexChange, definitions: &[&str]) -> Result<&'a str, Error> {
     let index = match (&change.create, &change.update, &change.delete) {
         (None, None, None) => return Err(schema::index_change_missing()),
@@ -97,7 +97,7 @@ fn check_billing(raw: &RawTable) -> Result<(), Error> {
     }
 }
 
-/// Without a word about billing, a table reserves units.
+/// Checks that a table without a billing mode has throughput, because the default mode is provisioned.
 fn check_reserved(raw: &RawTable) -> Result<(), Error> {
     let unspecified = raw.billing.is_none() && raw.throughput.is_none();
     if unspecified { Err(schema::throughput_unspecified()) } else { Ok(()) }
@@ -135,7 +135,7 @@ fn check_table_key(key: &[RawKeyElement], definitions: &[&str]) -> Result<(), Er
     }
 }
 
-/// A partition attribute, and perhaps a sort attribute.
+/// Checks that a key is a partition attribute and an optional sort attribute.
 fn check_order(key: &[RawKeyElement]) -> Result<(), Error> {
     if key.first().is_some_and(|first| !is_hash(first)) {
         return Err(schema::first_not_hash());
@@ -248,7 +248,7 @@ fn check_projection(projection: Option<&RawProjection>) -> Result<(), Error> {
     }
 }
 
-/// Attributes that several indexes copy count for each of them.
+/// Checks the number of projected attributes. An attribute counts once for each index that projects it.
 fn check_projected(raw: &RawTable) -> Result<(), Error> {
     let projections = raw.local_indexes.iter().chain(&raw.global_indexes).flatten().filter_map(|index| {
         let projection = index.projection.as_ref()?;

@@ -1,4 +1,4 @@
-//! The members of requests about tables, as they stand in the JSON.
+//! Members of table requests, as read from JSON.
 
 use keyform_core::Error;
 use keyform_core::table::{OnDemandThroughput, WarmThroughput};
@@ -7,7 +7,7 @@ use crate::json::Reader;
 use crate::request::parameters::checked_list;
 use crate::request::resource::{RawTag, raw_tag};
 
-/// A CreateTable or UpdateTable, none of its members looked at yet.
+/// A CreateTable or UpdateTable before its members are checked.
 #[derive(Default)]
 pub(super) struct RawTable {
     pub(super) table: Option<String>,
@@ -27,21 +27,18 @@ pub(super) struct RawTable {
     pub(super) tags: Option<Vec<RawTag>>,
 }
 
-/// An attribute definition.
 #[derive(Default)]
 pub(super) struct RawAttribute {
     pub(super) name: Option<String>,
     pub(super) kind: Option<String>,
 }
 
-/// An element of a key schema.
 #[derive(Default)]
 pub(super) struct RawKeyElement {
     pub(super) name: Option<String>,
     pub(super) kind: Option<String>,
 }
 
-/// An index.
 #[derive(Default)]
 pub(super) struct RawIndex {
     pub(super) name: Option<String>,
@@ -52,28 +49,24 @@ pub(super) struct RawIndex {
     pub(super) warm: Option<WarmThroughput>,
 }
 
-/// A projection.
 #[derive(Default)]
 pub(super) struct RawProjection {
     pub(super) kind: Option<String>,
     pub(super) attributes: Option<Vec<String>>,
 }
 
-/// Provisioned throughput.
 #[derive(Default)]
 pub(super) struct RawThroughput {
     pub(super) read: Option<i64>,
     pub(super) write: Option<i64>,
 }
 
-/// A stream specification.
 #[derive(Default)]
 pub(super) struct RawStream {
     pub(super) enabled: Option<bool>,
     pub(super) view: Option<String>,
 }
 
-/// An SSE specification.
 #[derive(Default)]
 pub(super) struct RawEncryption {
     pub(super) enabled: Option<bool>,
@@ -81,7 +74,6 @@ pub(super) struct RawEncryption {
     pub(super) key: Option<String>,
 }
 
-/// A change of a global secondary index.
 #[derive(Default)]
 pub(super) struct RawIndexChange {
     pub(super) create: Option<RawIndex>,
@@ -104,7 +96,7 @@ impl RawTable {
         )
     }
 
-    /// Reads the members of a request except `foreign` ones, which only the other request has.
+    /// Reads the members of a request; skips the `foreign` ones, which only the other request has.
     fn read(reader: &mut Reader<'_>, class: &str, foreign: &[&str]) -> Result<Self, Error> {
         let mut raw = Self::default();
         reader.opt_structure(class, |reader, name| match foreign.contains(&name) {
@@ -230,7 +222,7 @@ fn warm(reader: &mut Reader<'_>) -> Result<Option<WarmThroughput>, Error> {
     Ok(units.map(|(read, write)| WarmThroughput { read, write }))
 }
 
-/// Units of reading and of writing.
+/// Read units and write units.
 type Units = (Option<i64>, Option<i64>);
 
 fn units(reader: &mut Reader<'_>, class: &str, members: [&str; 2]) -> Result<Option<Units>, Error> {

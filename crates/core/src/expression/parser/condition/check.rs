@@ -1,4 +1,4 @@
-//! Puts names and values in the place of placeholders, and notes what a condition must not say.
+//! Substitutes placeholders and validates conditions.
 
 use super::super::resolve::{ConditionRank, Rank, Resolver, all};
 use super::super::written::{WrittenCall, WrittenOperand};
@@ -9,7 +9,7 @@ use crate::expression::evaluate::size_of;
 use crate::limits::IN_OPERANDS_MAX;
 use crate::value::{AttributeType, Value, ValueRef};
 
-/// Substitutes placeholders and notes every flaw; `None` if there is one.
+/// Substitutes placeholders and records all flaws; returns `None` if there is one.
 pub(crate) fn resolve(written: &Written<'_>, resolver: &mut Resolver<'_>) -> Option<Condition> {
     if written.redundant_parentheses {
         resolver.flaws.note(Rank::Parentheses, Flaw::RedundantParentheses);
@@ -17,7 +17,7 @@ pub(crate) fn resolve(written: &Written<'_>, resolver: &mut Resolver<'_>) -> Opt
     Conditions { resolver, number: 0 }.resolve(&written.condition)
 }
 
-/// Resolves conditions, counted from the left.
+/// Resolves the tests of a condition and numbers them from the left.
 struct Conditions<'r, 's> {
     resolver: &'r mut Resolver<'s>,
     number: usize,
@@ -85,7 +85,7 @@ impl Conditions<'_, '_> {
         Some(Condition::In { operand: operand?, candidates: candidates? })
     }
 
-    /// A function that is a condition.
+    /// Resolves a function that is used as a condition.
     fn predicate(&mut self, call: &WrittenCall<'_>) -> Option<Condition> {
         if call.name == "size" {
             self.resolver.flaws.note(Rank::MisusedFunction, Flaw::MisusedFunction(call.name.to_owned()));
@@ -104,7 +104,7 @@ impl Conditions<'_, '_> {
         }
     }
 
-    /// The operands of a function, if it is known and has as many as it needs.
+    /// Resolves the operands of a function and checks their number.
     fn call_operands(&mut self, call: &WrittenCall<'_>) -> Option<Vec<Operand>> {
         let expected = match call.name {
             "attribute_exists" | "attribute_not_exists" | "size" => 1,
@@ -137,7 +137,7 @@ impl Conditions<'_, '_> {
         }
     }
 
-    /// A function that is an operand: only `size` is.
+    /// Resolves a function that is used as an operand; only `size` is allowed.
     fn computed(&mut self, call: &WrittenCall<'_>) -> Option<Operand> {
         if is_predicate(call.name) {
             self.resolver.flaws.note(Rank::MisusedFunction, Flaw::MisusedFunction(call.name.to_owned()));
@@ -170,7 +170,8 @@ impl Conditions<'_, '_> {
         None
     }
 
-    /// The type of a constant is known already; its test becomes a comparison of two names of types.
+    /// Resolves `attribute_type`. The type of a constant is already known, so its test becomes a comparison of two
+    /// type names.
     fn attribute_type(&mut self, operand: &Operand, kind: &Operand) -> Option<Condition> {
         let kind = self.type_named(kind)?;
         Some(match operand {

@@ -1,4 +1,4 @@
-//! The grammar of conditions.
+//! Grammar of conditions.
 //!
 //! ```text
 //! or         = and (OR and)*
@@ -9,8 +9,8 @@
 //! operand    = path | :value | function "(" operand ("," operand)* ")" | "(" operand ")"
 //! ```
 //!
-//! An opening parenthesis starts a condition or an operand, which only shows later: `(a) = :v`, `(a = :v)`. So a [`Term`] is
-//! either, and becomes a condition where the grammar needs one.
+//! An opening parenthesis starts either a condition or an operand, and only later tokens show which: `(a) = :v` or
+//! `(a = :v)`. A [`Term`] therefore is either, and is converted where the grammar requires a condition.
 
 use super::super::cursor::Cursor;
 use super::super::written::{self, WrittenCall, WrittenOperand};
@@ -19,7 +19,7 @@ use crate::error::expression::ExpressionKind;
 use crate::expression::ast::Comparator;
 use crate::expression::lexer::TokenKind;
 
-/// A condition as it was written.
+/// A condition before placeholders are substituted.
 #[derive(Debug)]
 pub(crate) struct Written<'t> {
     pub(crate) condition: WrittenCondition<'t>,
@@ -37,10 +37,10 @@ pub(crate) enum WrittenCondition<'t> {
     Call(WrittenCall<'t>),
 }
 
-/// A condition or an operand, whichever it turns out to be.
+/// A condition or an operand.
 struct Term<'t> {
     part: Part<'t>,
-    /// Whether parentheses stand around all of it.
+    /// True if the whole term is enclosed in parentheses.
     in_parentheses: bool,
 }
 
@@ -59,7 +59,7 @@ impl<'t> Term<'t> {
     }
 }
 
-/// Reads the whole text.
+/// Parses the whole text.
 pub(crate) fn read(text: &str, kind: ExpressionKind) -> Result<Written<'_>, Error> {
     let mut reader = Reader { cursor: Cursor::new(text, kind)?, open: Vec::new() };
     let condition = reader.read()?;
@@ -67,13 +67,14 @@ pub(crate) fn read(text: &str, kind: ExpressionKind) -> Result<Written<'_>, Erro
     Ok(Written { condition, redundant_parentheses: reader.cursor.redundant_parentheses })
 }
 
-/// Reads a condition without recursion: what has begun and is not complete waits on a stack.
+/// Parses a condition without recursion, so that deep nesting cannot overflow the stack. `open` holds the constructs
+/// that have begun and are not complete.
 struct Reader<'t> {
     cursor: Cursor<'t>,
     open: Vec<Open<'t>>,
 }
 
-/// Something that has begun and is not complete.
+/// A construct that has begun and is not complete.
 enum Open<'t> {
     Parenthesis,
     Not,
@@ -97,7 +98,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads what may stand before an operand, and the operand.
+    /// Parses NOT and opening parentheses up to the next operand, and the operand.
     fn start(&mut self) -> Result<Term<'t>, Error> {
         loop {
             if self.cursor.take_keyword("NOT") {
@@ -120,7 +121,8 @@ impl<'t> Reader<'t> {
         Ok(term)
     }
 
-    /// Adds the term to the AND or OR it belongs to: `None` if another part follows, else all that is complete by now.
+    /// Adds the term to the enclosing AND or OR. Returns `None` if another part follows,
+    /// otherwise the completed term.
     fn join(&mut self, mut term: Term<'t>) -> Result<Option<Term<'t>>, Error> {
         if let Some(Open::And(parts)) = self.open.last_mut() {
             parts.push(condition(&self.cursor, term)?);
@@ -159,7 +161,7 @@ impl<'t> Reader<'t> {
         Ok(Some(term))
     }
 
-    /// Passes the parenthesis that ends what is complete by now.
+    /// Consumes the parenthesis that closes the completed term.
     fn close_parenthesis(&mut self, mut inner: Term<'t>) -> Result<Term<'t>, Error> {
         self.cursor.expect(TokenKind::Close)?;
         self.open.pop();
@@ -174,7 +176,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Reads the comparison that begins with the term, if one does.
+/// Parses the comparison that starts with the term, if there is one.
 fn test<'t>(cursor: &mut Cursor<'t>, first: Term<'t>) -> Result<Term<'t>, Error> {
     let comparator = match cursor.peek_kind() {
         Some(TokenKind::Comparator(comparator)) => Some(comparator),
@@ -209,7 +211,8 @@ fn is_in<'t>(cursor: &mut Cursor<'t>, operand: WrittenOperand<'t>) -> Result<Wri
     Ok(WrittenCondition::In(operand, candidates))
 }
 
-/// A function alone is a condition; a path or value alone is not, and the token that follows it is at fault.
+/// Converts a term to a condition. A function alone is a condition; a path or value alone is a syntax error at the
+/// next token.
 fn condition<'t>(cursor: &Cursor<'t>, term: Term<'t>) -> Result<WrittenCondition<'t>, Error> {
     match term.part {
         Part::Condition(condition) => Ok(condition),
