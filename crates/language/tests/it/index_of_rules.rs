@@ -21,8 +21,8 @@ const GROUPS: [(char, &str); 7] = [
 fn page() -> String {
     let all: Vec<&Rule> = rules::all().collect();
     let mut text = String::from("# Rules of the checker\n\n");
-    text.push_str("`keyform check` finds these. `keyform check --explain CODE` prints a page; `allow CODE \"reason\"` in a model silences a warning.\n");
-    text.push_str("Mistakes of writing have codes as well: [S](S.md) what cannot be read, [N](N.md) what does not resolve, [L](L.md) what `allow` does not do.\n");
+    text.push_str("`keyform check` reports these findings. `keyform check --explain CODE` prints a rule's page; `allow CODE \"reason\"` in a model suppresses a warning.\n");
+    text.push_str("Other codes: [S](S.md) syntax errors, [N](N.md) unresolved names and types, [L](L.md) `allow` without effect.\n");
     for (letter, title) in GROUPS {
         writeln!(text, "\n## {title}\n\n| code | usually | finds |\n|---|---|---|").expect("a String takes everything");
         for rule in all.iter().filter(|rule| rule.code.0.starts_with(letter)) {
