@@ -1,7 +1,7 @@
-//! A model as it is written: every word of the file, with its place, its documentation and its comments.
+//! Syntax tree of a model: every word of the file with its position, documentation and comments.
 //!
-//! The tree is what the printer writes and what the JSON form holds, so it loses nothing but white space. It knows nothing
-//! of meaning: whether a name exists is a question for [`schema`](crate::schema).
+//! The formatter and the JSON form both use this tree, so it loses nothing but white space (ADR 0008). Names are not
+//! resolved here; see [`schema`](crate::schema).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Whether there is nothing to say.
+    /// Returns true if there are no comments, no documentation and no empty line.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -52,7 +52,7 @@ impl Notes {
 pub struct Name {
     /// The name.
     pub text: String,
-    /// Its place.
+    /// Source range, backticks included.
     pub span: Span,
 }
 
@@ -73,29 +73,29 @@ impl From<Name> for String {
 #[serde(from = "String", into = "String")]
 #[schemars(with = "String")]
 pub struct Text {
-    /// The text without quotes and escapes.
+    /// Content without quotes, escapes decoded.
     pub text: String,
-    /// Its place.
+    /// Source range, quotes included.
     pub span: Span,
 }
 
 impl Text {
-    /// The place of a range of [`Text::text`], in bytes.
+    /// Returns the source range of a byte range of [`Text::text`].
     ///
-    /// `"`, `\\` and line breaks are escaped in the file and take two bytes there; everything else stands as it is.
+    /// `"`, `\\` and line breaks are escaped in the file and take two bytes there; all other characters are unchanged.
     #[must_use]
     pub fn place(&self, start: usize, end: usize) -> Span {
         let begin = self.span.start + 1;
         Span::new(begin + self.written(start), begin + self.written(end))
     }
 
-    /// Whether its closing quote is missing, which has been reported.
+    /// Returns true if the closing quote is missing, which the lexer has reported.
     #[must_use]
     pub fn is_unclosed(&self) -> bool {
         self.span.end.saturating_sub(self.span.start) == self.written(self.text.len()) + 1
     }
 
-    /// How many bytes of the file the first `length` bytes take.
+    /// Returns the source length in bytes of the first `length` bytes of the content.
     fn written(&self, length: usize) -> usize {
         let escaped = |byte: &&u8| matches!(byte, b'"' | b'\\' | b'\n' | b'\r');
         length + self.text.as_bytes().iter().take(length).filter(escaped).count()
@@ -121,10 +121,10 @@ pub struct Line<T> {
     /// What stands around it.
     #[serde(default, skip_serializing_if = "Notes::is_empty")]
     pub notes: Notes,
-    /// What it says.
+    /// Content of the line.
     #[serde(flatten)]
     pub value: T,
-    /// From its first token to its last.
+    /// Source range from its first token to its last.
     #[serde(skip)]
     pub span: Span,
 }
@@ -146,10 +146,10 @@ impl<T> Default for Block<T> {
     }
 }
 
-/// A declaration with what stands around it.
+/// A declaration with its comments.
 pub type Declaration = Line<DeclarationKind>;
 
-/// The kinds of declarations.
+/// Kind of a declaration.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", tag = "declare", content = "value")]
 pub enum DeclarationKind {
@@ -440,7 +440,7 @@ pub struct Field {
 pub struct Flag {
     /// Which.
     pub kind: FlagKind,
-    /// Its place.
+    /// Source range.
     pub span: Span,
 }
 
@@ -456,7 +456,7 @@ impl From<Flag> for FlagKind {
     }
 }
 
-/// The flags.
+/// Kind of a flag.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum FlagKind {
@@ -502,7 +502,7 @@ pub struct TypeRef {
     /// `| null`: NULL may be stored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub null: bool,
-    /// Its place.
+    /// Source range.
     #[serde(skip)]
     pub span: Span,
 }
@@ -625,7 +625,7 @@ pub struct ItemRef {
     pub entity: Name,
     /// The values of its key's fields, in order or by name.
     pub keys: Vec<Argument>,
-    /// Its place.
+    /// Source range.
     #[serde(skip)]
     pub span: Span,
 }
@@ -652,7 +652,7 @@ pub struct Parameter {
     /// Its type, if the author gave one.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<TypeRef>,
-    /// Its place.
+    /// Source range.
     #[serde(skip)]
     pub span: Span,
 }
@@ -987,7 +987,7 @@ pub struct Condition {
     pub outcome: Option<Name>,
 }
 
-/// A change within an action's braces.
+/// A change of a field within an action.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", tag = "change", content = "value")]
 pub enum Change {
@@ -1066,7 +1066,7 @@ pub struct Evolve {
     pub body: Block<EvolveEntry>,
 }
 
-/// A line of an evolution.
+/// A line of a migration.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", tag = "entry", content = "value")]
 pub enum EvolveEntry {
@@ -1087,9 +1087,9 @@ pub enum EvolveEntry {
 #[serde(from = "ExprKind", into = "ExprKind")]
 #[schemars(with = "ExprKind")]
 pub struct Expr {
-    /// What it is.
+    /// Operation and operands.
     pub kind: Box<ExprKind>,
-    /// Its place.
+    /// Source range.
     pub span: Span,
 }
 
@@ -1105,7 +1105,7 @@ impl From<Expr> for ExprKind {
     }
 }
 
-/// The kinds of expressions.
+/// Kind of an expression.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ExprKind {

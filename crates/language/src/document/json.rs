@@ -138,8 +138,8 @@ fn named(number: usize, part: &Value) -> String {
     format!("declarations[{number}]{of}")
 }
 
-/// Returns the path and name of the first key that the schema does not define: serde ignores unknown keys, so the input
-/// is compared with what was read.
+/// Returns the path and name of the first key that the schema does not define. `deny_unknown_fields` does not work with
+/// the flattened `Line`, so the input is compared with what was read.
 fn unknown_key(given: &Value, known: &Value, path: &str) -> Option<(String, String)> {
     match (given, known) {
         (Value::Object(given), Value::Object(known)) => unknown_in_object(given, known, path),

@@ -174,7 +174,7 @@ pub enum SortRange {
     Begins(BoundKey),
     /// `BETWEEN` these two, both inclusive, as in DynamoDB.
     Between(BoundKey, BoundKey),
-    /// `>=` without upper end; used only where the template has no prefix.
+    /// `>=` without upper end: from a template without prefix, or from a `key` clause.
     From(BoundKey),
     /// `>`
     After(BoundKey),

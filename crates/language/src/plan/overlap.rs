@@ -105,7 +105,7 @@ fn is_text(shape: &Shape<'_>) -> bool {
     shape.pieces.iter().all(|piece| piece.field.is_none())
 }
 
-/// Returns the set of texts that a bound key can have.
+/// Returns the set of strings that a bound key can have.
 fn shape<'a>(read: &'a Read, bound: &BoundKey) -> Shape<'a> {
     let language = |part: &BoundPart| match part {
         BoundPart::Text(text) => Language::text(text),

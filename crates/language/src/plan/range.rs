@@ -260,7 +260,7 @@ impl Place<'_> {
         upper.key
     }
 
-    /// Returns the first text after all texts that begin with the prefix.
+    /// Returns the first string after all strings that begin with the prefix.
     fn end_of_prefix(&self) -> BoundKey {
         bound::key(self.attribute, end_of(&self.prefix))
     }
@@ -272,7 +272,7 @@ struct Bound {
     end: End,
 }
 
-/// Returns the first text after all texts that begin with these pieces.
+/// Returns the first string after all strings that begin with these pieces.
 pub(super) fn end_of(prefix: &[BoundPart]) -> Vec<BoundPart> {
     let mut parts = prefix.to_vec();
     let next = match parts.last() {

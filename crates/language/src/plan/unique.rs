@@ -76,7 +76,7 @@ fn aligned(entity: &Entity, template: &Template, bound: &BoundKey) -> Vec<FieldI
     fields
 }
 
-/// Returns true if different values always have different texts.
+/// Returns true if different values always have different strings.
 fn is_injective(kind: &Type, format: Format) -> bool {
     match format {
         Format::Upper | Format::Lower => matches!(kind.resolved(), Type::Email | Type::Ulid | Type::Uuid),

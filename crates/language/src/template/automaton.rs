@@ -1,4 +1,4 @@
-//! Finds texts that two sequences of languages share, by searching the product of two automata.
+//! Finds strings that two sequences of languages share, by searching the product of two automata.
 //!
 //! Each sequence becomes a nondeterministic automaton with states between the symbols of its pieces. A step on a symbol
 //! that both allow leads to the next pair of states. The search is breadth-first, so it finds a short text, and it
@@ -9,9 +9,9 @@
 //!   {kind} "#1"           a◦a◦a◦a◦─#─1         → USER#1, once as "USER#"+"1", once as "USER"+"#1"
 //! ```
 //!
-//! A run of more than [`REPEAT_MAX`] symbols is treated as unbounded: the search may then find a text that is too long,
-//! but never misses one. The rough automaton does not count repetitions at all. It has few states and settles most
-//! questions quickly.
+//! A run of more than [`REPEAT_MAX`] symbols is treated as unbounded: the search may then find a string that is too
+//! long, but never misses one. The rough automaton does not count repetitions at all. It has few states and settles
+//! most questions quickly.
 
 use std::collections::VecDeque;
 
@@ -38,7 +38,7 @@ struct Edge {
     to: usize,
 }
 
-/// A text that both sides accept, split into the pieces of each.
+/// A string that both sides accept, split into the pieces of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shared {
     /// Text of each piece of the left side.
@@ -139,12 +139,12 @@ impl Automaton {
     }
 }
 
-/// Returns a text that both accept; `None` only if no such text exists.
+/// Returns a string that both accept; `None` only if no such string exists.
 pub(super) fn shared(left: &Automaton, right: &Automaton) -> Option<Shared> {
     Walk::new(left, right, false).find()
 }
 
-/// Returns a text that the automaton can split in two ways, so that a character belongs to different pieces.
+/// Returns a string that the automaton can split in two ways, so that a character belongs to different pieces.
 pub(super) fn ambiguous(automaton: &Automaton) -> Option<Shared> {
     Walk::new(automaton, automaton, true).find()
 }
@@ -228,7 +228,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Enqueues a state pair. Empty steps go to the front, so that short texts are found first.
+    /// Enqueues a state pair. Empty steps go to the front, so that short strings are found first.
     fn reach(&mut self, to: Place, from: usize, read: Option<Read>) {
         let number = self.number(to);
         if std::mem::replace(&mut self.seen[number], true) {
@@ -267,12 +267,12 @@ fn put(pieces: &mut Vec<String>, piece: usize, character: char) {
 }
 
 impl Shared {
-    /// Returns the text of a piece of the left side.
+    /// Returns the string of a piece of the left side.
     pub(super) fn left(&self, piece: usize) -> &str {
         self.left.get(piece).map_or("", String::as_str)
     }
 
-    /// Returns the text of a piece of the right side.
+    /// Returns the string of a piece of the right side.
     pub(super) fn right(&self, piece: usize) -> &str {
         self.right.get(piece).map_or("", String::as_str)
     }

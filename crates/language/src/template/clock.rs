@@ -29,7 +29,7 @@ fn digit(number: u32) -> u8 {
     b'0' + (number % 10) as u8
 }
 
-/// Parses a UTC timestamp with milliseconds; `None` if the text is not one.
+/// Parses a UTC timestamp with milliseconds; `None` if the string is not one.
 pub(super) fn millis(text: &str) -> Option<i64> {
     let number = |from: usize, to: usize| {
         let digits = text.get(from..to)?;

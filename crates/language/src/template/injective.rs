@@ -1,7 +1,7 @@
 //! Decides if a key is injective, that is, different items always have different keys. If not, returns two items with
 //! the same key.
 //!
-//! A template is injective if at most one of its fields has no fixed width, or if its automaton reads every text in a
+//! A template is injective if at most one of its fields has no fixed width, or if its automaton reads every string in a
 //! single way. Fields determined by one attribute count as known in the others: after a partition key `T#{tenant}`,
 //! `tenant` is fixed in a sort key `{tenant}#{name}`.
 

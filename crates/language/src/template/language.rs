@@ -1,8 +1,8 @@
-//! Sets of texts that a field can have in a key, by its type and format.
+//! Sets of strings that a field can have in a key, by its type and format.
 //!
 //! A [`Language`] is a choice of [`Words`], and words are runs of symbols: a date is `d{4}-d{2}-d{2}`, a boolean `true`
 //! or `false`. The set is exact for whole numbers, choices and generated ids. It may contain too much, such as a 31st
-//! of February, or a `number` with more digits than DynamoDB accepts. It never lacks a text, so languages that are
+//! of February, or a `number` with more digits than DynamoDB accepts. It never lacks a string, so languages that are
 //! disjoint here are disjoint (ADR 0009).
 
 use crate::document::ast::Bounds;
@@ -39,14 +39,14 @@ impl Run {
 /// Concatenation of runs.
 pub type Words = Vec<Run>;
 
-/// A set of texts.
+/// A set of strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Language {
-    /// Alternatives; a text matches one of them.
+    /// Alternatives; a string matches one of them.
     pub words: Vec<Words>,
     /// True if the author or a caller chooses the characters, so that they may include a delimiter.
     pub free: bool,
-    /// Maximum bytes of a text, where the type limits bytes instead of characters.
+    /// Maximum bytes of a string, where the type limits bytes instead of characters.
     pub octets_max: Option<usize>,
 }
 
@@ -62,13 +62,13 @@ impl Language {
         Self { words, free: false, octets_max: None }
     }
 
-    /// Creates the language of exactly this text.
+    /// Creates the language of exactly this string.
     #[must_use]
     pub fn text(text: &str) -> Self {
         Self::new(vec![literal(text)])
     }
 
-    /// Creates the language of all texts, including the empty one.
+    /// Creates the language of all strings, including the empty one.
     #[must_use]
     pub fn anything() -> Self {
         Self::run(Class::ANY, 0, None)
@@ -78,7 +78,7 @@ impl Language {
         Self::new(vec![vec![Run { symbol: Symbol::Class(class), min, max }]])
     }
 
-    /// Returns the texts of a field in a key; `None` if its type is unknown or cannot be part of a key.
+    /// Returns the strings of a field in a key; `None` if its type is unknown or cannot be part of a key.
     #[must_use]
     pub fn of_field(field: &Field, format: Format) -> Option<Self> {
         let language = Self::of(&field.kind, format)?;
@@ -86,7 +86,7 @@ impl Language {
         Some(if coded { language.limited_to(slug()) } else { language })
     }
 
-    /// Returns the texts of a type in a key; `None` if the type is unknown or cannot be part of a key.
+    /// Returns the strings of a type in a key; `None` if the type is unknown or cannot be part of a key.
     #[must_use]
     pub fn of(kind: &Type, format: Format) -> Option<Self> {
         let kind = kind.resolved();
@@ -180,7 +180,7 @@ impl Language {
         self
     }
 
-    /// Returns true if the language contains the text.
+    /// Returns true if the language contains the string.
     #[must_use]
     pub fn holds(&self, text: &str) -> bool {
         let text: Vec<char> = text.chars().collect();
@@ -212,13 +212,13 @@ impl Language {
         self.words.iter().map(of_words).try_fold(0, |most, length| length.map(|length| most.max(length)))
     }
 
-    /// Returns the number of characters if all texts have the same.
+    /// Returns the number of characters if all strings have the same.
     #[must_use]
     pub fn width(&self) -> Option<usize> {
         self.chars_max().filter(|&max| max == self.chars_min())
     }
 
-    /// Returns true if a text can contain the character.
+    /// Returns true if a string can contain the character.
     #[must_use]
     pub fn may_hold(&self, character: char) -> bool {
         self.words.iter().flatten().any(|run| run.max != Some(0) && run.symbol.has(character))
@@ -276,7 +276,7 @@ fn slug() -> Class {
     letters().or(Class::DIGITS).or(Class::of("-_."))
 }
 
-/// Returns the texts of a ULID: Crockford's base 32 in upper case. The first of the 26 characters holds only three
+/// Returns the strings of a ULID: Crockford's base 32 in upper case. The first of the 26 characters holds only three
 /// bits.
 fn ulid() -> Words {
     let class = Class::DIGITS.or(Class::range('A', 'Z').without(Class::of("ILOU")));
@@ -288,7 +288,7 @@ fn uuid() -> Words {
     [group(8), literal("-"), group(4), literal("-"), group(4), literal("-"), group(4), literal("-"), group(12)].concat()
 }
 
-/// Returns the texts of an e-mail address in lower case: an unquoted local part, which may contain `#` and `/`, `@`,
+/// Returns the strings of an e-mail address in lower case: an unquoted local part, which may contain `#` and `/`, `@`,
 /// and a domain.
 fn email() -> Words {
     let wide = Class::ANY.without(Class::range('\0', '\u{7f}'));
@@ -299,7 +299,7 @@ fn email() -> Words {
     [vec![run(local, 64)], literal("@"), vec![run(domain, 253)]].concat()
 }
 
-/// Returns the texts of a URL: a scheme, a colon, and anything without white space.
+/// Returns the strings of a URL: a scheme, a colon, and anything without white space.
 fn url() -> Words {
     let scheme = letters().or(Class::DIGITS).or(Class::of("+.-"));
     let rest = Class::ANY.without(Class::range('\0', ' '));
@@ -327,7 +327,7 @@ fn timestamp() -> Words {
     [minute(), literal(":"), vec![digits(2)], literal("."), vec![digits(3)], literal("Z")].concat()
 }
 
-/// Returns the texts of a datetime: with or without seconds and fractions, in UTC or with an offset.
+/// Returns the strings of a datetime: with or without seconds and fractions, in UTC or with an offset.
 fn datetimes() -> Vec<Words> {
     let fraction = [literal("."), vec![Run { symbol: Symbol::Class(Class::DIGITS), min: 1, max: Some(9) }]].concat();
     let seconds = [literal(":"), vec![digits(2)]].concat();

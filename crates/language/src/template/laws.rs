@@ -26,7 +26,7 @@ pub(crate) fn field(name: &str, kind: Type) -> Field {
     }
 }
 
-/// Creates a template of these parts and merges adjacent texts.
+/// Creates a template of these parts and merges adjacent strings.
 pub(crate) fn template(parts: Vec<Part>) -> Template {
     let mut joined: Vec<Part> = Vec::new();
     for part in parts {

@@ -1,10 +1,10 @@
 //! Algebra of key templates: overlap, injectivity, sort order and maximum length.
 //!
 //! 1. [`class`]: character sets.
-//! 2. [`language`]: the texts a field can have in a key, by its type and format ([`number`] for ranges of whole
+//! 2. [`language`]: the strings a field can have in a key, by its type and format ([`number`] for ranges of whole
 //!    numbers).
 //! 3. [`shape`]: a template whose pieces are languages, and the shapes of a whole key.
-//! 4. `automaton`: texts that two shapes share, or that one shape can split in two ways.
+//! 4. `automaton`: strings that two shapes share, or that one shape can split in two ways.
 //! 5. [`mod@overlap`]: decides if two keys can be equal, with two items as example.
 //! 6. [`injective`]: decides if different items always have different keys.
 //! 7. [`order`]: compares text order with value order, and computes maximum lengths and common prefixes.

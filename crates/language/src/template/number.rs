@@ -1,4 +1,4 @@
-//! Decimal texts of a range of whole numbers.
+//! Decimal strings of a range of whole numbers.
 //!
 //! A range is split where all following digits are free: 17 to 342 is `1[7-9]`, `[2-9]d`, `[12]dd`, `3[0-3]d`,
 //! `34[0-2]`. Lengths that are covered completely are merged: 10 to 99,999 is `[1-9]d{1..4}`.
@@ -6,7 +6,7 @@
 use super::class::{Class, Symbol};
 use super::language::{Run, Words};
 
-/// Returns the texts of the numbers from `low` to `high`, padded with zeros to at least `width` digits.
+/// Returns the strings of the numbers from `low` to `high`, padded with zeros to at least `width` digits.
 #[must_use]
 pub fn decimals(low: i128, high: i128, width: usize) -> Vec<Words> {
     let mut words = Vec::new();
@@ -73,7 +73,7 @@ fn padded(number: u128, digits: usize) -> Vec<u8> {
     format!("{number:0digits$}").into_bytes()
 }
 
-/// Adds all texts between two texts of the same length, each after `head`.
+/// Adds all strings between two strings of the same length, each after `head`.
 fn same_length(low: &[u8], high: &[u8], head: Words, words: &mut Vec<Words>) {
     let (Some((&first, low_rest)), Some((&last, high_rest))) = (low.split_first(), high.split_first()) else {
         words.push(head);

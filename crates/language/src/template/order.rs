@@ -1,4 +1,4 @@
-//! Sort order and length of the texts a template renders.
+//! Sort order and length of the strings a template renders.
 
 use crate::document::ast::Bounds;
 use crate::schema::{Format, Type};
@@ -7,7 +7,7 @@ use super::language::Language;
 use super::overlap::{share, shared_text};
 use super::shape::Shape;
 
-/// Sort order of a field's texts in a key.
+/// Sort order of a field's strings in a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Same order as the values.
@@ -20,7 +20,7 @@ pub enum Order {
     MixedTimes,
 }
 
-/// Returns the sort order of a type's texts in a key.
+/// Returns the sort order of a type's strings in a key.
 #[must_use]
 pub fn order(kind: &Type, format: Format) -> Order {
     let kind = kind.resolved();
@@ -43,19 +43,19 @@ pub fn bytes_max(shape: &Shape<'_>) -> Option<usize> {
     shape.pieces.iter().map(|piece| piece.language.bytes_max()).sum()
 }
 
-/// Returns true if a shape can be the empty text.
+/// Returns true if a shape can be the empty string.
 #[must_use]
 pub fn can_be_empty(shape: &Shape<'_>) -> bool {
     shape.pieces.iter().all(|piece| piece.language.chars_min() == 0)
 }
 
-/// Returns true if a text of `shape` can begin with a text of `prefix`.
+/// Returns true if a string of `shape` can begin with a string of `prefix`.
 #[must_use]
 pub fn can_begin_with(shape: &Shape<'_>, prefix: &Shape<'_>) -> bool {
     share(shape, &prefix.clone().open())
 }
 
-/// Returns a text of `shape` that begins with a text of `prefix`.
+/// Returns a string of `shape` that begins with a string of `prefix`.
 #[must_use]
 pub fn example_beginning(shape: &Shape<'_>, prefix: &Shape<'_>) -> Option<String> {
     shared_text(shape, &prefix.clone().open()).map(|text| text.left.concat())

@@ -1,6 +1,6 @@
 //! Decides if two keys can be equal, with two items as example.
 //!
-//! 1. If the two templates of some attribute share no text, the keys are disjoint.
+//! 1. If the two templates of some attribute share no string, the keys are disjoint.
 //! 2. Otherwise the search looks for an item on each side, attribute by attribute. Values found in one attribute are
 //!    fixed in the next, so that a field in two attributes has one value. It first tries sample ids and times, which
 //!    yields readable examples, then any values.
@@ -52,7 +52,7 @@ pub fn overlap(left: &KeyShape<'_>, right: &KeyShape<'_>) -> Overlap {
     found.map_or(Overlap::Undecided, Overlap::Collision)
 }
 
-/// Returns true if two shapes have a text in common.
+/// Returns true if two shapes have a string in common.
 #[must_use]
 pub fn share(left: &Shape<'_>, right: &Shape<'_>) -> bool {
     let apart = |(one, two): (char, char)| one != two;
@@ -62,7 +62,7 @@ pub fn share(left: &Shape<'_>, right: &Shape<'_>) -> bool {
     shared(&left.rough(), &right.rough()).is_some() && shared(&left.automaton(), &right.automaton()).is_some()
 }
 
-/// Returns sample values for fields whose texts a search would make unreadable: ids, times, addresses, hashes.
+/// Returns sample values for fields whose strings a search would make unreadable: ids, times, addresses, hashes.
 fn sampled(key: &KeyShape<'_>) -> Values {
     let stiff = key.fields().filter(|field| {
         let kind = field.kind.resolved();
@@ -97,7 +97,7 @@ fn settle(
     verified(left, right, left_values, right_values, order.len())
 }
 
-/// Records the field values that a text implies; `None` if a field would have two values.
+/// Records the field values that a string implies; `None` if a field would have two values.
 pub(super) fn learn<'t>(shape: &Shape<'_>, text: impl Fn(usize) -> &'t str, values: &mut Values) -> Option<()> {
     for (number, piece) in shape.pieces.iter().enumerate() {
         let Some(field) = piece.field else { continue };
@@ -121,7 +121,7 @@ pub(super) fn is_proper(key: &KeyShape<'_>, values: &Values) -> bool {
     key.fields().all(|field| values.get(&field.id).is_some_and(|value| accepts(field.kind, value)))
 }
 
-/// Returns a text that both sides have, for callers that compare a single attribute.
+/// Returns a string that both sides have, for callers that compare a single attribute.
 pub(super) fn shared_text(left: &Shape<'_>, right: &Shape<'_>) -> Option<Shared> {
     shared(&left.automaton(), &right.automaton())
 }

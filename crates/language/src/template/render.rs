@@ -1,4 +1,4 @@
-//! Renders values in a template's format, and recovers the value from a text in a key.
+//! Renders values in a template's format, and recovers the value from a string in a key.
 //!
 //! Values are represented as text: an S as itself, an N as its digits, a BOOL as `true` or `false`, and a time as its
 //! type stores it.

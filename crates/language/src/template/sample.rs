@@ -72,7 +72,7 @@ fn text(bounds: Bounds, word: &str, number: usize) -> String {
     fitted(bounds, &plain)
 }
 
-/// Truncates or repeats the text until its length is within the bounds.
+/// Truncates or repeats the string until its length is within the bounds.
 fn fitted(bounds: Bounds, text: &str) -> String {
     let min = bounds.min.and_then(|min| usize::try_from(min).ok()).unwrap_or(0);
     let max = bounds.max.and_then(|max| usize::try_from(max).ok()).unwrap_or(usize::MAX);

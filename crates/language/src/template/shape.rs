@@ -20,7 +20,7 @@ pub struct Shape<'a> {
 pub struct Piece<'a> {
     /// Field it renders; `None` for literal text.
     pub field: Option<FieldPiece<'a>>,
-    /// Texts it can have.
+    /// Strings it can have.
     pub language: Language,
 }
 
@@ -74,14 +74,14 @@ impl<'a> Shape<'a> {
         Some(Self { pieces: template.parts.iter().map(piece).collect::<Option<_>>()? })
     }
 
-    /// Extends the shape to all texts that begin with one of its texts.
+    /// Extends the shape to all strings that begin with one of its strings.
     #[must_use]
     pub fn open(mut self) -> Self {
         self.pieces.push(Piece { field: None, language: Language::anything() });
         self
     }
 
-    /// Restricts free text to texts without these characters.
+    /// Restricts free text to strings without these characters.
     #[must_use]
     pub fn without(&self, delimiters: Class) -> Self {
         let mut shape = self.clone();
@@ -144,7 +144,7 @@ impl<'a> Shape<'a> {
         self.pieces.iter().map_while(Piece::text).collect()
     }
 
-    /// Returns true if the shape contains the text.
+    /// Returns true if the shape contains the string.
     #[must_use]
     pub fn holds(&self, text: &str) -> bool {
         super::overlap::share(self, &Shape { pieces: vec![Piece { field: None, language: Language::text(text) }] })
@@ -200,7 +200,7 @@ impl<'a> KeyShape<'a> {
         Self { partition: self.partition, attributes: self.attributes[..self.partition].to_vec() }
     }
 
-    /// Restricts free text to texts without these characters.
+    /// Restricts free text to strings without these characters.
     #[must_use]
     pub fn without(&self, delimiters: Class) -> Self {
         let attributes = self.attributes.iter().map(|shape| shape.without(delimiters)).collect();
