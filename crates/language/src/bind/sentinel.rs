@@ -79,7 +79,7 @@ fn name(attribute: Option<&KeyAttribute>) -> Result<String, BindError> {
     }
 }
 
-/// Returns the action that puts a new sentinel, which must not exist. It expires with its item.
+/// Returns the action that puts a new sentinel, which must not exist. It expires with its item (ADR 0017).
 pub(super) fn claim(
     table: &Table,
     name: String,

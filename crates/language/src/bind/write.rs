@@ -482,7 +482,7 @@ impl<'a> Pass<'a> {
     }
 
     /// Adds the intents of cascading deletes; the runtime puts those of a batch before the batch. A request with a
-    /// token must be identical on every attempt, so its intents have no due time.
+    /// token must be identical on every attempt, so its intents have no due time (ADR 0020).
     fn intend(&mut self) {
         if self.plan.is_some_and(|plan| plan.request == WriteKind::Batch) {
             return;
