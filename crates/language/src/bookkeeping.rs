@@ -1,4 +1,4 @@
-//! Names of the tables that Keyform keeps beside a model's own.
+//! Names of the tables that Keyform stores beside a model's own tables.
 //!
 //! The runtime reads and writes them, `deploy` creates them, and generated IAM policies grant access to them.
 

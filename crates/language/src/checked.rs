@@ -1,4 +1,4 @@
-//! A model with everything that is known of it: read, resolved, planned and checked.
+//! A model after all passes: parsed, resolved, planned and checked.
 
 use crate::check::{self, Context, Target};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -8,34 +8,34 @@ use crate::samples::Samples;
 use crate::schema::{Model, resolve};
 use crate::span::Span;
 
-/// A model that went through all passes. What is wrong with it is in `diagnostics`; the rest is as good as the text allowed.
+/// A model after all passes. Problems are listed in `diagnostics`; the other parts are as complete as the text allows.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// The text it was read from.
+    /// Source text that all spans refer to.
     pub source: String,
-    /// The file as it is written.
+    /// Syntax tree of the file.
     pub document: Document,
-    /// What the author meant.
+    /// Resolved model.
     pub model: Model,
-    /// How each pattern runs.
+    /// Request plan of each pattern.
     pub plans: Plans,
-    /// What was found, in the order of the file.
+    /// Findings in source order.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What a model is checked against.
+/// Inputs of the check besides the text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
-    /// The store it is checked for.
+    /// Store the model is checked for.
     pub target: Target,
-    /// The model as it was before, for the rules of evolution.
+    /// Previous version of the model, which the evolution rules compare against.
     pub before: Option<&'a Model>,
-    /// Items of real tables.
+    /// Items from real tables, which the sample rules compare against.
     pub samples: Option<&'a Samples>,
 }
 
 impl Checked {
-    /// Reads and checks a model.
+    /// Parses and checks a model with default options.
     ///
     /// ```
     /// let checked = keyform_language::Checked::read("model shop\n\ntable Orders { key pk }\n");
@@ -47,7 +47,7 @@ impl Checked {
         Self::read_with(text, Options::default())
     }
 
-    /// Reads and checks a model for a store, or against the model it was before.
+    /// Parses and checks a model for a target store, against its previous version, or against sample items.
     #[must_use]
     pub fn read_with(text: &str, options: Options<'_>) -> Self {
         let (document, mut diagnostics) = parse(text);
@@ -72,27 +72,27 @@ impl Checked {
         Self { source: text.to_owned(), document, model, plans, diagnostics }
     }
 
-    /// The author's words at a place, on one line.
+    /// Returns the source text of a span on one line, with runs of white space collapsed.
     #[must_use]
     pub fn words(&self, place: Span) -> String {
         let words = self.source.get(place.start..place.end).unwrap_or_default();
         words.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether an error was found.
+    /// Returns true if any diagnostic is an error.
     #[must_use]
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|finding| finding.severity == Severity::Error)
     }
 
-    /// Whether a warning was found.
+    /// Returns true if any diagnostic is a warning.
     #[must_use]
     pub fn has_warnings(&self) -> bool {
         self.diagnostics.iter().any(|finding| finding.severity == Severity::Warning)
     }
 }
 
-/// The declarations that could not be read whole, and the text between declarations in which something was not understood.
+/// Returns the declarations, or the gaps between declarations, that contain syntax errors.
 fn broken(text: &str, document: &Document, mistakes: &[Diagnostic]) -> Vec<Span> {
     mistakes.iter().map(|mistake| around(text, document, mistake.primary.span)).collect()
 }
@@ -112,8 +112,8 @@ fn around(text: &str, document: &Document, place: Span) -> Span {
     Span::new(before.unwrap_or(0), after.unwrap_or(text.len()))
 }
 
-/// Whether a name that does not resolve is a mistake of its own: it does not stand in a part that could not be read, and no such part
-/// mentions it, so that it is not missing because of that.
+/// Returns true if an unresolved name is an error of its own: it is outside every part with a syntax error, and none of
+/// those parts mentions the name, so the syntax error cannot be the cause.
 fn is_independent(text: &str, broken: &[Span], finding: &Diagnostic) -> bool {
     let place = finding.primary.span;
     let name = text.get(place.start..place.end).unwrap_or_default();

@@ -1,18 +1,20 @@
-//! The `.kf` model language: a schema document of a DynamoDB data layer that can be proved.
+//! The `.kf` model language: a schema document of a DynamoDB data layer that the compiler can check and run.
 //!
-//! The life of a model:
+//! The stages of a model:
 //!
-//! 1. [`document`] reads text into a tree in which nothing is lost, and prints it again.
-//! 2. [`schema`] binds every name: what the author meant.
-//! 3. [`template`] computes with key templates: do two overlap, is one injective, how long can it be.
-//! 4. [`plan`] gives each read its one request and each write its one atomic request, or says what is missing.
-//! 5. [`check`] holds the rules, one file each; what they find are [`diagnostic`]s.
-//! 6. [`bind`] turns a plan and the arguments of a call into the request; [`explain`] shows it.
+//! 1. [`document`] parses text into a lossless tree and formats the tree as text.
+//! 2. [`schema`] resolves every name.
+//! 3. [`template`] analyses key templates: overlap, injectivity, maximum length.
+//! 4. [`plan`] finds the single request that serves each read and the single atomic request of each write, or lists the
+//!    obstacles.
+//! 5. [`check`] holds the rules, one file each; their findings are [`diagnostic`]s.
+//! 6. [`bind`] turns a plan and the arguments of a call into the request; [`explain`] shows that request.
+//! 7. [`cost`] estimates the price, [`doc`] generates documentation, [`surface`] lists the patterns that external
+//!    callers see.
 //!
-//! 7. [`cost`] and [`doc`] say what it costs, and print it as a document; [`surface`] is what callers from outside see of it.
-//!
-//! [`run`] calls patterns on a store; [`seal`] keeps encrypted fields from it.
-//! [`deploy`] brings its tables into being, [`generate`] prints what others run. [`import`] makes a starting model of templates and descriptions. [`Checked::read`] goes through all of it. The crate knows neither store nor network nor clock.
+//! [`import`] derives a starting model from existing table definitions, and [`editor`] serves completion, hover and
+//! definitions. [`Checked::read`] runs stages 1 to 5. The crate depends on no store, no network and no clock: the
+//! runtime crate supplies them, calls patterns on a store and deploys tables, and the codegen crate generates clients.
 
 pub mod bind;
 pub mod bookkeeping;

@@ -1,39 +1,40 @@
-//! Items of a real table, to hold a model against: JSON lines, plain or in DynamoDB's typed form, as `scan` or an export gives them.
+//! Sample items of a real table that a model is checked against: JSON lines, plain or in DynamoDB JSON, as `scan` or an
+//! export writes them.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::Value as Json;
 
-/// Sample items.
+/// Sample items read from one file.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
-    /// The items in the order of the file.
+    /// Items in file order.
     pub items: Vec<Item>,
 }
 
-/// An item by its attributes.
+/// Attributes of an item by name.
 pub type Item = BTreeMap<String, Value>;
 
-/// A value, as far as the checker looks at it.
+/// An attribute value, reduced to the detail the checker needs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// S
+    /// DynamoDB type S.
     Text(String),
-    /// N, as written
+    /// DynamoDB type N, in its original spelling.
     Number(String),
-    /// NULL
+    /// DynamoDB type NULL.
     Null,
-    /// Another type, by its name.
+    /// Any other DynamoDB type, by its name: `B`, `M`, `SS`, …
     Other(&'static str),
 }
 
-/// A line that is no item.
+/// A line that is not an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleError {
-    /// The line, counted from 1.
+    /// Line number, counted from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// Reason the line was rejected.
     pub why: String,
 }
 
@@ -46,11 +47,11 @@ impl fmt::Display for SampleError {
 impl std::error::Error for SampleError {}
 
 impl Samples {
-    /// Reads JSON lines: `{"pk": "A"}`, `{"pk": {"S": "A"}}` or `{"Item": {"pk": {"S": "A"}}}`.
+    /// Parses JSON lines: `{"pk": "A"}`, `{"pk": {"S": "A"}}` or `{"Item": {"pk": {"S": "A"}}}`.
     ///
     /// # Errors
     ///
-    /// If a line is not a JSON object.
+    /// Returns [`SampleError`] if a line is not a JSON object.
     pub fn read(text: &str) -> Result<Self, SampleError> {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let items = lines.map(|(number, line)| item(line).map_err(|why| SampleError { line: number + 1, why }));
@@ -71,7 +72,7 @@ fn item(line: &str) -> Result<Item, String> {
 
 const TYPES: [&str; 10] = ["S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "BS"];
 
-/// Whether a value is written with its type: an object with one of the service's ten names.
+/// Returns true if a value is in DynamoDB JSON: an object with exactly one of the ten type names as key.
 fn is_typed(value: &Json) -> bool {
     value.as_object().is_some_and(|object| object.len() == 1 && object.keys().all(|key| TYPES.contains(&key.as_str())))
 }
@@ -101,7 +102,7 @@ fn plain(value: &Json) -> Value {
 }
 
 impl Value {
-    /// Its text: of S the text, of N the digits.
+    /// Returns the string of an S or the digits of an N; `None` for other types.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         match self {
@@ -110,7 +111,7 @@ impl Value {
         }
     }
 
-    /// The name of its type.
+    /// Returns the DynamoDB name of the type.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
-//! The patterns of a model as callers see them: who can reach them, what they give, and by which names a write is refused.
+//! The patterns of a model as external callers see them: audience, arguments, results and named refusals.
 //!
-//! What is served, described as OpenAPI and printed as clients all comes from here, so that they agree.
+//! The HTTP server, the OpenAPI description and the generated clients all use this module, so they agree.
 
 use crate::Checked;
 use crate::bind::taken_name;
@@ -11,65 +11,65 @@ use crate::schema::{
     Result as ReadResult, Step, Test, Type, Write,
 };
 
-/// The name of a refusal that has none: the item has changed meanwhile.
+/// Outcome name of a refusal for which the model names no outcome: another writer changed the item.
 pub const CONFLICT: &str = "Conflict";
 
-/// The name that the end of a page has beside the arguments of a call.
+/// Argument name of the page cursor; reserved beside the arguments of a paged read.
 pub const CURSOR: &str = "cursor";
 
-/// A read or a write.
+/// A read or a write, borrowed from the model.
 #[derive(Clone, Copy, Debug)]
 pub enum Pattern<'a> {
-    /// A read: GET.
+    /// A read; served with GET.
     Read(&'a Read),
-    /// A write: POST.
+    /// A write; served with POST.
     Write(&'a Write),
 }
 
-/// Who may reach a pattern from outside.
+/// External callers that may reach a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// Everybody; a token is wanted only if the pattern looks at the caller.
+    /// Every caller (`allow public`); a token is required only if the pattern uses the caller.
     Everybody,
-    /// Those whom the model's conditions let in.
+    /// Callers for which the `allow` condition holds, or any caller in a model without `caller` declaration.
     Callers,
-    /// Code alone, as the author says.
+    /// Rust code only (`allow system`).
     System,
-    /// The author has not said, in a model that has callers: nobody.
+    /// No external caller: the model declares a caller, but the pattern has no `allow`.
     Nobody,
 }
 
-/// An argument that a caller gives.
+/// An argument of a call.
 #[derive(Clone, Debug)]
 pub struct Argument<'a> {
-    /// Its name.
+    /// Name the caller uses; unique within the pattern.
     pub name: &'a str,
-    /// Its type; a list for `in`.
+    /// Type of the value; a list for `in` parameters.
     pub kind: Type,
-    /// Whether the call fails without it.
+    /// True if the call fails without it.
     pub required: bool,
-    /// The parameter it belongs to.
+    /// Parameter it belongs to; a `between` parameter has two arguments.
     pub parameter: &'a Parameter,
 }
 
 impl<'a> Pattern<'a> {
-    /// The pattern of that name.
+    /// Returns the pattern with this name.
     #[must_use]
     pub fn find(model: &'a Model, name: &str) -> Option<Self> {
         Self::all(model).find(|pattern| pattern.name() == name)
     }
 
-    /// All patterns: reads, then writes, in the order of the file.
+    /// Iterates over all patterns: reads, then writes, each in source order.
     pub fn all(model: &'a Model) -> impl Iterator<Item = Self> {
         model.reads.iter().map(Self::Read).chain(model.writes.iter().map(Self::Write))
     }
 
-    /// Those that callers can reach.
+    /// Iterates over the patterns that external callers can reach.
     pub fn reachable(model: &'a Model) -> impl Iterator<Item = Self> {
         Self::all(model).filter(|pattern| matches!(pattern.audience(model), Audience::Everybody | Audience::Callers))
     }
 
-    /// Its name.
+    /// Returns the declared name, which is unique across reads and writes.
     #[must_use]
     pub fn name(self) -> &'a str {
         match self {
@@ -78,7 +78,7 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// Its documentation in one line.
+    /// Returns the documentation joined into one line; empty if there is none.
     #[must_use]
     pub fn docs(self) -> String {
         let docs = match self {
@@ -88,7 +88,7 @@ impl<'a> Pattern<'a> {
         docs.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ").trim().to_owned()
     }
 
-    /// Its parameters.
+    /// Returns the declared parameters in source order.
     #[must_use]
     pub fn parameters(self) -> &'a [Parameter] {
         match self {
@@ -97,7 +97,7 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// The method of HTTP by which it is called.
+    /// Returns the HTTP method of the pattern.
     #[must_use]
     pub fn method(self) -> &'static str {
         match self {
@@ -113,7 +113,7 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// Who may reach it.
+    /// Returns the external callers that may reach the pattern.
     #[must_use]
     pub fn audience(self, model: &Model) -> Audience {
         match self.allow() {
@@ -125,7 +125,7 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// The arguments that a caller gives, in order.
+    /// Iterates over the arguments of a call in declaration order.
     pub fn arguments(self, model: &'a Model) -> impl Iterator<Item = Argument<'a>> {
         self.parameters().iter().flat_map(move |parameter| {
             let required = self.requires(model, parameter);
@@ -137,7 +137,8 @@ impl<'a> Pattern<'a> {
         })
     }
 
-    /// A write can do without a value for a field that may be absent, or that has a default where an item is made.
+    /// Returns true if a call without the parameter fails. A write needs no value for an optional field, or for a field
+    /// with a default when it creates the item.
     fn requires(self, model: &Model, parameter: &Parameter) -> bool {
         let Self::Write(write) = self else { return !parameter.optional };
         let actions = write.actions();
@@ -156,7 +157,7 @@ impl<'a> Pattern<'a> {
         !(field.optional || field.null || made && field.has_source())
     }
 
-    /// Whether it cannot run without knowing who calls.
+    /// Returns true if the pattern cannot run without an identified caller.
     #[must_use]
     pub fn wants_caller(self, model: &Model) -> bool {
         match self {
@@ -165,8 +166,8 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// The names by which it is refused, each once: those that the author gave, those of unique values that are taken, and
-    /// those of items that a deleted one must not have.
+    /// Returns the outcome names of refusals, each once: those in the model, those of taken unique values, and those of
+    /// dependents that block a delete.
     #[must_use]
     pub fn outcomes(self, checked: &Checked) -> Vec<String> {
         let Self::Write(write) = self else { return Vec::new() };
@@ -188,8 +189,8 @@ impl<'a> Pattern<'a> {
         seen
     }
 
-    /// Whether what it returns may be missing although nothing was refused: of a read `E?`, of a write one that may have nothing to do
-    /// or does not make or change what it returns.
+    /// Returns true if the result may be missing although nothing was refused: a read of `E?`, or a write that may have
+    /// nothing to do or does not create or change the entity it returns.
     #[must_use]
     pub fn may_be_none(self) -> bool {
         match self {
@@ -200,7 +201,7 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// Whether it is answered page by page, with cursors.
+    /// Returns true if the result is paged with cursors.
     #[must_use]
     pub fn has_pages(self) -> bool {
         let Self::Read(read) = self else { return false };
@@ -210,7 +211,7 @@ impl<'a> Pattern<'a> {
     }
 }
 
-/// Whether an action makes an item of which a field must have the parameter's value.
+/// Returns true if an action creates an item that needs the parameter's value for a field without default.
 fn makes_of(model: &Model, action: &Action, parameter: &Parameter) -> bool {
     let Some(entity) = action.entity.filter(|_| matches!(action.verb, Verb::Create | Verb::Put)) else { return false };
     let entity = model.entity(entity);
@@ -219,7 +220,7 @@ fn makes_of(model: &Model, action: &Action, parameter: &Parameter) -> bool {
     unwritten && !entity.field(id).optional && !entity.field(id).null && !entity.field(id).has_source()
 }
 
-/// Whether an action writes the parameter itself into a field that must have a value, or finds its item by it.
+/// Returns true if an action writes the parameter directly into a required field, or locates its item by it.
 fn stands_on(model: &Model, action: &Action, number: usize) -> bool {
     let is_it = |expr: &Expr| {
         matches!(&expr.kind, ExprKind::Place(place)
@@ -239,7 +240,7 @@ fn stands_on(model: &Model, action: &Action, number: usize) -> bool {
     action.changes.iter().any(writes) || !makes && action.keys.iter().any(|(_, expr)| is_it(expr))
 }
 
-/// The names of refusals because something still refers to what is deleted.
+/// Returns the outcome names of deletes that fail because other items still refer to the deleted one.
 fn remaining(checked: &Checked, write: &Write) -> Vec<String> {
     let deletes = write.actions().into_iter().filter(|action| action.verb == Verb::Delete);
     let parents = deletes.filter_map(|action| action.entity);
@@ -247,7 +248,7 @@ fn remaining(checked: &Checked, write: &Write) -> Vec<String> {
     refusing.map(|entity| remaining_name(&checked.model.entity(entity).name)).collect()
 }
 
-/// The names of refusals because a unique value is taken, where the author has given none.
+/// Returns the outcome names of taken unique values for which the model names no outcome.
 fn taken(checked: &Checked, write: &Write) -> Vec<String> {
     let number = checked.model.writes.iter().position(|other| other.name == write.name);
     let plan: Option<&WritePlan> = number.and_then(|number| checked.plans.writes.get(number)?.as_ref());
@@ -268,8 +269,9 @@ fn find<'a>(steps: &'a [Step], path: &[usize]) -> Option<&'a Action> {
     }
 }
 
-/// Whether a write that was not refused has made or changed the item that it returns: one of its own steps, not those of a list that may
-/// be empty, does so, and nothing is silently kept.
+/// Returns true if a write that is not refused always creates or changes the item it returns. A step inside `for` does
+/// not count, because the list may be empty; neither does a write with an `else keep` outcome, which succeeds without a
+/// change.
 fn always_returns(write: &Write) -> bool {
     let Some((Some(entity), _)) = write.result else { return false };
     let keeps =

@@ -1,4 +1,4 @@
-//! Conditions on an item: fields become paths, everything else is known already.
+//! Binds conditions on an item: fields become attribute paths, everything else becomes a value.
 
 use keyform_core::AttributeValue;
 use keyform_core::expression::{Comparator, Condition, Operand, Path, PathElement};
@@ -10,17 +10,18 @@ use super::BindError;
 use super::evaluate::Scope;
 use super::value::{self, Computed};
 
-/// A condition, as far as it is not decided already.
+/// A condition, constant-folded as far as its operands are known.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Logic {
-    /// It holds, or does not, whatever the item is.
+    /// Constant: the same for every item.
     Known(bool),
-    /// It depends on the item.
+    /// Depends on the item.
     Test(Condition),
 }
 
 impl<'a> Scope<'a> {
-    /// The condition that an expression is; `key` is an attribute that every item of the table has.
+    /// Binds an expression as a condition. `key` is an attribute that every item of the table has; `exists` and
+    /// `absent` test it.
     pub(super) fn condition(&self, expr: &Expr, key: &str) -> Result<Logic, BindError> {
         Ok(match &expr.kind {
             ExprKind::Binary(BinaryOp::And, left, right) => {
@@ -72,7 +73,7 @@ impl<'a> Scope<'a> {
         Ok(decided(test))
     }
 
-    /// A comparison with nothing: only nothing equals it.
+    /// Compares with an absent value: only another absent value equals it.
     fn with_nothing(&self, op: BinaryOp, (one, other): &(Option<Operand>, Option<Operand>)) -> bool {
         match op {
             BinaryOp::Equal => one.is_none() && other.is_none(),
@@ -102,7 +103,7 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// Something that is compared; `None` for nothing.
+    /// Binds an operand of a comparison; `None` if its value is absent.
     fn operand(&self, expr: &Expr, kind: &Type) -> Result<Option<Operand>, BindError> {
         if let Some(path) = self.own_path(expr)? {
             return Ok(Some(Operand::Path(path)));
@@ -121,7 +122,7 @@ impl<'a> Scope<'a> {
         Ok(value.map(|value| Operand::Value(value.into())))
     }
 
-    /// The path of a field of the item at hand, with what comes after it.
+    /// Returns the attribute path if the expression is a field of the current item.
     pub(super) fn own_path(&self, expr: &Expr) -> Result<Option<Path>, BindError> {
         match &expr.kind {
             ExprKind::Place(Place { origin: Origin::Field(entity, field), path }) => {
@@ -132,7 +133,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The path of an attribute with these steps into it.
+    /// Builds the path of an attribute, evaluating the keys of its steps.
     pub(super) fn path(&self, attribute: String, steps: &[PathStep]) -> Result<Path, BindError> {
         let mut elements = vec![PathElement::Attribute(attribute)];
         for step in steps {
@@ -151,13 +152,13 @@ impl<'a> Scope<'a> {
         Ok(Path { elements })
     }
 
-    /// The type of an expression, where it has one of its own.
+    /// Returns the type of a reference; `None` for other expressions.
     fn kind_of(&self, expr: &Expr) -> Option<&'a Type> {
         let ExprKind::Place(place) = &expr.kind else { return None };
         self.kind_at(place)
     }
 
-    /// The type of what stands at a place, where it is known.
+    /// Returns the type of the value a reference points to, if it is known.
     pub(super) fn kind_at(&self, place: &Place) -> Option<&'a Type> {
         let kind = match &place.origin {
             Origin::Field(entity, field) | Origin::Let { entity: Some(entity), field: Some(field), .. } => {
@@ -171,7 +172,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The type of what something contains: an element of a list or a set, a part of a text.
+/// Returns the type that `contains` compares with: the element type of a list or set, else the type itself.
 fn held(kind: &Type) -> &Type {
     match kind.resolved() {
         Type::List(of, _) | Type::Set(of, _) => of,
@@ -179,7 +180,7 @@ fn held(kind: &Type) -> &Type {
     }
 }
 
-/// The type of what a step leads to.
+/// Returns the type a path step leads to.
 fn inner<'a>(kind: &'a Type, step: &PathStep) -> Option<&'a Type> {
     match (kind.resolved(), step) {
         (Type::Record(fields), PathStep::Member(name)) => {
@@ -202,12 +203,12 @@ fn comparator(op: BinaryOp) -> Result<Comparator, BindError> {
     })
 }
 
-/// A test of constants only is decided here: the service refuses it.
+/// Folds a test that uses no attribute to a constant, because DynamoDB rejects conditions without an attribute.
 fn decided(test: Condition) -> Logic {
     if test.paths().is_empty() { Logic::Known(test.holds(None)) } else { Logic::Test(test) }
 }
 
-/// All hold.
+/// Combines conditions with AND, dropping constants.
 pub(super) fn and(parts: impl IntoIterator<Item = Logic>) -> Logic {
     let mut tests = Vec::new();
     for part in parts {

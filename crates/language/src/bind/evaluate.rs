@@ -1,4 +1,4 @@
-//! Expressions of which everything is known when the request is made.
+//! Evaluates expressions whose operands are all known when the request is built.
 
 use keyform_core::{AttributeValue, Attributes, Number};
 
@@ -12,23 +12,23 @@ use super::fields::Fields;
 use super::value::{self, Computed};
 use super::{BindError, Inputs};
 
-/// What an expression can see.
+/// Values that an expression can refer to.
 pub(super) struct Scope<'a> {
     pub(super) model: &'a Model,
     pub(super) inputs: &'a Inputs<'a>,
     pub(super) parameters: &'a [Parameter],
-    /// What each `let` stands for.
+    /// Value of each `let`, by index.
     pub(super) lets: Vec<Option<AttributeValue>>,
-    /// The element of each `for` around, outermost first.
+    /// Current element of each enclosing `for`, outermost first.
     pub(super) elements: Vec<AttributeValue>,
-    /// The item that is being made, as far as it is known: what defaults look at.
+    /// Fields of the item under construction set so far; defaults read them.
     pub(super) item: Fields,
-    /// The item at hand by names, where fields of an entity as it was and as it is meet in it.
+    /// Fields of the current item by name, used by migrations, where old and new fields of an entity occur together.
     pub(super) names: Option<&'a Attributes>,
 }
 
 impl<'a> Scope<'a> {
-    /// What a pattern's expressions can see, with the values of its lets made.
+    /// Creates the scope of a pattern and evaluates its value `let`s in order.
     pub(super) fn new(
         model: &'a Model,
         inputs: &'a Inputs<'a>,
@@ -46,7 +46,7 @@ impl<'a> Scope<'a> {
         Ok(scope)
     }
 
-    /// What expressions can see, where these lets are known already.
+    /// Creates a scope with already evaluated `let`s.
     pub(super) fn with_lets(
         model: &'a Model,
         inputs: &'a Inputs<'a>,
@@ -56,7 +56,7 @@ impl<'a> Scope<'a> {
         Self { model, inputs, parameters, lets, elements: Vec::new(), item: Fields::new(), names: None }
     }
 
-    /// The value of an expression.
+    /// Evaluates an expression without converting it to a type.
     pub(super) fn evaluate(&self, expr: &Expr) -> Result<Computed, BindError> {
         Ok(match &expr.kind {
             ExprKind::Text(text) => Computed::Value(text.as_str().into()),
@@ -75,10 +75,10 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// The value of an expression in a type; `None` for nothing.
+    /// Evaluates an expression and converts the value to a type; `None` if it is absent.
     pub(super) fn typed(&self, expr: &Expr, kind: &Type) -> Result<Option<AttributeValue>, BindError> {
         let value = match (&expr.kind, kind.resolved()) {
-            // What most values are: an argument as it is.
+            // Fast path: most values are arguments passed through.
             (ExprKind::Place(Place { origin: Origin::Parameter(number), path }), _) if path.is_empty() => {
                 return Ok(self.argument(*number, 0).and_then(|given| value::fitted(given, kind)));
             }
@@ -100,7 +100,7 @@ impl<'a> Scope<'a> {
         values.filter_map(Result::transpose).collect()
     }
 
-    /// The parts of a record or a map, each in its type.
+    /// Evaluates the parts of a record or map, each converted to its type.
     fn record(&self, parts: &[(String, Expr)], kind: &Type) -> Result<Attributes, BindError> {
         let mut record = Attributes::new();
         for (name, part) in parts {
@@ -124,7 +124,7 @@ impl<'a> Scope<'a> {
         Ok(record)
     }
 
-    /// What stands at a place; `None` if nothing does.
+    /// Evaluates a reference; `None` if the value or a step of its path is absent.
     fn place(&self, place: &Place) -> Result<Option<AttributeValue>, BindError> {
         let origin = self.origin(&place.origin)?;
         if place.path.is_empty() {
@@ -181,19 +181,19 @@ impl<'a> Scope<'a> {
         &self.model.entity(entity).field(field).name
     }
 
-    /// An argument of a parameter, as its type wants it; `None` if it was left out.
+    /// Returns an argument converted to its parameter's type; `None` if it was omitted.
     pub(super) fn argument(&self, parameter: usize, number: usize) -> Option<AttributeValue> {
         let parameter = self.parameters.get(parameter)?;
         let given = self.raw_argument(parameter, number)?;
         value::fitted(given.clone(), &parameter.kind)
     }
 
-    /// An argument of a parameter as it was given.
+    /// Returns an argument as the caller passed it.
     pub(super) fn raw_argument(&self, parameter: &Parameter, number: usize) -> Option<&AttributeValue> {
         self.inputs.arguments.get(parameter.arguments.get(number).unwrap_or(&parameter.field_name))
     }
 
-    /// The key of a path's step, as a name.
+    /// Evaluates the key of a path step as a map key.
     pub(super) fn name(&self, key: &Expr) -> Result<Option<String>, BindError> {
         Ok(match self.typed(key, &Type::Unknown)? {
             Some(AttributeValue::S(name)) => Some(name),
@@ -284,7 +284,8 @@ fn added(one: Number, other: Number, minus: bool) -> Result<AttributeValue, Bind
     sum.map(AttributeValue::N).map_err(|_| BindError::WrongValue("a sum".to_owned()))
 }
 
-/// The UUID that a text always has, which is what `uuid(text)` gives: the first 128 bits of its hash, marked as a UUID of its own making.
+/// Returns the deterministic UUID of a text, the value of `uuid(text)`: the first 128 bits of its SHA-256, with the
+/// version 8 (custom) bits set.
 #[must_use]
 pub fn uuid_of(text: &str) -> String {
     let hash = render::written(&Type::Json, Format::Hash, text).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What an evolution needs of the binding: values of `set`, keys of known fields, and the sentinels of an item that moves.
+//! Binding for migrations: values of `set`, keys from known fields, and the sentinels of an item that moves.
 
 use keyform_core::operation::TransactAction;
 use keyform_core::{AttributeValue, Attributes};
@@ -8,7 +8,7 @@ use crate::schema::{Entity, Expr, IndexId, KeyPart, Model, Table, Type};
 use super::evaluate::Scope;
 use super::{BindError, Inputs, item, sentinel};
 
-/// The value of an expression over the fields of an item, in a type; `None` for nothing.
+/// Evaluates an expression over the fields of an item and converts it to a type; `None` if the value is absent.
 pub fn value_over(
     model: &Model,
     expr: &Expr,
@@ -20,7 +20,7 @@ pub fn value_over(
     scope.typed(expr, kind)
 }
 
-/// The value of a key attribute made of these fields; `None` if one of them has no value.
+/// Renders a key attribute from field values; `None` if one of its fields has no value.
 pub fn key_attribute(
     table: &Table,
     index: Option<IndexId>,
@@ -31,7 +31,7 @@ pub fn key_attribute(
     item::attribute(table, index, entity, part, &item::known_fields(entity, values))
 }
 
-/// The actions that claim the unique values of an item, each with the name of its field.
+/// Returns the actions that claim the unique values of an item, each with the name of its field.
 pub fn claims(
     table: &Table,
     name: &str,

@@ -1,39 +1,35 @@
-//! The values of an item's fields, as far as they are known.
+//! Known values of an item's fields.
 //!
-//! Each has the place of its field's number: an item has few fields, and most of them have values.
+//! A vector indexed by field, not a map: an item has few fields, and most of them have values.
 
 use keyform_core::AttributeValue;
 
 use crate::schema::FieldId;
 
-/// Values by field, in the order of the fields.
+/// Values indexed by field.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields {
     values: Vec<Option<AttributeValue>>,
 }
 
 impl Fields {
-    /// No values.
     pub(super) fn new() -> Self {
         Self::default()
     }
 
-    /// No values yet of so many fields.
+    /// Creates an empty set with room for `count` fields.
     pub(super) fn of(count: usize) -> Self {
         Self { values: std::iter::repeat_with(|| None).take(count).collect() }
     }
 
-    /// The value of a field.
     pub(super) fn get(&self, field: FieldId) -> Option<&AttributeValue> {
         self.values.get(field.0)?.as_ref()
     }
 
-    /// Whether a field has a value.
     pub(super) fn contains(&self, field: FieldId) -> bool {
         self.get(field).is_some()
     }
 
-    /// Gives a field a value.
     pub(super) fn insert(&mut self, field: FieldId, value: AttributeValue) {
         if self.values.len() <= field.0 {
             self.values.resize(field.0 + 1, None);
@@ -41,25 +37,24 @@ impl Fields {
         self.values[field.0] = Some(value);
     }
 
-    /// The value of a field, to be changed or moved.
+    /// Returns the value of a field for modification or to move it out.
     pub(super) fn get_mut(&mut self, field: FieldId) -> Option<&mut AttributeValue> {
         self.values.get_mut(field.0)?.as_mut()
     }
 
-    /// Takes over the values of others.
+    /// Overwrites fields with the values that `others` has.
     pub(super) fn overlay(&mut self, others: Self) {
         let values = others.values.into_iter().enumerate();
         values.for_each(|(number, value)| value.into_iter().for_each(|value| self.insert(FieldId(number), value)));
     }
 
-    /// Takes a field's value away.
     pub(super) fn remove(&mut self, field: FieldId) {
         if let Some(place) = self.values.get_mut(field.0) {
             *place = None;
         }
     }
 
-    /// All values.
+    /// Iterates over the fields that have a value.
     pub(super) fn iter(&self) -> impl Iterator<Item = (FieldId, &AttributeValue)> {
         self.values.iter().enumerate().filter_map(|(number, value)| Some((FieldId(number), value.as_ref()?)))
     }

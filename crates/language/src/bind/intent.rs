@@ -1,13 +1,14 @@
-//! Deleted items that others refer to, and the intents which keep it from being forgotten that those have to go.
+//! Cascade intents: durable records that the dependents of a deleted item still have to be removed (ADR 0020).
 //!
-//! An intent is an item of a table of its own. It is put in the transaction that deletes the parent, and deleted when nothing refers to the
-//! parent any more:
+//! An intent is an item of a bookkeeping table. The transaction that deletes the parent puts it, and the runtime
+//! deletes it when no item refers to the parent any more:
 //!
 //! ```text
 //! pk = chat#chat-prod   sk = Server#5f3c…   entity = Server   key = { pk, sk }   values = { serverId }   due = 1767225600000
 //! ```
 //!
-//! Until `due` the one who put it is at work. Of one parent there is one intent, so that a repeated request is the same request.
+//! Until `due`, the instance that put the intent owns it. The key of an intent is derived from its parent, so a
+//! repeated request is identical.
 
 use keyform_core::operation::TransactAction;
 use keyform_core::{AttributeValue, Attributes, Item};
@@ -16,12 +17,12 @@ use crate::bookkeeping::CASCADES;
 use crate::schema::{EntityId, Model};
 use crate::template::render;
 
-/// How long an intent is its maker's: half a minute.
+/// Time during which an intent belongs to the instance that put it: 30 seconds.
 pub const LEASE_MILLIS: i64 = 30_000;
 
-/// Partition key attribute of an intent: which model and parent it belongs to.
+/// Partition key attribute of an intent: its model and table.
 pub const KEY: &str = "pk";
-/// Sort key attribute of an intent.
+/// Sort key attribute of an intent: its entity and the hash of the parent's key.
 pub const SORT: &str = "sk";
 /// Attribute with the time in milliseconds from which another instance may take the intent over.
 pub const DUE: &str = "due";
@@ -31,28 +32,28 @@ const PARENT: &str = "key";
 const VALUES: &str = "values";
 const LATE: &str = "late";
 
-/// An item that is deleted and that others refer to.
+/// A deleted item that other items refer to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parent {
-    /// Its entity.
+    /// Entity of the deleted item.
     pub entity: EntityId,
-    /// Its table in the store.
+    /// Name of its table in the store.
     pub table: String,
-    /// Its key.
+    /// Primary key of the deleted item.
     pub key: Attributes,
-    /// What is known of its fields, by name: at least those of the key.
+    /// Known field values by name; at least the fields of the key.
     pub values: Attributes,
-    /// Whether those that refer to it go with it.
+    /// True if the items that refer to it are deleted with it.
     pub cascades: bool,
 }
 
-/// The partition of the intents of a model's table.
+/// Returns the partition key value of the intents of a model's table.
 pub fn partition(model: &Model, table: &str) -> AttributeValue {
     format!("{}#{table}", model.name).into()
 }
 
 impl Parent {
-    /// The key of its intent.
+    /// Returns the primary key of its intent.
     #[must_use]
     pub fn intent_key(&self, model: &Model) -> Attributes {
         let bytes = Item::from(&self.key);
@@ -62,7 +63,7 @@ impl Parent {
         [(KEY.to_owned(), partition(model, &self.table)), (SORT.to_owned(), sort.into())].into()
     }
 
-    /// Its intent; a `late` one is for what an index shows only later.
+    /// Returns the intent item. A `late` intent covers dependents that a lagging global index shows only later.
     #[must_use]
     pub fn intent(&self, model: &Model, due_millis: Option<i64>, late: bool) -> Attributes {
         let mut intent = self.intent_key(model);
@@ -77,7 +78,7 @@ impl Parent {
         intent
     }
 
-    /// The parent of an intent that was read, and whether it is a late one; `None` if the model does not have its entity any more.
+    /// Decodes an intent into its parent and its `late` flag; `None` if the model no longer has the entity.
     #[must_use]
     pub fn of_intent(model: &Model, intent: &Attributes) -> Option<(Self, bool)> {
         let (AttributeValue::S(entity), AttributeValue::S(table)) = (intent.get(ENTITY)?, intent.get(TABLE)?) else {
@@ -91,7 +92,7 @@ impl Parent {
         Some((parent, intent.contains_key(LATE)))
     }
 
-    /// The action that puts its intent.
+    /// Returns the action that puts its intent.
     pub(super) fn intend(&self, model: &Model, due_millis: Option<i64>) -> TransactAction {
         TransactAction::Put {
             table: CASCADES.to_owned(),

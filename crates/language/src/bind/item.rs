@@ -1,4 +1,4 @@
-//! Items: fields, the keys made of them, and the tag.
+//! Builds items: fields, the keys derived from them, and the tag.
 
 use keyform_core::{AttributeValue, Attributes};
 
@@ -14,24 +14,24 @@ use super::evaluate::Scope;
 use super::fields::Fields;
 use super::value::{self, KeyText};
 
-/// An item made of its fields: with the keys of its table and indexes, and its tag.
+/// Builds an item from its fields, with the keys of its table and indexes and its tag.
 ///
 /// # Errors
 ///
-/// If a field of the table's key is missing, or a value cannot be written in a key.
+/// Returns an error if a field of the table's key is missing or a value cannot be written in a key.
 pub fn item(table: &Table, entity: &Entity, values: &Attributes) -> Result<Attributes, BindError> {
     let fields = known_fields(entity, values);
     let outline = Outline::of(table, entity, |field| fields.contains(field));
     whole(&outline, entity, fields)
 }
 
-/// The key of an item in its table, made of its fields.
+/// Builds the primary key of an item from its fields.
 pub fn key_of_fields(table: &Table, entity: &Entity, values: &Attributes) -> Result<Attributes, BindError> {
     let known = |(number, field): (usize, &Field)| Some((FieldId(number), values.get(&field.name)?.clone()));
     key(table, entity, &entity.fields.iter().enumerate().filter_map(known).collect())
 }
 
-/// The values that an entity's fields have among these, each as its type wants it.
+/// Returns the known values of an entity's fields, each converted to its type.
 pub(super) fn known_fields(entity: &Entity, values: &Attributes) -> Fields {
     let value = |(number, field): (usize, &Field)| {
         let value = value::fitted(values.get(&field.name)?.clone(), &field.kind)?;
@@ -40,7 +40,8 @@ pub(super) fn known_fields(entity: &Entity, values: &Attributes) -> Fields {
     entity.fields.iter().enumerate().filter_map(value).collect()
 }
 
-/// The values that a new item gets, each made once, in the order of the changes: those that look at other fields come last.
+/// Evaluates the fields of a new item in the order of the changes. The resolver puts values that depend on other fields
+/// last.
 pub(super) fn new_fields(scope: &mut Scope<'_>, entity: &Entity, action: &Action) -> Result<Fields, BindError> {
     scope.item = Fields::of(entity.fields.len());
     for change in &action.changes {
@@ -56,7 +57,7 @@ pub(super) fn new_fields(scope: &mut Scope<'_>, entity: &Entity, action: &Action
     Ok(std::mem::take(&mut scope.item))
 }
 
-/// What a change gives a field of a new item: the value, else the default to which it leaves the field.
+/// Evaluates a change for a new item; falls back to the field's default if the value is absent.
 fn new_value(
     scope: &Scope<'_>,
     entity: &Entity,
@@ -70,7 +71,7 @@ fn new_value(
     }
 }
 
-/// A field stays without the value that it must have: what it is made of is not there.
+/// Builds the error for a required field whose source, an argument or a claim, is absent.
 pub(super) fn without_value(field: &Field, expr: &Expr) -> BindError {
     let claim = matches!(&expr.kind, ExprKind::Place(Place { origin: Origin::Caller(_), .. }));
     BindError::Missing(if claim {
@@ -80,7 +81,7 @@ pub(super) fn without_value(field: &Field, expr: &Expr) -> BindError {
     })
 }
 
-/// The values of the key fields that an action names.
+/// Evaluates the key fields that an action names.
 pub(super) fn key_fields(scope: &Scope<'_>, entity: &Entity, action: &Action) -> Result<Fields, BindError> {
     let mut fields = Fields::of(entity.fields.len());
     for (field, expr) in &action.keys {
@@ -94,7 +95,7 @@ pub(super) fn key_fields(scope: &Scope<'_>, entity: &Entity, action: &Action) ->
     Ok(fields)
 }
 
-/// The attributes of the table's key.
+/// Renders the attributes of the table's key.
 pub(super) fn key(table: &Table, entity: &Entity, fields: &Fields) -> Result<Attributes, BindError> {
     let key = entity.key.as_ref().ok_or_else(|| BindError::Missing(format!("the key of {}", entity.name)))?;
     let mut attributes = Attributes::new();
@@ -111,7 +112,7 @@ fn missing(entity: &Entity, part: &KeyPart, fields: &Fields) -> String {
     unknown.map_or_else(|| format!("`{}`", part.attribute), |field| format!("`{}`", entity.field(field).name))
 }
 
-/// The value of a key attribute; `None` if a field of it has no value.
+/// Renders a key attribute; `None` if one of its fields has no value.
 pub(super) fn attribute(
     table: &Table,
     index: Option<IndexId>,
@@ -149,7 +150,7 @@ fn key_value(
     text.value(kind).map(Some)
 }
 
-/// The whole item: a copy of its outline, filled in.
+/// Builds the whole item: clones its outline and moves the values in.
 pub(super) fn whole(outline: &Outline, entity: &Entity, mut fields: Fields) -> Result<Attributes, BindError> {
     let mut keys = keys(outline, entity, &fields)?;
     let mut keys = keys.iter_mut();
@@ -176,7 +177,7 @@ pub(super) fn whole(outline: &Outline, entity: &Entity, mut fields: Fields) -> R
     Ok(item)
 }
 
-/// The value of each attribute that is a key, in the order of the outline. They are made of fields, so they come before fields are moved.
+/// Renders the key attributes in outline order. This runs first, because [`whole`] then moves the field values out.
 fn keys(outline: &Outline, entity: &Entity, fields: &Fields) -> Result<Vec<Option<AttributeValue>>, BindError> {
     if entity.key.is_none() {
         return Err(BindError::Missing(format!("the key of {}", entity.name)));

@@ -1,12 +1,14 @@
-//! Arguments in, a typed DynamoDB request out: what a plan becomes when a pattern is called.
+//! Binds the arguments of a call to a plan and returns a typed DynamoDB request.
 //!
-//! 1. [`Inputs`] is everything a call knows: arguments, the caller, what was read before, the time, and a source of fresh ids.
-//! 2. `value` writes values in their types and renders keys; `evaluate` computes expressions; `condition` makes conditions of them.
-//! 3. [`read()`] binds a read, [`write()`] a write; `item` makes items, `update` changes, `sentinel` what keeps unique fields unique, `sealed`
-//!    seals the encrypted fields of both, `intent` keeps what a delete brings with it from being forgotten, `removal` is what it brings,
-//!    `expiry` takes items whose time is over as if they were not there.
+//! 1. [`Inputs`] holds everything a call knows: arguments, the caller, items read before, the time, and a source of
+//!    fresh ids.
+//! 2. `value` converts values to their types and renders keys; `evaluate` computes expressions; `condition` binds
+//!    conditions.
+//! 3. [`read()`] binds a read and [`write()`] a write. `item` builds items, `update` builds updates, `sentinel`
+//!    enforces unique fields, `sealed` encrypts fields, `intent` records unfinished cascades, `removal` deletes
+//!    dependents, and `expiry` makes conditions treat expired items as absent.
 //!
-//! Nothing here runs a request, and nothing here decides how a pattern runs: that is the plan's business.
+//! This module sends no requests and makes no planning decisions: [`plan`](crate::plan) chooses the request.
 
 mod condition;
 mod evaluate;
@@ -52,69 +54,70 @@ pub use table::{create_table, table_request, time_to_live};
 pub use write::taken_name;
 pub use write::{BoundAction, BoundWrite, Refusal, Refusals, read_first, write};
 
-/// What a call of a pattern knows.
+/// Inputs of one call.
 #[derive(Clone)]
 pub struct Inputs<'a> {
-    /// The arguments by name. A list is an `L`; an argument that is left out is not there.
+    /// Arguments by name. A list is an `L`; an omitted argument has no entry.
     pub arguments: Cow<'a, Attributes>,
-    /// What the caller's token proves.
+    /// Claims of the caller's verified token.
     pub caller: Cow<'a, Attributes>,
-    /// What each `let` of a write has read: an item as `M`, a list of items as `L`. Of a `let` that is a value nothing is needed.
+    /// Result of each `let` of a write, by index: an item as `M`, a list of items as `L`. A `let` with a value needs no
+    /// entry.
     pub lets: Vec<Option<AttributeValue>>,
-    /// Items as they are now, by table and key: those that [`read_first`] has asked for.
+    /// Current items by table and key, as requested by [`read_first`]; `None` for an item that does not exist.
     pub current: Vec<(String, Attributes, Option<Attributes>)>,
-    /// What the variables in the names of tables stand for.
+    /// Values of the variables in table names.
     pub variables: BTreeMap<String, String>,
-    /// Where the last page of a read ended.
+    /// Last key of the previous page of a read.
     pub start: Option<Attributes>,
-    /// The token of an idempotent write.
+    /// Client request token of an idempotent write.
     pub token: Option<String>,
-    /// The time in milliseconds since 1970.
+    /// Time of the call in milliseconds since 1970.
     pub now_millis: i64,
-    /// Where fresh ids come from.
+    /// Source of fresh ids.
     pub fresh: &'a dyn Fresh,
-    /// What seals encrypted fields; needed by writes of entities that have some.
+    /// Encrypts fields; required by writes of entities with encrypted fields.
     pub sealing: Option<Arc<dyn Seal + 'a>>,
 }
 
-/// A source of fresh ids.
+/// Source of fresh ids.
 pub trait Fresh: Sync {
-    /// A ULID.
+    /// Returns a new ULID.
     fn ulid(&self) -> String;
-    /// A random UUID.
+    /// Returns a random UUID.
     fn uuid(&self) -> String;
-    /// So many characters that are easy to type.
+    /// Returns `length` random characters that are easy to type.
     fn code(&self, length: usize) -> String;
-    /// So many bytes of randomness, as text.
+    /// Returns a random token with this many bytes of entropy, encoded as text.
     fn token(&self, bytes: usize) -> String;
 }
 
-/// Why a call cannot become a request.
+/// Reason a call cannot become a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BindError {
-    /// An argument, a claim of the caller or something that was to be read is not there.
+    /// An argument, a claim of the caller or an item that should have been read is missing.
     Missing(String),
-    /// A value is not of the type that is wanted, or cannot be written in a key.
+    /// A value has the wrong type or cannot be written in a key.
     WrongValue(String),
-    /// An argument is not of its type, which is this in words.
+    /// An argument does not have the declared type.
     Misfit {
-        /// The argument.
+        /// Name of the argument.
         argument: String,
-        /// What it should be.
+        /// Expected type, as the message shows it.
         kind: String,
     },
-    /// A list of the caller's is longer than the write takes.
+    /// A list of the caller is longer than the write accepts.
     TooMany {
-        /// What it is.
+        /// List as the message shows it.
         list: String,
-        /// How many elements the write takes.
+        /// Maximum number of elements.
         most: usize,
     },
-    /// Two steps are about the same item of this entity, and an atomic request takes each item once.
+    /// Two steps address the same item of this entity; an atomic request may contain each item only once.
     Twice(String),
-    /// The store does not take it: what is too much.
+    /// The request exceeds this limit of the store.
     PastLimit(&'static str),
-    /// An expression that no request can say. The rules report it before a model runs.
+    /// An expression that no request can express. The rules report it before a model runs.
     Inexpressible(String),
 }
 
@@ -137,14 +140,14 @@ impl fmt::Display for BindError {
 impl std::error::Error for BindError {}
 
 impl Inputs<'_> {
-    /// The name of a table in the store.
+    /// Returns the name of a table in the store.
     #[must_use]
     pub fn table_name(&self, table: &Table) -> String {
         table_name(table, &self.variables)
     }
 }
 
-/// The name of a table in the store, where its variables stand for these values.
+/// Returns the name of a table in the store with its variables replaced.
 #[must_use]
 pub fn table_name(table: &Table, variables: &BTreeMap<String, String>) -> String {
     let mut name = table.physical.clone();

@@ -1,4 +1,4 @@
-//! What is asked before a pattern runs: whether the caller may, and what the reads of a write are called with.
+//! Evaluates `allow` conditions, guards, and the arguments of a write's reads, before the pattern runs.
 
 use keyform_core::AttributeValue;
 use keyform_core::expression::Condition;
@@ -13,11 +13,11 @@ use super::fields::Fields;
 use super::item;
 use super::{BindError, Inputs};
 
-/// Whether a condition holds of which everything is known.
+/// Evaluates a condition whose operands are all known.
 ///
 /// # Errors
 ///
-/// If it looks at an item, or a value is missing.
+/// Returns an error if the condition depends on an item or a value is missing.
 pub fn holds(
     model: &Model,
     condition: &Expr,
@@ -30,11 +30,11 @@ pub fn holds(
     }
 }
 
-/// The value of an expression of which everything is known; `None` for nothing.
+/// Evaluates an expression whose operands are all known; `None` if the value is absent.
 ///
 /// # Errors
 ///
-/// If it cannot be computed.
+/// Returns an error if the expression cannot be computed.
 pub fn value(
     model: &Model,
     expr: &Expr,
@@ -48,11 +48,11 @@ fn scope<'a>(model: &'a Model, parameters: &'a [Parameter], inputs: &'a Inputs<'
     Scope::with_lets(model, inputs, parameters, inputs.lets.clone())
 }
 
-/// The arguments of a `let`'s read; the lets before it are in `inputs`.
+/// Evaluates the arguments of a `let`'s read; `inputs` holds the results of the preceding `let`s.
 ///
 /// # Errors
 ///
-/// If one cannot be computed.
+/// Returns an error if an argument cannot be computed.
 pub fn arguments(
     model: &Model,
     write: &Write,
@@ -63,11 +63,11 @@ pub fn arguments(
     arguments.iter().map(|argument| scope.typed(argument, &Type::Unknown)).collect()
 }
 
-/// The one consistent GetItem of a guard, and what must hold of the item; `None` if a part of its key is nothing.
+/// Binds a guard: one consistent GetItem and the condition on its item; `None` if a part of the key is absent.
 ///
 /// # Errors
 ///
-/// If a part of the key cannot be computed.
+/// Returns an error if a part of the key cannot be computed.
 pub fn guard(
     model: &Model,
     guard: &Guard,

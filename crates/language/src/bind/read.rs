@@ -1,4 +1,4 @@
-//! A read with its arguments.
+//! Binds the arguments of a read.
 
 use std::borrow::Cow;
 
@@ -18,25 +18,25 @@ use super::{BindError, Inputs, sentinel};
 /// A read that is ready to run.
 #[derive(Clone, Debug)]
 pub struct BoundRead {
-    /// The request; `None` if the arguments cannot be met by any item, so that none need be sent.
+    /// Request; `None` if no item can match the arguments, so nothing needs to be sent.
     pub operation: Option<Operation>,
-    /// What of the answer is left out after the request, because the service takes no filter there.
+    /// Condition to apply to the returned items, because the service accepts no such filter in the request.
     pub after: Option<Condition>,
 }
 
 impl BoundRead {
-    /// Whether an item of the answer is part of the result.
+    /// Returns true if a returned item is part of the result.
     #[must_use]
     pub fn keeps(&self, item: &Item) -> bool {
         self.after.as_ref().is_none_or(|condition| condition.holds(Some(item)))
     }
 }
 
-/// Binds a read's arguments.
+/// Binds the arguments of a read.
 ///
 /// # Errors
 ///
-/// If an argument is missing or is not of its type.
+/// Returns an error if an argument is missing or has the wrong type.
 pub fn read(model: &Model, read: &Read, plan: &ReadPlan, inputs: &Inputs<'_>) -> Result<BoundRead, BindError> {
     let scope = Scope::new(model, inputs, &read.parameters, &[])?;
     let pass = Pass { model, read, plan, scope, table: model.table(plan.table) };
@@ -77,7 +77,7 @@ impl Pass<'_> {
         self.plan.index.map(|index| self.table.index_at(index).physical.clone())
     }
 
-    /// The attributes of the key that is read.
+    /// Iterates over the attributes of the key that the read uses.
     fn key_attributes(&self) -> impl Iterator<Item = &KeyAttribute> {
         let (partition, sort) = match self.plan.index {
             None => (self.table.partition.as_slice(), self.table.sort.as_slice()),
@@ -94,7 +94,7 @@ impl Pass<'_> {
         found.map_or(KeyType::String, |key| key.kind)
     }
 
-    /// The value of a key attribute; of a list the element with that number.
+    /// Renders a key attribute; for a list parameter, with the element at this index.
     fn key(&self, bound: &BoundKey, element: usize) -> Result<AttributeValue, BindError> {
         let kind = self.kind(&bound.attribute);
         if let [BoundPart::Argument { parameter, argument, format }] = bound.parts.as_slice()
@@ -115,7 +115,7 @@ impl Pass<'_> {
         text.value(kind)
     }
 
-    /// An argument; of a list the element with that number.
+    /// Returns an argument; for a list parameter, the element at this index.
     fn element(&self, parameter: usize, argument: usize, element: usize) -> Result<Cow<'_, AttributeValue>, BindError> {
         let given = &self.read.parameters[parameter];
         let value = match self.scope.raw_argument(given, argument) {
@@ -130,7 +130,7 @@ impl Pass<'_> {
         value.ok_or_else(|| missing(&self.read.parameters[parameter], argument))
     }
 
-    /// The whole key of an item; of a list that of the element with that number.
+    /// Renders the whole primary key; for a list parameter, with the element at this index.
     fn whole_key(&self, element: usize) -> Result<Attributes, BindError> {
         let sort = match &self.plan.sort.range {
             Some(SortRange::Equal(key)) => Some(key),
@@ -150,7 +150,7 @@ impl Pass<'_> {
         }))
     }
 
-    /// One key for each different element of the list; nothing to ask for if there is none.
+    /// Builds a BatchGetItem with one key per distinct element; `None` if the list is empty.
     fn batch(&self, after: Option<&Condition>) -> Result<Option<Operation>, BindError> {
         let list = self.read.parameters.iter().position(|parameter| parameter.test == Test::In);
         let count = match list.map(|list| self.given(list, 0)).transpose()? {
@@ -205,7 +205,7 @@ impl Pass<'_> {
         })
     }
 
-    /// The key condition; `None` if its lower end is above its upper one, which the service refuses.
+    /// Builds the key condition; `None` if the lower end exceeds the upper one, which the service rejects.
     fn key_condition(&self) -> Result<Option<KeyCondition>, BindError> {
         let mut predicates = Vec::new();
         for bound in self.plan.partition.iter().chain(&self.plan.sort.equal) {
@@ -245,7 +245,7 @@ impl Pass<'_> {
         }
     }
 
-    /// The filter of the request, and what must be left out after it; a `None` never holds.
+    /// Returns the filter of the request and the filter to apply afterwards; `None` if one of them never holds.
     fn filters(&self) -> Result<(Option<Logic>, Option<Logic>), BindError> {
         if self.plan.filters.is_empty() {
             return Ok((Some(Logic::Known(true)), Some(Logic::Known(true))));
@@ -279,7 +279,7 @@ impl Pass<'_> {
         }
     }
 
-    /// A parameter as a test of the attribute of its name.
+    /// Turns a parameter into a test of the attribute with its name.
     fn limited(&self, number: usize) -> Result<Logic, BindError> {
         let parameter = &self.read.parameters[number];
         let path = || Operand::Path(Path::attribute(parameter.field_name.clone()));
@@ -326,7 +326,7 @@ impl Pass<'_> {
         }
     }
 
-    /// An item lives through the second that it names.
+    /// Returns the condition that an item has not expired. It expires after the second its attribute names.
     fn not_expired(&self, attribute: &str) -> Condition {
         let seconds = self.scope.inputs.now_millis.div_euclid(1000);
         let path = || Path::attribute(attribute);
@@ -340,7 +340,8 @@ impl Pass<'_> {
         ])
     }
 
-    /// The fields that are selected, and what is needed to leave items out, to tell entities apart and to open what is sealed.
+    /// Returns the selected attributes plus those needed to filter items, to distinguish entities and to open encrypted
+    /// fields.
     fn projection(&self, after: Option<&Condition>) -> Option<Projection> {
         let selected = self.read.select.as_ref()?;
         let name = |(entity, field): &(EntityId, FieldId)| self.model.entity(*entity).field(*field).name.as_str();
@@ -350,7 +351,7 @@ impl Pass<'_> {
         let is_sealed = |((entity, field), _): &((EntityId, FieldId), _)| {
             self.model.entity(*entity).field(*field).flags.encrypted.is_some()
         };
-        // What is sealed opens by the item's key.
+        // ADR 0014: the item's key is part of the associated data of an encrypted field, so opening one needs the key.
         let keys = selected.iter().any(is_sealed).then(|| self.table.key_names()).into_iter().flatten();
         names.extend(needed.into_iter().chain(tag).chain(keys));
         let mut paths: Vec<Path> = Vec::new();
@@ -369,7 +370,7 @@ fn missing(parameter: &Parameter, argument: usize) -> BindError {
     BindError::Missing(format!("argument `{name}`"))
 }
 
-/// What must all hold.
+/// Splits a condition into the parts that must all hold.
 fn conjuncts(logic: Logic) -> Vec<Logic> {
     match logic {
         Logic::Test(Condition::And(tests)) => tests.into_iter().map(Logic::Test).collect(),

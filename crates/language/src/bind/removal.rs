@@ -1,4 +1,4 @@
-//! The removal of an item that goes with another: the item, and the sentinels of its unique values.
+//! Deletes an item in a cascade: the item and the sentinels of its unique values.
 
 use keyform_core::expression::{Comparator, Condition, Operand, Path};
 use keyform_core::operation::TransactAction;
@@ -10,12 +10,12 @@ use super::expiry::Expiry;
 use super::write::{key_of, unchanged, values_before};
 use super::{BindError, sentinel};
 
-/// The actions that remove an item as it was read. If it does not refer to its parent any more, or its unique values are others, the first of
-/// them fails.
+/// Returns the actions that delete an item as it was read. The first action fails if the item no longer refers to its
+/// parent or its unique values have changed.
 ///
 /// # Errors
 ///
-/// If a unique value cannot be written in a key.
+/// Returns an error if a unique value cannot be written in a key.
 pub fn removal(
     model: &Model,
     id: EntityId,
@@ -36,7 +36,8 @@ pub fn removal(
     if !guarded.is_empty() {
         let ended = Expiry::of(table, entity, now_millis).filter(|expiry| expiry.ended(item));
         match ended {
-            // Its values may be others' already.
+            // ADR 0017: another item may already have claimed the unique values of an expired item, so its sentinels
+            // stay.
             Some(expiry) => {
                 let end = &entity.field(expiry.field).name;
                 tests.extend(item.get(end).map(|value| equal(end, value)));

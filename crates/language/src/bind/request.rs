@@ -1,4 +1,4 @@
-//! The one request that the actions of a write become.
+//! Assembles the actions of a write into one request.
 
 use keyform_core::Operation;
 use keyform_core::expression::Update;
@@ -9,7 +9,7 @@ use keyform_core::operation::{
 use crate::plan::{WriteKind, WritePlan};
 use crate::schema::Write;
 
-/// The one request.
+/// Assembles the actions into one request; `None` if there are none.
 pub(super) fn of(
     write: &Write,
     plan: &WritePlan,
@@ -28,7 +28,7 @@ pub(super) fn of(
     }
 }
 
-/// One action as a request of its own.
+/// Turns one action into a single-item request.
 pub fn single(write: &Write, action: TransactAction) -> Operation {
     let returns_item = write.result.is_some();
     match action {

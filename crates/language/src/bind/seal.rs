@@ -1,4 +1,4 @@
-//! Sealing of encrypted fields, as a request needs it. The keys and the cipher are the runtime's.
+//! Interface for encrypting fields. The runtime owns the keys and the cipher (ADR 0014).
 
 use keyform_core::{AttributeValue, Attributes, Item};
 

@@ -1,4 +1,4 @@
-//! Encrypted fields on their way into a request.
+//! Encrypts and decrypts fields while a request is bound.
 
 use keyform_core::{AttributeValue, Attributes};
 
@@ -15,12 +15,12 @@ pub(super) struct Sealer<'a> {
 }
 
 impl<'a> Sealer<'a> {
-    /// A sealer for the item with this primary key.
+    /// Creates a sealer for the item with this primary key.
     pub(super) fn new(inputs: &'a Inputs<'a>, table: &'a Table, entity: &'a Entity, key: &'a Attributes) -> Self {
         Self { inputs, table, entity, key }
     }
 
-    /// The value as the store gets it: sealed if its field is encrypted.
+    /// Returns the value to store, sealed if its field is encrypted.
     pub(super) fn stored(&self, field: &Field, value: AttributeValue) -> Result<AttributeValue, BindError> {
         if field.flags.encrypted.is_none() {
             return Ok(value);
@@ -28,7 +28,7 @@ impl<'a> Sealer<'a> {
         self.sealed(field, &value)
     }
 
-    /// Seals what must be sealed in a whole item.
+    /// Seals the encrypted fields of a whole item in place.
     pub(super) fn seal_item(&self, item: &mut Attributes) -> Result<(), BindError> {
         for field in self.entity.encrypted_fields() {
             if let Some(value) = item.get_mut(&field.name) {
@@ -38,7 +38,7 @@ impl<'a> Sealer<'a> {
         Ok(())
     }
 
-    /// A value that the store gave, opened if its field is encrypted; `None` if it does not open.
+    /// Opens a stored value if its field is encrypted; `None` if it does not open.
     pub(super) fn opened(&self, field: &Field, value: &AttributeValue) -> Option<AttributeValue> {
         if field.flags.encrypted.is_none() {
             return Some(value.clone());

@@ -1,14 +1,15 @@
-//! Sentinel items: what keeps a unique field unique.
+//! Sentinel items, which enforce unique fields.
 //!
-//! Beside an item with the unique value `ada@example.com` lies another whose key is made of that value. It is put on the condition that
-//! it is not there, in the same transaction as the item, so the second of two items with one value fails:
+//! For an item with the unique value `ada@example.com`, a sentinel item exists whose key is derived from that value.
+//! The same transaction puts the item and the sentinel, on the condition that the sentinel does not exist. A second
+//! item with the same value therefore fails:
 //!
 //! ```text
 //! pk = UNIQUE#User.email#ada@example.com   sk = UNIQUE
 //! ```
 //!
-//! The values of fields that it is unique within come before it, with `#` and `%` in them written as `%23` and `%25`. A key that
-//! would be too long ends in the hash of its text.
+//! The values of `unique per` fields precede it, with `#` and `%` escaped as `%23` and `%25`. A key that
+//! would be too long is truncated and ends in the hash of its full text.
 
 use keyform_core::expression::{Condition, Operand, Path};
 use keyform_core::operation::TransactAction;
@@ -23,12 +24,12 @@ use super::expiry::Expiry;
 use super::fields::Fields;
 use super::value;
 
-/// The text that begins the keys of all sentinels, and is the sort key of each.
+/// Prefix of the partition key of every sentinel, and its sort key.
 const MARK: &str = "UNIQUE";
-/// What a partition key may have is twice as much; short keys are cheaper.
+/// Maximum length of a sentinel's key, half of DynamoDB's limit for a partition key: short keys are cheaper.
 const KEY_BYTES_MAX: usize = 1024;
 
-/// The key of the sentinel of a field's value; `None` if the item has no value there.
+/// Returns the key of the sentinel for a field's value; `None` if the item has no value there.
 pub(super) fn key(
     table: &Table,
     entity: &Entity,
@@ -55,12 +56,12 @@ fn plain(value: &AttributeValue) -> Result<String, BindError> {
     value::plain(value).ok_or_else(|| BindError::WrongValue(format!("{value:?}")))
 }
 
-/// A value that others follow, written so that two rows of values never give one text.
+/// Escapes the delimiter, so that different lists of values never yield the same text.
 fn without_delimiter(text: &str) -> String {
     text.replace('%', "%25").replace('#', "%23")
 }
 
-/// The text itself, or as much of it as fits with the hash of all of it.
+/// Truncates a long text and appends the hash of the full text.
 fn short(text: String) -> String {
     if text.len() <= KEY_BYTES_MAX {
         return text;
@@ -78,7 +79,7 @@ fn name(attribute: Option<&KeyAttribute>) -> Result<String, BindError> {
     }
 }
 
-/// Puts a sentinel that must not be there. It ends with the item it stands for.
+/// Returns the action that puts a new sentinel, which must not exist. It expires with its item (ADR 0017).
 pub(super) fn claim(
     table: &Table,
     name: String,
@@ -100,7 +101,7 @@ pub(super) fn claim(
     }
 }
 
-/// Puts a sentinel that is the item's already, with the item's new end.
+/// Returns the action that puts a sentinel the item already owns, with the item's new expiry time.
 pub(super) fn renew(table: &Table, name: String, key: Attributes, entity: &Entity, fields: &Fields) -> TransactAction {
     let item = whole(table, key, entity, fields);
     TransactAction::Put { table: name, item, condition: None, return_item_on_failure: false }
@@ -118,18 +119,19 @@ fn whole(table: &Table, mut item: Attributes, entity: &Entity, fields: &Fields) 
     item
 }
 
-/// Deletes a sentinel.
+/// Returns the action that deletes a sentinel.
 pub(super) fn release(name: String, key: Attributes) -> TransactAction {
     TransactAction::Delete { table: name, key, condition: None, return_item_on_failure: false }
 }
 
-/// The condition that an item is no sentinel, by the table's partition key.
+/// Returns the condition that an item is not a sentinel, judged by the table's partition key.
 pub(super) fn is_none(partition: &str) -> Condition {
     let (path, mark) = (Operand::Path(Path::attribute(partition)), AttributeValue::from(format!("{MARK}#")));
     Condition::Not(Box::new(Condition::BeginsWith(path, Operand::Value(mark.into()))))
 }
 
-/// Whether an item is a sentinel: by its key, and because it has nothing but that and its end.
+/// Returns true if an item is a sentinel: its key has the form of one, and it has no attributes besides key and expiry
+/// time.
 pub fn is_sentinel(table: &Table, item: &Item) -> bool {
     let begins = |attribute: &KeyAttribute| matches!(item.get(&attribute.name), Some(ValueRef::S(text)) if text.strip_prefix(MARK).is_some_and(|rest| rest.starts_with('#')));
     let is_mark = |attribute: &KeyAttribute| item.get(&attribute.name) == Some(ValueRef::S(MARK));
@@ -140,7 +142,7 @@ pub fn is_sentinel(table: &Table, item: &Item) -> bool {
         && item.as_map().iter().all(|(name, _)| own(name))
 }
 
-/// Whether a value of the field is guarded by a sentinel, and not by the key itself.
+/// Returns true if a sentinel enforces the field's uniqueness, rather than the key itself.
 pub(super) fn is_guarded(entity: &Entity, field: FieldId) -> bool {
     let is_unique = |field: &Field| field.flags.unique.is_some();
     is_unique(entity.field(field)) && crate::plan::guarded_fields(entity).any(|guarded| guarded == field)

@@ -1,4 +1,4 @@
-//! Tables as the model declares them.
+//! Requests that create the tables of a model.
 
 use keyform_core::operation::{CreateTable, TimeToLive, UpdateTimeToLive};
 use keyform_core::table::{
@@ -11,13 +11,13 @@ use crate::schema::{Index, KeyAttribute, Table};
 
 use super::Inputs;
 
-/// The request that creates a table with its indexes.
+/// Returns the request that creates a table with its indexes.
 #[must_use]
 pub fn create_table(table: &Table, inputs: &Inputs<'_>) -> CreateTable {
     table_request(table, inputs.table_name(table))
 }
 
-/// The request that creates a table under that name in the store.
+/// Returns the request that creates a table under this name in the store.
 #[must_use]
 pub fn table_request(table: &Table, name: String) -> CreateTable {
     let (global, local): (Vec<&Index>, Vec<&Index>) = table.indexes.iter().partition(|index| !index.local);
@@ -55,7 +55,7 @@ fn encryption(encryption: &ast::Encryption) -> Option<SseSpecification> {
     }
 }
 
-/// The request that makes items expire, if the table has such an attribute.
+/// Returns the request that enables expiry, if the table has a TTL attribute.
 #[must_use]
 pub fn time_to_live(table: &Table, inputs: &Inputs<'_>) -> Option<UpdateTimeToLive> {
     let (attribute, _) = table.ttl.as_ref()?;

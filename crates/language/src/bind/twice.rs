@@ -1,16 +1,17 @@
-//! An atomic request takes each item once: whether a write, with its arguments, is about one twice.
+//! Detects a write that addresses the same item twice, which an atomic request does not allow.
 //!
-//! What the steps are about is known only now: the elements of a list may repeat, and two accounts may be the same.
+//! The check needs the arguments: elements of a list may repeat, and two parameters may name the same item.
 
 use std::collections::HashSet;
 
 use keyform_core::Attributes;
 use keyform_core::operation::TransactAction;
 
-/// So many actions are compared one by one; of more, the keys are collected.
+/// Up to this many actions are compared pairwise; above it, the keys are collected in a set.
 const COMPARED_MAX: usize = 16;
 
-/// The number of the first action that is about an item of an action before it. `key_names` are those of the table of an action.
+/// Returns the index of the first action on the same item as an earlier one. `key_names` yields the key attributes of
+/// an action's table.
 pub(super) fn second<'a, N: Iterator<Item = &'a str>>(
     actions: &[TransactAction],
     key_names: impl Fn(usize) -> N,
@@ -29,12 +30,12 @@ pub(super) fn second<'a, N: Iterator<Item = &'a str>>(
     (1..actions.len()).find(is_repeated)
 }
 
-/// Where an action's item is.
+/// Returns the table and the key values of an action's item.
 fn place<'a>(action: &TransactAction, key_names: impl Iterator<Item = &'a str>) -> (&str, Vec<Option<String>>) {
     (action.table(), key_names.map(|name| attributes(action).get(name).map(|value| format!("{value:?}"))).collect())
 }
 
-/// The key, or the item that has it.
+/// Returns the key of an action, or the item that contains it.
 fn attributes(action: &TransactAction) -> &Attributes {
     match action {
         TransactAction::Put { item, .. } => item,

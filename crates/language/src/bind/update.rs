@@ -1,4 +1,4 @@
-//! What an update or upsert does to an item.
+//! Builds the update expression of an `update` or `upsert`.
 
 use keyform_core::expression::{Path, SetAction, SetValue, Update, UpdateOperand};
 use keyform_core::{AttributeValue, Attributes};
@@ -14,22 +14,22 @@ use super::fields::Fields;
 use super::sealed::Sealer;
 use super::{item, value};
 
-/// An update of one item of an entity, of which the scope knows the key's fields.
+/// An update of one item; the scope holds its key fields.
 pub(super) struct Changing<'a> {
     pub(super) scope: &'a Scope<'a>,
     pub(super) table: &'a Table,
     pub(super) entity: &'a Entity,
     pub(super) action: &'a Action,
-    /// Whether unique values move, and so must be known.
+    /// True if unique values change, so the changed values must be known.
     pub(super) moves_sentinels: bool,
-    /// The item as it is now, where it is known.
+    /// Current item, if it was read.
     pub(super) current: Option<&'a Attributes>,
-    /// What seals its encrypted fields.
+    /// Encrypts the item's fields.
     pub(super) sealer: &'a Sealer<'a>,
 }
 
 impl Changing<'_> {
-    /// The update, and the values it sets that are known and that something else is made of.
+    /// Returns the update, and the values it sets from which index keys or sentinels are derived.
     pub(super) fn update(&self) -> Result<(Update, Fields), BindError> {
         let mut update = Update { set: Vec::with_capacity(self.action.changes.len()), ..Update::default() };
         let mut known = Fields::new();
@@ -99,13 +99,13 @@ impl Changing<'_> {
         Ok(())
     }
 
-    /// Whether keys of indexes or sentinels are made of a field.
+    /// Returns true if index keys or sentinels are derived from the field.
     fn is_material(&self, field: FieldId) -> bool {
         let mut of_indexes = self.entity.indexes.iter().flat_map(EntityKey::fields);
         self.moves_sentinels || of_indexes.any(|of| of == field)
     }
 
-    /// An assignment that looks at the item: a field, or a sum of two things.
+    /// Binds an assignment that reads the item: a field, or a sum or difference of two operands.
     fn sum(&self, expr: &Expr, kind: &Type) -> Result<SetValue, BindError> {
         Ok(match &expr.kind {
             ExprKind::Binary(BinaryOp::Plus, left, right) => {
@@ -129,7 +129,7 @@ impl Changing<'_> {
         Ok(UpdateOperand::Value(value.into()))
     }
 
-    /// `+=` and `-=`: what may be absent counts from its default, or from zero.
+    /// Binds `+=` and `-=`. A field that may be absent starts at its default, or at zero.
     fn count(
         &self,
         field: &Field,
@@ -164,7 +164,8 @@ impl Changing<'_> {
         Ok(())
     }
 
-    /// What stands at a path, or a value if nothing may: the field's default, and of a version, which a new item has as 1, zero.
+    /// Returns the stored value with a fallback if it may be absent: the field's default, or `otherwise`. A version
+    /// ignores its default, because a new item gets version 1 by incrementing zero.
     fn or_else(&self, field: &Field, path: &Path, otherwise: AttributeValue) -> UpdateOperand {
         let may_be_absent = field.optional || self.action.verb == Verb::Upsert || path.elements.len() > 1;
         if !may_be_absent {
@@ -186,8 +187,8 @@ impl Changing<'_> {
         }))
     }
 
-    /// What an item needs that an upsert makes: its key's fields, its defaults, its tag. Returns the defaults, which an item that is there
-    /// already does not get.
+    /// Adds what an upsert must set on a new item: key fields, defaults and the tag. Returns the defaults, which an
+    /// existing item does not get.
     fn make(&self, update: &mut Update) -> Result<Fields, BindError> {
         let mut made = Fields::new();
         let keys: Vec<&str> = self.table.key_names().collect();
@@ -223,7 +224,7 @@ impl Changing<'_> {
         }
     }
 
-    /// Keeps the keys of indexes in step with the fields they are made of: each attribute of them for itself.
+    /// Updates the index key attributes whose fields change, each attribute independently.
     fn indexes(&self, update: &mut Update, known: &Fields, made: &Fields) -> Result<(), BindError> {
         let mut done: Vec<&str> = Vec::new();
         for key in &self.entity.indexes {
@@ -270,7 +271,7 @@ impl Changing<'_> {
         self.action.changes.iter().any(|change| change.field == Some(field))
     }
 
-    /// The values of an index key's fields: those that are set, those of the key, else those of the item as it is now.
+    /// Returns the field values of an index key: new values first, then key fields, then the current item.
     fn index_fields(&self, fields: &[FieldId], known: &Fields) -> Fields {
         let mut values = Fields::new();
         for &field in fields {
@@ -284,7 +285,7 @@ impl Changing<'_> {
         values
     }
 
-    /// Whether a key attribute is a field, or part of the table's key, and so is written already.
+    /// Returns true if a key attribute is a field or part of the table's key, so it is already written.
     fn is_own(&self, attribute: &str) -> bool {
         self.entity.field_named(attribute).is_some() || self.table.key_names().any(|name| name == attribute)
     }

@@ -1,4 +1,4 @@
-//! Values in their types, and keys made of them.
+//! Converts values to their types and renders keys.
 
 use std::borrow::Cow;
 
@@ -10,20 +10,20 @@ use crate::template::render;
 
 use super::BindError;
 
-/// A value that is not in its type yet: a time is text here and a number there.
+/// A value before conversion to a type. A moment, for example, becomes text or a number depending on the type.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Computed {
-    /// A value.
+    /// A plain value.
     Value(AttributeValue),
-    /// A moment, in milliseconds.
+    /// A moment in milliseconds since 1970.
     Moment(i64),
-    /// A duration, in seconds.
+    /// A duration in seconds.
     Duration(i64),
-    /// Nothing.
+    /// Absent.
     None,
 }
 
-/// A computed value as a field of this type stores it; `None` for nothing.
+/// Converts a computed value for storage in a field of this type; `None` if it is absent.
 pub(super) fn stored(value: Computed, kind: &Type) -> Result<Option<AttributeValue>, BindError> {
     Ok(match value {
         Computed::None => None,
@@ -33,7 +33,7 @@ pub(super) fn stored(value: Computed, kind: &Type) -> Result<Option<AttributeVal
     })
 }
 
-/// A moment in the form of its type.
+/// Formats a moment as its type stores it.
 pub(super) fn moment(millis: i64, kind: &Type) -> AttributeValue {
     let kind = if kind.is_time() { kind.resolved() } else { &Type::Timestamp };
     let kind = if matches!(kind, Type::Datetime) { &Type::Timestamp } else { kind };
@@ -45,18 +45,18 @@ fn number(text: &str) -> AttributeValue {
     AttributeValue::N(text.parse::<Number>().unwrap_or_else(|_| Number::from(0)))
 }
 
-/// A value as its type wants it, copied only where that changes it.
+/// Converts a value to its type, cloning it only if the conversion may change it.
 pub(super) fn fitting<'a>(value: &'a AttributeValue, kind: &Type) -> Option<Cow<'a, AttributeValue>> {
     if is_adapted(kind) { fitted(value.clone(), kind).map(Cow::Owned) } else { Some(Cow::Borrowed(value)) }
 }
 
-/// A value as its type wants it: addresses trimmed and in lower case, sets as sets, also within lists, maps and records. An empty set is
-/// nothing, and what a record stores as NULL if it has no value is NULL.
+/// Converts a value to its type: trims and lower-cases e-mail addresses and turns lists into sets, also inside lists,
+/// maps and records. Returns `None` for an empty set, and fills nullable fields of a record with NULL.
 pub(super) fn fitted(value: AttributeValue, kind: &Type) -> Option<AttributeValue> {
     if is_adapted(kind) { changed(value, kind.resolved()) } else { Some(value) }
 }
 
-/// Whether values of a type may be written otherwise than they are stored.
+/// Returns true if [`fitted`] may change values of the type.
 fn is_adapted(kind: &Type) -> bool {
     match kind.resolved() {
         Type::Email | Type::Set(..) | Type::Record(_) => true,
@@ -97,7 +97,7 @@ fn changed(value: AttributeValue, kind: &Type) -> Option<AttributeValue> {
     }
 }
 
-/// A set of these values; `None` if there are none.
+/// Builds a set; `None` if it would be empty.
 pub(super) fn set(parts: Vec<AttributeValue>) -> Option<AttributeValue> {
     let first = parts.first()?.clone();
     Some(match first {
@@ -122,24 +122,24 @@ pub(super) fn set(parts: Vec<AttributeValue>) -> Option<AttributeValue> {
     })
 }
 
-/// What most keys have room in.
+/// Initial capacity that fits most keys without reallocation.
 const KEY_BYTES_USUAL: usize = 64;
 
-/// The text of a key attribute, written piece by piece.
+/// Builder for the text of a key attribute.
 pub(super) struct KeyText(String);
 
 impl KeyText {
-    /// Nothing yet.
+    /// Creates an empty key text.
     pub(super) fn new() -> Self {
         Self(String::with_capacity(KEY_BYTES_USUAL))
     }
 
-    /// Adds text as it is.
+    /// Appends literal text.
     pub(super) fn push_text(&mut self, text: &str) {
         self.0.push_str(text);
     }
 
-    /// Adds a value in a format.
+    /// Appends a value in a format.
     pub(super) fn push_value(&mut self, value: &AttributeValue, kind: &Type, format: Format) -> Result<(), BindError> {
         if let (AttributeValue::S(plain), Format::Plain) = (value, format) {
             self.0.push_str(plain);
@@ -151,7 +151,7 @@ impl KeyText {
         Ok(())
     }
 
-    /// The value of a key attribute of that type.
+    /// Converts the text to a key attribute of this type.
     pub(super) fn value(self, kind: KeyType) -> Result<AttributeValue, BindError> {
         let Self(text) = self;
         match kind {
@@ -164,12 +164,12 @@ impl KeyText {
     }
 }
 
-/// Whether a key attribute of that type is a value itself where nothing else is written in it.
+/// Returns true if a key attribute of this type stores a lone value directly instead of as text.
 pub(super) fn is_key_itself(kind: KeyType, format: Format) -> bool {
     matches!((kind, format), (KeyType::Number | KeyType::Binary, Format::Plain))
 }
 
-/// A value as text.
+/// Converts a scalar value to text; `None` for other types.
 pub(super) fn plain(value: &AttributeValue) -> Option<String> {
     match value {
         AttributeValue::S(text) => Some(text.clone()),

@@ -1,4 +1,4 @@
-//! A write with its arguments: one item, one transaction, or one batch.
+//! Binds the arguments of a write to one item request, one transaction or one batch.
 
 use keyform_core::expression::{Comparator, Condition, Operand, Path};
 use keyform_core::operation::{DeleteItem, GetItem, TransactAction};
@@ -20,44 +20,46 @@ use super::{BindError, Inputs, item, request, sentinel, twice};
 /// A write that is ready to run.
 #[derive(Clone, Debug)]
 pub struct BoundWrite {
-    /// The request; `None` if it is refused already, or if there is nothing to do.
+    /// Request; `None` if the write is already refused or has nothing to do.
     pub operation: Option<Operation>,
-    /// For each action of the request, in order, what may refuse it.
+    /// Possible refusals of each action of the request, in the same order.
     pub actions: Vec<BoundAction>,
-    /// Why it is refused before anything is sent.
+    /// Refusal decided before anything is sent.
     pub refused: Option<Refusal>,
-    /// The items it deletes and others refer to.
+    /// Deleted items that other items refer to.
     pub parents: Vec<Parent>,
 }
 
 /// An action of a write's request.
 #[derive(Clone, Debug)]
 pub struct BoundAction {
-    /// Which of the write's steps it comes from: a path of numbers through `for`s. Empty for an intent, which is no author's.
+    /// Step of the write it comes from, as a path of indexes through `for`s. Empty for an intent, which has no step.
     pub step: Vec<usize>,
-    /// The conditions in the order in which they are looked at, each with its outcome.
+    /// Conditions in evaluation order, each with its outcome. The first that the stored item fails names the refusal
+    /// (ADR 0010).
     pub refusals: Refusals,
-    /// Whether its item must not be there yet.
+    /// True if the item must not exist yet.
     pub is_new: bool,
-    /// Of an upsert that may meet an item whose time is over: what must hold of the item, and what clears it away if it does not.
+    /// For an upsert that may meet an expired item: the condition that the item is live, and the delete that removes it
+    /// otherwise (ADR 0017).
     pub clearing: Option<(Condition, DeleteItem)>,
 }
 
 /// Conditions, each with the outcome if it does not hold.
 pub type Refusals = Vec<(Condition, Refusal)>;
 
-/// A named outcome; the name is empty if the author gave none.
+/// Outcome of a refused write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refusal {
-    /// The name; `keep` is a silent success.
+    /// Name in the model; `keep` is a silent success, empty if the model names none.
     pub outcome: String,
 }
 
-/// Binds a write's arguments.
+/// Binds the arguments of a write.
 ///
 /// # Errors
 ///
-/// If an argument or something that should have been read is missing, or a value is not of its type.
+/// Returns an error if an argument or an item that should have been read is missing, or a value has the wrong type.
 pub fn write<'a>(
     model: &'a Model,
     write: &'a Write,
@@ -80,12 +82,12 @@ pub fn write<'a>(
     Ok(BoundWrite { operation, actions, refused, parents })
 }
 
-/// The items that must be read, consistently, before the write is bound: those whose unique values it changes or removes, and those it deletes
-/// and others refer to by what the key does not tell.
+/// Returns the consistent reads that must precede binding: items whose unique values the write changes or removes, and
+/// deleted items whose dependents refer to a field outside the key.
 ///
 /// # Errors
 ///
-/// As [`write()`].
+/// Same as [`write()`].
 pub fn read_first(model: &Model, write: &Write, inputs: &Inputs<'_>) -> Result<Vec<GetItem>, BindError> {
     let is_looked_at = |action: &Action| {
         action.entity.is_some_and(|entity| {
@@ -98,7 +100,7 @@ pub fn read_first(model: &Model, write: &Write, inputs: &Inputs<'_>) -> Result<V
     }
     let mut pass = Pass::new(model, write, inputs)?;
     pass.looks_only = true;
-    // What is refused by what was read may lack what the steps are made of.
+    // A write that is already refused may lack the values its steps use.
     if pass.required()?.is_some() {
         return Ok(Vec::new());
     }
@@ -109,21 +111,21 @@ pub fn read_first(model: &Model, write: &Write, inputs: &Inputs<'_>) -> Result<V
 struct Pass<'a> {
     model: &'a Model,
     write: &'a Write,
-    /// Nothing if it only says what must be read first.
+    /// `None` while only collecting the reads of [`read_first`].
     plan: Option<&'a WritePlan>,
     inputs: &'a Inputs<'a>,
     scope: Scope<'a>,
-    /// The actions as those of a transaction.
+    /// Actions in transaction form; a single action becomes a plain request later.
     bound: Vec<TransactAction>,
     actions: Vec<BoundAction>,
     refused: Option<Refusal>,
     parents: Vec<Parent>,
-    /// Only says what must be read first.
+    /// True while only collecting the reads of [`read_first`].
     looks_only: bool,
     first: Vec<GetItem>,
 }
 
-/// A condition so far, and what each part of it says if it does not hold.
+/// Conditions collected for one action, each with its refusal.
 #[derive(Default)]
 struct Demands<'a> {
     refusals: Refusals,
@@ -141,7 +143,7 @@ impl Demands<'_> {
         }
     }
 
-    /// All of them as one condition.
+    /// Combines all conditions into one.
     fn condition(&self) -> Option<Condition> {
         let condition = match self.refusals.as_slice() {
             [(test, _)] => test.clone(),
@@ -154,7 +156,8 @@ impl Demands<'_> {
     }
 }
 
-/// The outcome if a unique value is taken: that of a `create`, which says so of the whole item, else one named after the field.
+/// Returns the refusal for a taken unique value: the outcome of a `create`, which covers the whole item, else one named
+/// after the field.
 fn taken(entity: &Entity, field: FieldId, action: &Action) -> Refusal {
     match (action.verb, &action.outcome) {
         (Verb::Create, Some(outcome)) => Refusal { outcome: outcome.name.clone() },
@@ -162,7 +165,7 @@ fn taken(entity: &Entity, field: FieldId, action: &Action) -> Refusal {
     }
 }
 
-/// `EmailTaken` of `email`.
+/// Returns the outcome name of a taken unique field: `EmailTaken` for `email`.
 pub fn taken_name(field: &str) -> String {
     let mut letters = field.chars();
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
@@ -191,21 +194,21 @@ impl<'a> Pass<'a> {
         })
     }
 
-    /// Makes the actions of a plan.
+    /// Sets the plan to follow and reserves room for its actions.
     fn follow(&mut self, plan: &'a WritePlan) {
         self.plan = Some(plan);
         self.bound.reserve_exact(plan.actions.len());
         self.actions.reserve_exact(plan.actions.len());
     }
 
-    /// The outline of the item that a step puts.
+    /// Returns the outline of the item that a step puts.
     fn outline(&self, path: &[usize]) -> Result<&'a Outline, BindError> {
         let planned = self.plan.and_then(|plan| plan.at(path));
         let outline = planned.and_then(|planned| planned.outline.as_deref());
         outline.ok_or_else(|| BindError::Missing("the plan of an item".to_owned()))
     }
 
-    /// What refuses the write by what was read: a `let` without an answer, a `require` that does not hold.
+    /// Returns the refusal that the reads decide: a `let` without result, or a `require` that does not hold.
     fn required(&self) -> Result<Option<Refusal>, BindError> {
         for (number, binding) in self.write.lets.iter().enumerate() {
             if binding.read().is_some() && binding.outcome.is_some() && self.scope.lets[number].is_none() {
@@ -246,14 +249,15 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    /// The argument that a list is, or is a part of. Of what was read it is for the author to say how much is taken.
+    /// Returns the name of the argument that a list comes from. Lists that were read have none: the author limits those
+    /// in the model.
     fn argument_of(&self, list: &Expr) -> Option<String> {
         let ExprKind::Place(Place { origin: Origin::Parameter(number), .. }) = &list.kind else { return None };
         self.write.parameters.get(*number).map(|parameter| format!("`{}`", parameter.field_name))
     }
 
-    /// What refuses a write that is about one item twice: the second of two creations, or claims of one unique value, is refused as it
-    /// would be had the first one been there before.
+    /// Returns the refusal of a write that addresses one item twice. The second of two creates, or of two claims of one
+    /// unique value, is refused as if the first had been written before.
     fn repeated(&self) -> Result<Option<Refusal>, BindError> {
         if self.bound.len() < 2 {
             return Ok(None);
@@ -369,7 +373,7 @@ impl<'a> Pass<'a> {
         self.move_sentinels(action, path, (entity, table), &guarded, (&before, &after))
     }
 
-    /// Releases the sentinels of old values and claims those of new ones; a value that stays has its sentinel already.
+    /// Releases the sentinels of old values and claims those of new ones. An unchanged value keeps its sentinel.
     fn move_sentinels(
         &mut self,
         action: &Action,
@@ -451,7 +455,7 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    /// Remembers a deleted item that others refer to.
+    /// Records a deleted item that other items refer to.
     fn leaves_behind(
         &mut self,
         action: &Action,
@@ -477,7 +481,8 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The intents of the deletes that cascade; those of a batch are put before it. A request under a token is the same whenever it is sent, so its intents have no time.
+    /// Adds the intents of cascading deletes; the runtime puts those of a batch before the batch. A request with a
+    /// token must be identical on every attempt, so its intents have no due time (ADR 0020).
     fn intend(&mut self) {
         if self.plan.is_some_and(|plan| plan.request == WriteKind::Batch) {
             return;
@@ -511,7 +516,8 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    /// An action with more than one condition answers with the item, which tells the one that failed.
+    /// Appends an action. With several conditions it requests the item on failure, which shows the condition that
+    /// failed.
     fn push(&mut self, mut action: TransactAction, path: &[usize], refusals: Refusals) {
         let (TransactAction::Put { return_item_on_failure, .. }
         | TransactAction::Update { return_item_on_failure, .. }
@@ -531,7 +537,7 @@ impl<'a> Pass<'a> {
         self.mark_new(true);
     }
 
-    /// Says of the last action whether its item must not be there yet.
+    /// Sets the `is_new` flag of the last action.
     fn mark_new(&mut self, is_new: bool) {
         if let Some(bound) = self.actions.last_mut() {
             bound.is_new = is_new;
@@ -542,7 +548,7 @@ impl<'a> Pass<'a> {
         self.first.push(GetItem { table, key, consistent: true, ..GetItem::default() });
     }
 
-    /// The item as it was read, unless its time is over.
+    /// Returns the item as it was read, unless it has expired.
     fn living(&self, table: &str, key: &Attributes, expiry: Option<Expiry<'_>>) -> Option<Attributes> {
         self.current(table, key).filter(|item| expiry.is_none_or(|expiry| !expiry.ended(item)))
     }
@@ -552,7 +558,7 @@ impl<'a> Pass<'a> {
         found.and_then(|(_, _, item)| item.clone())
     }
 
-    /// Everything that must hold of the item.
+    /// Collects all conditions of an action.
     fn demands(
         &mut self,
         action: &Action,
@@ -564,7 +570,7 @@ impl<'a> Pass<'a> {
         let expiry = Expiry::of(table, entity, self.inputs.now_millis);
         let mut demands = Demands { expiry, ..Demands::default() };
         if let Some(expiry) = expiry.filter(|_| action.verb == Verb::Upsert) {
-            // Its attributes would be kept: an item whose time is over is cleared away first.
+            // ADR 0017: an update would keep the attributes of an expired item, so that item is deleted first.
             demands.expiry = None;
             demands.add(Logic::Test(expiry.lives()), None);
         }
@@ -590,7 +596,7 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// What a `for` goes through.
+/// Returns the elements a `for` iterates over; empty for a value that is not a list or set.
 fn elements(list: Option<AttributeValue>) -> Vec<AttributeValue> {
     match list {
         Some(AttributeValue::L(list)) => list,
@@ -601,12 +607,12 @@ fn elements(list: Option<AttributeValue>) -> Vec<AttributeValue> {
     }
 }
 
-/// The primary key of a whole item.
+/// Extracts the primary key of a whole item.
 pub(super) fn key_of(table: &Table, item: &Attributes) -> Attributes {
     table.key_names().filter_map(|name| Some((name.to_owned(), item.get(name)?.clone()))).collect()
 }
 
-/// `exists` said twice is said once.
+/// Removes duplicate conditions, such as a repeated `attribute_exists`.
 fn without_repetition(condition: Condition) -> Condition {
     let Condition::And(tests) = condition else { return condition };
     let mut kept: Vec<Condition> = Vec::new();
@@ -626,13 +632,13 @@ fn present(key: &str, presence: Presence) -> Logic {
     })
 }
 
-/// The unique fields that an action sets and that sentinels guard.
+/// Iterates over the unique fields that an action sets and sentinels enforce.
 fn guarded<'a>(entity: &'a Entity, action: &'a Action) -> impl Iterator<Item = FieldId> + 'a {
     let fields = action.changes.iter().filter_map(|change| change.field);
     fields.filter(|field| sentinel::is_guarded(entity, *field))
 }
 
-/// The values that unique fields, those they are unique within, and the end of the item have now.
+/// Returns the current values of the unique fields, of the fields they are unique within, and of the expiry time.
 pub(super) fn values_before(
     entity: &Entity,
     guarded: &[FieldId],
@@ -658,17 +664,16 @@ pub(super) fn values_before(
     fields
 }
 
-/// Whether an action changes a field.
 fn touches(action: &Action, field: FieldId) -> bool {
     action.changes.iter().any(|change| change.field == Some(field))
 }
 
-/// Whether an action counts a field up or down.
+/// Returns true if an action changes a field relative to its stored value.
 fn counts(action: &Action, field: FieldId) -> bool {
     action.changes.iter().any(|change| change.field == Some(field) && change.is_cumulative())
 }
 
-/// The conditions that the values which were read are still there, so that the sentinels released are the right ones.
+/// Returns conditions that the values read are unchanged, so that the write releases the right sentinels.
 pub(super) fn unchanged(entity: &Entity, guarded: &[FieldId], before: &Fields) -> Vec<Condition> {
     let test = |field: &FieldId| {
         let path = Path::attribute(entity.field(*field).name.clone());

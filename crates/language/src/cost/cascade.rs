@@ -1,6 +1,7 @@
-//! What goes with a deleted item, on average: as many items of each dependent entity as there are for one parent by the figures of both.
+//! Average size of a cascade: the number of dependents per parent, from the declared item counts of both entities.
 //!
-//! Each is read once, consistently, and deleted, with its entries in indexes; within transactions deletes count twice.
+//! Each dependent is read once with a consistent read and deleted, together with its index entries. Deletes in
+//! transactions cost twice as much.
 
 use serde::Serialize;
 
@@ -11,24 +12,24 @@ use super::size;
 
 const READ_STEP_BYTES: f64 = 4096.0;
 const WRITE_STEP_BYTES: u64 = 1024;
-/// An entity may refer to itself: deeper than this nobody counts.
+/// Recursion limit, because an entity may refer to itself.
 const DEPTH_MAX: usize = 8;
 
-/// What one call of a write brings with it, on average.
+/// Average work that one call of a write adds through cascading deletes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Brought {
-    /// Items that go with what it deletes.
+    /// Dependent items deleted.
     pub items: f64,
     /// Read units to find them.
     pub read_units: f64,
-    /// Write units to delete them and their entries in indexes.
+    /// Write units to delete them and their index entries.
     pub write_units: f64,
-    /// A figure was assumed: an entity does not say how many items it has.
+    /// True if an entity declares no item count, so the ratio was assumed.
     pub assumed: bool,
 }
 
-/// What a write's deletes bring with them; `None` if none of them cascades.
+/// Estimates the cascades of a write; `None` if none of its deletes cascades.
 #[must_use]
 pub fn brought(model: &Model, dependents: &Dependents, plan: &WritePlan) -> Option<Brought> {
     let mut roots = plan.actions.iter().filter(|planned| planned.role == Role::Intend).peekable();
@@ -48,7 +49,7 @@ struct Counting<'a> {
 }
 
 impl Counting<'_> {
-    /// Adds what goes with so many parents.
+    /// Adds the dependents of this many parents.
     fn add(&self, parent: EntityId, parents: f64, depth: usize, sum: &mut Brought) {
         if depth >= DEPTH_MAX {
             return;
@@ -71,7 +72,7 @@ impl Counting<'_> {
         }
     }
 
-    /// How many items of an entity there are for each of its parents.
+    /// Returns the number of items of an entity per parent; assumes 1 if a count is not declared.
     fn for_each(&self, child: EntityId, parent: EntityId, sum: &mut Brought) -> f64 {
         let count = |id: EntityId| self.model.entity(id).volume.items;
         match (count(child), count(parent)) {

@@ -1,4 +1,4 @@
-//! What a change of a model costs: two bills side by side.
+//! Cost difference between two versions of a model.
 
 use std::fmt::Write as _;
 
@@ -7,31 +7,31 @@ use serde::Serialize;
 use super::report::Report;
 use super::text::{dollars, number};
 
-/// The difference between two bills.
+/// Difference between two reports.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
-    /// Patterns whose units or money differ, new and removed ones among them.
+    /// Patterns whose units or cost differ, including new and removed ones.
     pub patterns: Vec<Difference>,
-    /// Dollars a month before.
+    /// Dollars per month before the change.
     pub before_dollars: f64,
-    /// Dollars a month now.
+    /// Dollars per month after the change.
     pub now_dollars: f64,
 }
 
-/// The difference of a pattern.
+/// Cost difference of one pattern.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Difference {
-    /// The pattern.
+    /// Name of the pattern.
     pub name: String,
-    /// Units of a call before; `None` if it is new.
+    /// Units per call before; `None` if the pattern is new.
     pub before_units: Option<f64>,
-    /// Units of a call now; `None` if it is gone.
+    /// Units per call now; `None` if the pattern was removed.
     pub now_units: Option<f64>,
-    /// Dollars a month before.
+    /// Dollars per month before, if its rate was known.
     pub before_dollars: Option<f64>,
-    /// Dollars a month now.
+    /// Dollars per month now, if its rate is known.
     pub now_dollars: Option<f64>,
 }
 
@@ -46,7 +46,7 @@ fn lines(report: &Report) -> Vec<Line<'_>> {
     reads.chain(writes).collect()
 }
 
-/// Compares two bills.
+/// Compares two reports.
 #[must_use]
 pub fn compare(before: &Report, now: &Report) -> Comparison {
     let (old, new) = (lines(before), lines(now));
@@ -73,7 +73,7 @@ impl Difference {
     }
 }
 
-/// Prints a comparison.
+/// Formats a comparison as text.
 #[must_use]
 pub fn text(comparison: &Comparison) -> String {
     let mut out = String::new();

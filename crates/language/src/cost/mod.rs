@@ -1,11 +1,12 @@
-//! What a model costs: units, pages, index writes, heat, storage and money, from its plans and its figures.
+//! Cost estimate of a model: units, pages, index writes, heat, storage and price, from its plans and declared volumes.
 //!
-//! 1. [`size`] says how large an item is, whole and in each index.
-//! 2. [`read`] and [`mod@write`] count the units of one call of a pattern; [`cascade`] what a delete brings with it.
-//! 3. [`storage`] counts what the items take up.
-//! 4. [`mod@report`] puts it together with [`price`]s; [`text`] prints it, [`compare`] sets two models side by side.
+//! 1. [`size`] estimates the size of an item in the table and in each index.
+//! 2. [`read`] and [`mod@write`] count the units of one call of a pattern; [`cascade`] adds the dependents of a delete.
+//! 3. [`storage`] estimates the stored bytes.
+//! 4. [`mod@report`] combines them with [`price`]s; [`text`] formats the report, and [`compare`] compares two models.
 //!
-//! Figures the author did not give are assumed and marked as such. A month has thirty days, and a rate holds all month.
+//! Volumes the author did not declare are assumed and marked as such. A month has thirty days, and a rate holds all
+//! month.
 
 pub mod cascade;
 pub mod compare;
@@ -22,10 +23,10 @@ pub use report::{Report, report};
 
 use crate::document::ast::{Rate, RateUnit};
 
-/// Seconds of a month of thirty days.
+/// Seconds in a month of thirty days.
 pub const MONTH_SECS: f64 = 30.0 * 86_400.0;
 
-/// How often a pattern runs a second.
+/// Converts a rate to calls per second.
 #[must_use]
 pub fn per_second(rate: Rate) -> f64 {
     match rate.per {

@@ -1,45 +1,45 @@
-//! A dated table of prices.
+//! Dated price table.
 
 use serde::Serialize;
 
 use crate::document::ast::TableClass;
 
-/// Prices in dollars, as they were on a day.
+/// Prices in US dollars on a given day.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Prices {
-    /// The day the table was taken from the provider's pages.
+    /// Date on which the prices were taken from the provider's pages.
     pub date: &'static str,
-    /// The same day, in days since 1970.
+    /// The same date in days since 1970.
     #[serde(skip)]
     pub day: u64,
-    /// Where they hold.
+    /// AWS region of the prices.
     pub region: &'static str,
-    /// Of the standard class.
+    /// Prices of the standard table class.
     pub standard: ClassPrices,
-    /// Of the infrequent-access class.
+    /// Prices of the infrequent-access table class.
     pub infrequent: ClassPrices,
 }
 
-/// Prices of a table class.
+/// Prices of a table class, in US dollars.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClassPrices {
-    /// A million read request units on demand.
+    /// Price of a million read request units on demand.
     pub million_reads: f64,
-    /// A million write request units on demand.
+    /// Price of a million write request units on demand.
     pub million_writes: f64,
-    /// A provisioned read unit for an hour.
+    /// Price of a provisioned read unit for an hour.
     pub read_unit_hour: f64,
-    /// A provisioned write unit for an hour.
+    /// Price of a provisioned write unit for an hour.
     pub write_unit_hour: f64,
-    /// A gigabyte for a month.
+    /// Price of a stored gigabyte for a month.
     pub gigabyte_month: f64,
-    /// A gigabyte of continuous backups for a month.
+    /// Price of a gigabyte of continuous backups for a month.
     pub recovery_gigabyte_month: f64,
 }
 
-/// Amazon DynamoDB, us-east-1. The request prices are those since November 2024, when they were halved.
+/// Amazon DynamoDB in us-east-1. Request prices as halved in November 2024.
 pub const PRICES: Prices = Prices {
     date: "2026-10-01",
     day: 20_727,
@@ -63,7 +63,7 @@ pub const PRICES: Prices = Prices {
 };
 
 impl Prices {
-    /// The prices of a class.
+    /// Returns the prices of a table class.
     #[must_use]
     pub fn of(&self, class: TableClass) -> &ClassPrices {
         match class {
@@ -72,7 +72,7 @@ impl Prices {
         }
     }
 
-    /// Whether the table is more than a year old on a day, given in days since 1970.
+    /// Returns true if the prices are more than a year old on a day, given in days since 1970.
     #[must_use]
     pub const fn is_old_on_day(&self, day: u64) -> bool {
         day > self.day + 365

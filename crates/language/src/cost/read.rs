@@ -1,7 +1,7 @@
-//! The units of one call of a read.
+//! Units of one call of a read.
 //!
-//! A GetItem pays for the item, a Query for what it examines, in steps of 4 KB: half a unit for each, a whole one if the read is
-//! consistent. Filters and projections make the answer smaller, never the bill.
+//! A GetItem pays for its item and a Query for the items it examines, in steps of 4 KB: half a unit per step, or one
+//! unit for a strongly consistent read. Filters and projections shrink the answer, not the cost.
 
 use serde::Serialize;
 
@@ -11,29 +11,29 @@ use crate::schema::{EntityId, Model, Read, Result};
 use super::size;
 
 const READ_STEP_BYTES: u64 = 4 * 1024;
-/// What one Query or Scan returns at most.
+/// Maximum bytes that one Query or Scan reads.
 pub const PAGE_BYTES: u64 = 1024 * 1024;
 
-/// What one call of a read costs.
+/// Cost of one call of a read.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadCost {
-    /// Items that are looked at.
+    /// Items examined.
     pub examined_items: u64,
-    /// Their bytes.
+    /// Bytes examined.
     pub examined_bytes: u64,
-    /// Read units.
+    /// Read units consumed.
     pub units: f64,
     /// Round trips.
     pub pages: u64,
-    /// The share of what was examined that is returned; `None` if the author's filter decides.
+    /// Share of the examined items that is returned; `None` if it depends on the author's filter.
     #[serde(rename = "yield")]
     pub yielded: Option<f64>,
-    /// A figure was assumed: an item's size, or how many items share a partition.
+    /// True if the item size or the number of items per partition was assumed.
     pub assumed: bool,
 }
 
-/// Counts one call.
+/// Estimates one call.
 #[must_use]
 pub fn read(model: &Model, read: &Read, plan: &ReadPlan) -> ReadCost {
     let range = Range::of(model, plan);
@@ -56,7 +56,7 @@ pub fn read(model: &Model, read: &Read, plan: &ReadPlan) -> ReadCost {
     }
 }
 
-/// The items a key condition can meet.
+/// Items that a key condition can match.
 struct Range {
     items: u64,
     bytes: u64,
@@ -97,7 +97,7 @@ fn everything(model: &Model, plan: &ReadPlan) -> Vec<EntityId> {
         .collect()
 }
 
-/// How many items of an entity the key condition meets, and whether that is assumed.
+/// Returns the number of items of an entity that the key condition matches, and true if it is assumed.
 fn count(model: &Model, plan: &ReadPlan, id: EntityId) -> (u64, bool) {
     let volume = &model.entity(id).volume;
     match plan.request {
@@ -114,7 +114,7 @@ fn yielded(range: &Range, plan: &ReadPlan) -> Option<f64> {
     (!decided && range.items > 0).then(|| range.wanted as f64 / range.items as f64)
 }
 
-/// A page is filled: what a filter drops is read as well.
+/// Returns the number of items examined. A page is always filled, so items that a filter drops are read as well.
 fn examined(read: &Read, plan: &ReadPlan, range: &Range, yielded: Option<f64>) -> u64 {
     let whole = read.all.is_some() || matches!(read.result, Result::Count(..));
     match plan.page {

@@ -1,4 +1,4 @@
-//! The whole bill of a model.
+//! Cost report of a whole model.
 
 use serde::Serialize;
 
@@ -14,86 +14,86 @@ use super::write::{self, WriteCost};
 use super::{MONTH_SECS, per_second};
 
 const GIGABYTE: f64 = 1_073_741_824.0;
-/// Read units a second that one partition gives.
+/// Read units per second that one partition supports.
 pub const PARTITION_READS_MAX: f64 = 3_000.0;
-/// Write units a second that one partition takes.
+/// Write units per second that one partition supports.
 pub const PARTITION_WRITES_MAX: f64 = 1_000.0;
 
-/// What a model costs.
+/// Cost report of a model.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// The model.
+    /// Name of the model.
     pub model: String,
-    /// The prices it was computed with.
+    /// Prices used.
     pub prices: Prices,
-    /// Each read that has a plan.
+    /// One line per read with a plan.
     pub reads: Vec<ReadLine>,
-    /// Each write that has a plan.
+    /// One line per write with a plan.
     pub writes: Vec<WriteLine>,
-    /// Each table.
+    /// One line per table.
     pub tables: Vec<TableLine>,
-    /// Dollars a month, requests and storage.
+    /// Dollars per month for requests and storage.
     pub month_dollars: f64,
 }
 
-/// A read of the report.
+/// Report line of a read.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadLine {
-    /// Its name.
+    /// Name of the read.
     pub name: String,
     /// GetItem, Query, …
     pub request: &'static str,
     /// `Table` or `Table.index`
     pub source: String,
-    /// One call.
+    /// Cost of one call.
     #[serde(flatten)]
     pub cost: ReadCost,
-    /// Calls a second, if the author said.
+    /// Calls per second, if declared.
     pub rate: Option<f64>,
-    /// Read units a second on the busiest partition.
+    /// Read units per second on the busiest partition.
     pub heat: Option<f64>,
-    /// Dollars a month at that rate.
+    /// Dollars per month at that rate.
     pub month_dollars: Option<f64>,
 }
 
-/// A write of the report.
+/// Report line of a write.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WriteLine {
-    /// Its name.
+    /// Name of the write.
     pub name: String,
     /// PutItem, TransactWriteItems, …
     pub request: &'static str,
-    /// One call.
+    /// Cost of one call without cascades.
     #[serde(flatten)]
     pub cost: WriteCost,
-    /// What its deletes bring with them, beside that.
+    /// Additional cost of cascading deletes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub brings: Option<Brought>,
-    /// Calls a second, if the author said.
+    /// Calls per second, if declared.
     pub rate: Option<f64>,
-    /// Write units a second on the busiest partition of a table.
+    /// Write units per second on the busiest partition of a table.
     pub heat: Option<f64>,
-    /// Dollars a month at that rate.
+    /// Dollars per month at that rate.
     pub month_dollars: Option<f64>,
 }
 
-/// A table of the report.
+/// Report line of a table.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TableLine {
-    /// What it takes up.
+    /// Stored items and bytes.
     #[serde(flatten)]
     pub storage: TableStorage,
-    /// How it is paid: `on_demand`, or the units a second.
+    /// Billing mode: `on_demand`, or the provisioned units per second.
     pub billing: String,
-    /// Dollars a month for storage, continuous backups and provisioned units.
+    /// Dollars per month for storage, continuous backups and provisioned units.
     pub month_dollars: f64,
 }
 
-/// Computes the bill.
+/// Computes the report.
 #[must_use]
 pub fn report(model: &Model, plans: &Plans, prices: &Prices) -> Report {
     let reads: Vec<ReadLine> = plans.planned(model).map(|(read, plan)| read_line(model, read, plan, prices)).collect();
@@ -129,7 +129,7 @@ fn read_line(model: &Model, read: &Read, plan: &ReadPlan, prices: &Prices) -> Re
     }
 }
 
-/// The share of the busiest partition, as far as the author said; 1 % if he did not.
+/// Returns the share of the busiest partition as a fraction: the largest declared one, or 1 % if none is declared.
 #[must_use]
 pub fn top_share(model: &Model, entities: &[crate::schema::EntityId]) -> f64 {
     let shares = entities.iter().filter_map(|&id| model.entity(id).volume.top_percent);

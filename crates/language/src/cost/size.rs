@@ -1,20 +1,20 @@
-//! How large an item is: by the author's figure, or by its fields as the service counts them.
+//! Item sizes: the declared size, or the sum of the fields as DynamoDB counts them.
 //!
-//! An attribute takes its name's bytes and its value's: a text its UTF-8 bytes, a number one byte for two digits and one more, a truth
-//! value one, a list or map three and one for each element besides what is in it.
+//! An attribute takes the bytes of its name plus its value: UTF-8 bytes for text, one byte per two digits plus one for
+//! a number, one for a boolean, and three plus one per element for a list or map, besides its content.
 
 use std::collections::BTreeSet;
 
 use crate::schema::{Entity, EntityKey, Field, Format, Index, KeyPart, Model, Part, Type};
 
-/// Bytes of a text without a bound, of which nothing is known.
+/// Assumed bytes of a text without declared bounds.
 const UNBOUNDED_TEXT_BYTES: u64 = 100;
-/// Elements of a list, map or set without a bound.
+/// Assumed elements of a list, map or set without declared bounds.
 const UNBOUNDED_ELEMENTS: u64 = 10;
-/// What the service adds to each item and each index entry when it counts storage.
+/// Bytes that DynamoDB adds to each item and each index entry when it bills storage.
 pub const OVERHEAD_BYTES: u64 = 100;
 
-/// The mean size of an item in bytes, and whether it is assumed.
+/// Returns the mean size of an item in bytes, and true if it is assumed.
 #[must_use]
 pub fn item(model: &Model, entity: &Entity) -> (u64, bool) {
     match entity.volume.bytes {
@@ -23,13 +23,13 @@ pub fn item(model: &Model, entity: &Entity) -> (u64, bool) {
     }
 }
 
-/// The largest size of an item in bytes, if the author or the types bound it.
+/// Returns the declared maximum size of an item in bytes.
 #[must_use]
 pub fn item_max(entity: &Entity) -> Option<u64> {
     entity.volume.bytes_max
 }
 
-/// The size of an item's copy in an index: the table's key, the index's, and what it projects.
+/// Returns the size of an index entry: the keys of the table and of the index, plus the projected attributes.
 #[must_use]
 pub fn in_index(model: &Model, entity: &Entity, index: &Index) -> u64 {
     let (whole, _) = item(model, entity);
@@ -41,7 +41,7 @@ pub fn in_index(model: &Model, entity: &Entity, index: &Index) -> u64 {
     names.into_iter().map(|name| attribute(entity, name)).sum::<u64>().clamp(1, whole)
 }
 
-/// The bytes of an attribute: of a field, or of what a template makes.
+/// Returns the bytes of an attribute, which is a field or a rendered template.
 fn attribute(entity: &Entity, name: &str) -> u64 {
     let mut parts = entity.key.iter().chain(&entity.indexes).flat_map(EntityKey::parts);
     match (entity.field_named(name), parts.find(|part| part.attribute == name)) {
@@ -61,7 +61,7 @@ fn computed(model: &Model, entity: &Entity) -> u64 {
     (fields + templates + tag as u64).max(1)
 }
 
-/// The bytes of the key attributes that templates make; plain fields count as fields.
+/// Returns the bytes of the key attributes that templates render; plain fields count as fields.
 fn key_bytes(entity: &Entity, key: &EntityKey) -> u64 {
     let made = key.parts().filter(|part| entity.field_named(&part.attribute).is_none());
     made.map(|part| part.attribute.len() as u64 + part_bytes(entity, part)).sum()
@@ -115,7 +115,7 @@ fn value(kind: &Type) -> u64 {
     }
 }
 
-/// A map's elements have names.
+/// Returns the assumed bytes of a map key; 0 for other types.
 fn key_of(kind: &Type) -> u64 {
     if matches!(kind.resolved(), Type::Map(..)) { 8 } else { 0 }
 }

@@ -1,4 +1,4 @@
-//! What items take up, in tables and indexes. The service adds 100 bytes to each item and to each entry of an index.
+//! Stored bytes of tables and indexes. DynamoDB adds 100 bytes to each item and each index entry.
 
 use serde::Serialize;
 
@@ -6,43 +6,43 @@ use crate::schema::{IndexId, Model, Table, TableId};
 
 use super::size::{self, OVERHEAD_BYTES};
 
-/// What a table takes up.
+/// Storage of a table.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TableStorage {
-    /// The table.
+    /// Name of the table in the model.
     pub table: String,
-    /// Its items.
+    /// Number of items.
     pub items: u64,
-    /// Their bytes.
+    /// Bytes of the items, overhead included.
     pub bytes: u64,
-    /// Each index with its bytes.
+    /// Storage of each index.
     pub indexes: Vec<IndexStorage>,
-    /// Entities without an `items` figure, which are left out.
+    /// Entities without a declared item count, which are not included.
     pub without_figures: Vec<String>,
 }
 
-/// What an index takes up.
+/// Storage of an index.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IndexStorage {
-    /// The index.
+    /// Name of the index in the model.
     pub index: String,
-    /// Its entries.
+    /// Number of entries.
     pub items: u64,
-    /// Their bytes.
+    /// Bytes of the entries, overhead included.
     pub bytes: u64,
 }
 
 impl TableStorage {
-    /// All bytes, those of the indexes included.
+    /// Returns the total bytes, indexes included.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.bytes + self.indexes.iter().map(|index| index.bytes).sum::<u64>()
     }
 }
 
-/// Counts a table.
+/// Estimates the storage of a table.
 #[must_use]
 pub fn table(model: &Model, id: TableId) -> TableStorage {
     let table = model.table(id);

@@ -1,10 +1,10 @@
-//! The bill as a table for people.
+//! Formats the cost report as text.
 
 use std::fmt::Write as _;
 
 use super::report::{Report, TableLine};
 
-/// Prints a report.
+/// Formats a report.
 #[must_use]
 pub fn text(report: &Report) -> String {
     let mut out = String::new();
@@ -25,11 +25,11 @@ pub fn text(report: &Report) -> String {
 }
 
 fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
-    // Writing into a String does not fail.
+    // Writing to a String never fails.
     writeln!(out, "{text}").expect("a String takes everything");
 }
 
-/// Rows of cells; the first is the head. All but the first two columns are aligned to the right.
+/// Appends a table. The first row is the header; all but the first two columns are right-aligned.
 fn section(out: &mut String, title: &str, rows: &[Vec<String>]) {
     if rows.len() < 2 {
         return;
@@ -137,7 +137,7 @@ fn rate(rate: Option<f64>) -> String {
     optional(rate, |rate| format!("{}/s", number(rate)))
 }
 
-/// A number with as many digits as one wants to read.
+/// Formats a number with at most two decimals.
 #[must_use]
 pub fn number(value: f64) -> String {
     let digits = if value == 0.0 || value >= 100.0 { 0 } else { 2 };
@@ -145,13 +145,13 @@ pub fn number(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// Dollars with cents.
+/// Formats dollars with cents.
 #[must_use]
 pub fn dollars(value: f64) -> String {
     format!("${value:.2}")
 }
 
-/// A count in the unit one would say.
+/// Formats a count with a suffix: `K`, `M` or `G`.
 #[must_use]
 pub fn count(value: u64) -> String {
     match value {
@@ -162,7 +162,7 @@ pub fn count(value: u64) -> String {
     }
 }
 
-/// A size in the unit one would say.
+/// Formats a size with a unit from `B` to `TB`.
 #[must_use]
 pub fn bytes(value: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KB", "MB", "GB", "TB"];

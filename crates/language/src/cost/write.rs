@@ -1,7 +1,8 @@
-//! The units of one call of a write, on the table and on each of its indexes.
+//! Units of one call of a write, on the table and on each of its indexes.
 //!
-//! A write pays for the larger of the item before and after, in steps of 1 KB, twice within a transaction. An index pays for the copy: once
-//! when the item comes or goes or something copied changes, twice when its key changes, never when nothing it holds changes.
+//! A write pays for the larger of the item before and after, in steps of 1 KB, and twice in a transaction. An index
+//! pays for its entry: once when the entry is added or removed or a projected attribute changes, twice when its key
+//! changes, and nothing otherwise.
 
 use serde::Serialize;
 
@@ -11,44 +12,44 @@ use crate::schema::{Action, Entity, EntityKey, FieldId, Index, Model, Step, Writ
 use super::size;
 
 const WRITE_STEP_BYTES: u64 = 1024;
-/// A sentinel holds its key and little else.
+/// Write units of a sentinel: it holds little more than its key.
 const SENTINEL_UNITS: f64 = 1.0;
-/// An intent holds the key of the item that is deleted.
+/// Write units of an intent: it holds little more than the key of the deleted item.
 const INTENT_UNITS: f64 = 1.0;
 
-/// What one call of a write costs.
+/// Cost of one call of a write.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WriteCost {
-    /// Write units of the tables, transactions counted twice.
+    /// Write units of the tables; transactions count twice.
     pub units: f64,
     /// Write units of the indexes.
     pub index_units: f64,
-    /// How many units are written for each unit of a plain write of the items.
+    /// Units written per unit of a plain write of the items.
     pub amplification: f64,
-    /// The units of each index.
+    /// Cost on each index.
     pub indexes: Vec<IndexCost>,
-    /// How many actions the request has.
+    /// Number of actions of the request.
     pub actions: u64,
-    /// Units of sentinels for `unique` fields, among `units`.
+    /// Units for sentinels of `unique` fields, included in `units`.
     pub sentinel_units: f64,
-    /// A figure was assumed.
+    /// True if an item size was assumed.
     pub assumed: bool,
 }
 
-/// What a write costs on an index.
+/// Cost of a write on an index.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IndexCost {
     /// `Table.index`
     pub index: String,
-    /// Write units.
+    /// Write units consumed.
     pub units: f64,
-    /// Entries written or deleted: two where the key changes.
+    /// Entries written or deleted; two if the key changes.
     pub entries: u64,
 }
 
-/// Counts one call, with every `for` at its maximum.
+/// Estimates one call, with every `for` at its maximum.
 #[must_use]
 pub fn write(model: &Model, write: &Write, plan: &WritePlan) -> WriteCost {
     let factor = if plan.request == WriteKind::Transaction { 2.0 } else { 1.0 };
@@ -62,7 +63,7 @@ pub fn write(model: &Model, write: &Write, plan: &WritePlan) -> WriteCost {
     cost
 }
 
-/// The action at a path through `for`s, and how often it is done.
+/// Returns the action at a path through `for`s, and the number of times it runs.
 fn find<'a>(steps: &'a [Step], path: &[usize], times: u64) -> Option<(&'a Action, u64)> {
     match (steps.get(*path.first()?)?, path.len()) {
         (Step::Action(action), 1) => Some((action, times)),
@@ -71,7 +72,7 @@ fn find<'a>(steps: &'a [Step], path: &[usize], times: u64) -> Option<(&'a Action
     }
 }
 
-/// Adds an action and returns the units a plain write of its item would take.
+/// Adds an action and returns the units that a plain write of its item would consume.
 fn add(model: &Model, planned: &PlannedAction, action: &Action, times: u64, factor: f64, cost: &mut WriteCost) -> f64 {
     let entity = model.entity(planned.entity);
     let count = times as f64;
@@ -107,7 +108,7 @@ fn add_indexes(model: &Model, entity: &Entity, role: Role, action: &Action, coun
     }
 }
 
-/// How many entries of an index an action writes or deletes.
+/// Returns the number of index entries that an action writes or deletes.
 #[must_use]
 pub fn entries(entity: &Entity, key: &EntityKey, index: &Index, role: Role, action: &Action) -> u64 {
     match role {

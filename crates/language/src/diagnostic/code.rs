@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A code such as `K11`.
+/// Rule code such as `K11`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Code(pub &'static str);
 
@@ -12,14 +12,14 @@ impl fmt::Display for Code {
     }
 }
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// It cannot work.
+    /// The model cannot work; it must be fixed before it runs.
     Error,
-    /// It works and will hurt.
+    /// The model works but has a problem; `allow` can suppress it.
     Warning,
-    /// Good to know.
+    /// Information without need to act.
     Note,
 }
 

@@ -1,4 +1,4 @@
-//! Findings as JSON, for other programs. The form is public: fields are added, never changed or removed.
+//! Findings as JSON, for other programs. The format is public: fields may be added, never changed or removed.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,30 +7,30 @@ use super::lines::{Lines, within};
 use super::{Diagnostic, Severity};
 use crate::span::Span;
 
-/// The findings of a file.
+/// A file with its findings.
 #[derive(Clone, Copy, Debug)]
 pub struct File<'a> {
-    /// Its name.
+    /// File name as shown to the user.
     pub name: &'a str,
-    /// Its text.
+    /// Source text that the spans refer to.
     pub text: &'a str,
-    /// What was found in it.
+    /// Findings in source order.
     pub diagnostics: &'a [Diagnostic],
 }
 
-/// All findings, as they are written.
+/// All findings of a run, as serialized.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// The form's version: 1.
+    /// Version of the format: 1.
     pub version: u32,
-    /// How many errors there are.
+    /// Number of errors.
     pub errors: usize,
-    /// How many warnings there are.
+    /// Number of warnings.
     pub warnings: usize,
-    /// How many notes there are.
+    /// Number of notes.
     pub notes: usize,
-    /// The findings, by file and place.
+    /// Findings by file and position.
     pub findings: Vec<Finding>,
 }
 
@@ -38,55 +38,55 @@ pub struct Report {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
-    /// Its code, such as `K11`.
+    /// Rule code such as `K11`.
     pub code: String,
     /// `error`, `warning` or `note`.
     pub severity: String,
-    /// What is wrong, in one sentence.
+    /// Finding in one sentence.
     pub message: String,
-    /// The file.
+    /// File name.
     pub file: String,
-    /// The place it is about.
+    /// Main source range.
     pub range: Range,
-    /// A few words about that place; may be empty.
+    /// Short text for the main range; may be empty.
     pub label: String,
-    /// Other places that belong to it.
+    /// Related source ranges.
     pub labels: Vec<Place>,
-    /// Sentences that explain.
+    /// Explanations.
     pub notes: Vec<String>,
-    /// What to write instead.
+    /// Suggested correction.
     pub help: Option<String>,
-    /// The edits that do it, where they are certain.
+    /// Edits that apply the correction, only if they are certain.
     pub edits: Vec<Replacement>,
 }
 
-/// A place and what is to be said there.
+/// A source range with a short text.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Place {
-    /// The place.
+    /// Source range.
     pub range: Range,
-    /// A few words.
+    /// Short text for the range.
     pub text: String,
 }
 
-/// A replacement of a piece of text.
+/// A text replacement.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Replacement {
-    /// What is replaced; an empty range inserts.
+    /// Range to replace; an empty range inserts.
     pub range: Range,
-    /// By what.
+    /// Replacement text.
     pub text: String,
 }
 
-/// A piece of a file. Lines and columns count from 1, bytes from 0; the end is the first position that no longer belongs to it.
+/// A range of a file. Lines and columns count from 1, bytes from 0; the end is exclusive.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Range {
-    /// Where it begins.
+    /// First position.
     pub start: Point,
-    /// Where it ends.
+    /// Position after the last.
     pub end: Point,
 }
 
@@ -94,15 +94,15 @@ pub struct Range {
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Point {
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: usize,
-    /// The column, in Unicode scalar values, from 1.
+    /// Column in Unicode scalar values, from 1.
     pub column: usize,
-    /// The byte, from 0.
+    /// Byte offset, from 0.
     pub byte: usize,
 }
 
-/// Everything that was found in these files.
+/// Builds the report of all findings in these files.
 #[must_use]
 pub fn report(files: &[File<'_>]) -> Report {
     let count = |severity| {
@@ -118,11 +118,11 @@ pub fn report(files: &[File<'_>]) -> Report {
     }
 }
 
-/// Everything that was found in these files, as text.
+/// Formats the report of all findings in these files as JSON text.
 ///
 /// # Errors
 ///
-/// Never in practice: the report holds nothing that JSON cannot.
+/// Never in practice: the report contains only values that JSON can represent.
 pub fn text(files: &[File<'_>]) -> Result<String, serde_json::Error> {
     serde_json::to_string_pretty(&report(files))
 }
@@ -150,7 +150,7 @@ fn finding(file: &File<'_>, lines: &Lines<'_>, found: &Diagnostic) -> Finding {
     }
 }
 
-/// A span as lines, columns and bytes.
+/// Converts a span to lines, columns and bytes.
 #[must_use]
 pub fn range(text: &str, lines: &Lines<'_>, span: Span) -> Range {
     let span = within(text, span);

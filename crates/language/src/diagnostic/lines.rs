@@ -1,32 +1,33 @@
-//! From byte offsets to lines and columns. Lines end with `\n`; columns count Unicode scalar values, both from 1.
+//! Converts byte offsets to lines and columns. Lines end with `\n`; columns count Unicode scalar values; both start at
+//! 1.
 
 use crate::span::Span;
 
-/// Where the lines of a text begin.
+/// Index of the line starts of a text.
 #[derive(Clone, Debug)]
 pub struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,
 }
 
-/// A line and a column, both from 1.
+/// Line and column, both counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// The line.
+    /// Line number.
     pub line: usize,
-    /// The column, in Unicode scalar values.
+    /// Column in Unicode scalar values.
     pub column: usize,
 }
 
 impl<'a> Lines<'a> {
-    /// Finds the lines of a text.
+    /// Indexes the lines of a text.
     #[must_use]
     pub fn new(text: &'a str) -> Self {
         let after = text.match_indices('\n').map(|(at, _)| at + 1);
         Self { text, starts: std::iter::once(0).chain(after).collect() }
     }
 
-    /// The position of a byte; one beyond the text is at its end.
+    /// Returns the position of a byte offset; an offset beyond the text yields its end.
     #[must_use]
     pub fn position(&self, offset: usize) -> Position {
         let offset = boundary(self.text, offset);
@@ -36,7 +37,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The span within the text, at the boundaries of characters.
+/// Clamps a span to the text and to character boundaries.
 #[must_use]
 pub fn within(text: &str, span: Span) -> Span {
     let start = boundary(text, span.start);

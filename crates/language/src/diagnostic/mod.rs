@@ -1,5 +1,5 @@
-//! What is wrong with a model, as data. How it is shown is the business of the files beside this one; what is wrong is that of
-//! [`document`](crate::document), [`schema`](crate::schema) and [`check`](crate::check).
+//! Diagnostics as data. The submodules render them; [`document`](crate::document), [`schema`](crate::schema) and
+//! [`check`](crate::check) create them.
 
 mod code;
 pub mod json;
@@ -11,47 +11,47 @@ pub use code::{Code, Severity};
 
 use crate::span::Span;
 
-/// A finding.
+/// A finding about a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Its stable, public code.
+    /// Stable, public rule code.
     pub code: Code,
-    /// How bad it is.
+    /// Severity of the finding.
     pub severity: Severity,
-    /// What is wrong, in one sentence that names the things it is about.
+    /// Finding in one sentence that names the declarations involved.
     pub message: String,
-    /// The place it is about.
+    /// Main source range.
     pub primary: Label,
-    /// Other places that belong to it.
+    /// Related source ranges.
     pub secondary: Vec<Label>,
-    /// Sentences that explain, such as two items that collide.
+    /// Explanations, such as two items that collide.
     pub notes: Vec<String>,
-    /// What to write instead.
+    /// Suggested correction.
     pub help: Option<String>,
-    /// The edits that do it, where they are certain.
+    /// Edits that apply the correction, only if they are certain.
     pub edits: Vec<Edit>,
 }
 
-/// A place and what is to be said there.
+/// A source range with a short text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// The place.
+    /// Source range to mark.
     pub span: Span,
-    /// A few words; may be empty.
+    /// Short text shown at the range; may be empty.
     pub text: String,
 }
 
-/// A replacement of a piece of text.
+/// A text replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// What is replaced; an empty span inserts.
+    /// Range to replace; an empty span inserts.
     pub span: Span,
-    /// By what.
+    /// Replacement text.
     pub text: String,
 }
 
 impl Diagnostic {
-    /// A finding at `span`.
+    /// Creates a finding at `span`.
     #[must_use]
     pub fn new(code: Code, severity: Severity, span: Span, message: impl Into<String>) -> Self {
         Self {
@@ -66,53 +66,53 @@ impl Diagnostic {
         }
     }
 
-    /// An error at `span`.
+    /// Creates an error at `span`.
     #[must_use]
     pub fn error(code: Code, span: Span, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Error, span, message)
     }
 
-    /// A warning at `span`.
+    /// Creates a warning at `span`.
     #[must_use]
     pub fn warning(code: Code, span: Span, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Warning, span, message)
     }
 
-    /// A note at `span`.
+    /// Creates a note at `span`.
     #[must_use]
     pub fn note_at(code: Code, span: Span, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Note, span, message)
     }
 
-    /// Says something at the primary place.
+    /// Sets the text shown at the main source range.
     #[must_use]
     pub fn label(mut self, text: impl Into<String>) -> Self {
         self.primary.text = text.into();
         self
     }
 
-    /// Points to another place.
+    /// Adds a related source range.
     #[must_use]
     pub fn also(mut self, span: Span, text: impl Into<String>) -> Self {
         self.secondary.push(Label { span, text: text.into() });
         self
     }
 
-    /// Explains.
+    /// Adds an explanation.
     #[must_use]
     pub fn note(mut self, text: impl Into<String>) -> Self {
         self.notes.push(text.into());
         self
     }
 
-    /// Says what to write instead.
+    /// Sets the suggested correction.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
         self
     }
 
-    /// Gives an edit that repairs it.
+    /// Adds an edit that applies the correction.
     #[must_use]
     pub fn edit(mut self, span: Span, text: impl Into<String>) -> Self {
         self.edits.push(Edit { span, text: text.into() });

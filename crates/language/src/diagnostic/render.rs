@@ -1,11 +1,11 @@
-//! Findings as text: the message, the lines it is about with marks under them, explanations, and what to write.
+//! Renders findings as text: the message, the marked source lines, explanations, and the suggested correction.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::lines::within;
 use super::{Diagnostic, Label, Severity};
 
-/// The findings of a file, one after the other with an empty line between; nothing for none. `name` is the file's.
+/// Renders the findings of a file, separated by empty lines; empty if there are none. `name` is the file name to show.
 ///
 /// ```
 /// use keyform_language::{Code, Diagnostic, Span, diagnostic::render};
@@ -41,7 +41,7 @@ fn one(renderer: &Renderer, source: &str, name: &str, found: &Diagnostic) -> Str
     }
     let report: [Group<'_>; 1] = [group];
     let text = renderer.render(&report);
-    // Lines without words end in the frame and nothing else.
+    // The renderer pads lines without text after the frame.
     text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 

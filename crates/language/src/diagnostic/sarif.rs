@@ -1,4 +1,4 @@
-//! Findings as SARIF 2.1.0, which code hosts and editors show.
+//! Findings as SARIF 2.1.0, which code hosts and editors display.
 
 use serde_json::{Value, json};
 
@@ -9,20 +9,20 @@ use crate::span::Span;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/// What a code means, for the list of rules.
+/// Description of a rule for the rule list.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleInfo<'a> {
-    /// The code.
+    /// Rule code.
     pub code: &'a str,
-    /// What it finds, in a few words.
+    /// Short title of the finding.
     pub title: &'a str,
-    /// How bad it usually is.
+    /// Default severity.
     pub severity: Severity,
-    /// Its page, in Markdown.
+    /// Documentation page in Markdown.
     pub page: &'a str,
 }
 
-/// A log with one run: the rules, and what was found in these files.
+/// Builds a log with one run: the rules and the findings of these files.
 #[must_use]
 pub fn log(files: &[File<'_>], rules: &[RuleInfo<'_>], version: &str) -> Value {
     let results: Vec<Value> = files.iter().flat_map(|file| results(file, rules)).collect();
@@ -86,7 +86,7 @@ fn result(file: &File<'_>, lines: &Lines<'_>, rules: &[RuleInfo<'_>], found: &Di
     result
 }
 
-/// The message with everything that explains it.
+/// Joins the message with its notes and help.
 fn sentences(found: &Diagnostic) -> String {
     let mut text = found.message.clone();
     for note in &found.notes {
@@ -123,7 +123,7 @@ fn region(file: &File<'_>, lines: &Lines<'_>, span: Span) -> Value {
     })
 }
 
-/// A file's name as a relative reference.
+/// Encodes a file name as a relative URI reference.
 fn uri(name: &str) -> String {
     let mut uri = String::new();
     for byte in name.replace('\\', "/").bytes() {
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use crate::diagnostic::Code;
 
-    /// What the schema of SARIF 2.1.0 requires of the parts we write.
+    /// Checks the properties that the SARIF 2.1.0 schema requires.
     #[test]
     fn a_log_has_what_the_schema_requires() {
         let text = "model a\nentity E in T {}\n";

@@ -1,38 +1,38 @@
-//! A document as a list of blocks. Text within a block is plain, but for `code` between backticks.
+//! A document as a list of blocks. Text in a block is plain, except for `code` between backticks.
 
-/// A document.
+/// A generated document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Its title.
+    /// Title of the document.
     pub title: String,
-    /// What it is made of.
+    /// Content in order.
     pub blocks: Vec<Block>,
 }
 
-/// A piece of a document.
+/// A block of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Block {
     /// A heading of level 2 to 4.
     Heading(u8, String),
     /// A paragraph.
     Paragraph(String),
-    /// Points.
+    /// A bulleted list.
     List(Vec<String>),
-    /// A table: the head, then the rows.
+    /// A table: the header, then the rows.
     Table(Vec<String>, Vec<Vec<String>>),
-    /// Text as it is, with the name of its language.
+    /// Preformatted text with the name of its language.
     Code(&'static str, String),
-    /// A picture: as a Mermaid diagram, and as SVG.
+    /// A diagram, as Mermaid and as SVG.
     Picture {
-        /// For Markdown.
+        /// Source for Markdown, whose viewers render Mermaid.
         mermaid: String,
-        /// For a page that needs nothing beside itself.
+        /// Source for the self-contained HTML page.
         svg: String,
     },
 }
 
 impl Page {
-    /// An empty document.
+    /// Creates an empty document.
     #[must_use]
     pub fn new(title: &str) -> Self {
         Self { title: title.to_owned(), blocks: Vec::new() }
@@ -58,7 +58,7 @@ impl Page {
         }
     }
 
-    /// Adds points, unless there are none.
+    /// Adds a list, unless it is empty.
     pub fn list(&mut self, points: Vec<String>) {
         if !points.is_empty() {
             self.blocks.push(Block::List(points));
@@ -72,7 +72,7 @@ impl Page {
         }
     }
 
-    /// Adds text as it is.
+    /// Adds preformatted text.
     pub fn code(&mut self, language: &'static str, text: impl Into<String>) {
         self.blocks.push(Block::Code(language, text.into()));
     }

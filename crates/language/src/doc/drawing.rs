@@ -1,6 +1,7 @@
-//! The entities and their references as a picture: Mermaid for Markdown, SVG for the page that needs nothing beside itself.
+//! Draws the entities and their references: Mermaid for Markdown, SVG for the self-contained HTML page.
 //!
-//! The SVG is laid out in columns: an entity that refers to others stands to the right of them, so that lines run from right to left.
+//! The SVG is laid out in columns. An entity is drawn to the right of the entities it refers to, so that edges run from
+//! right to left.
 
 use crate::schema::{Entity, EntityId, Model, Type};
 
@@ -12,7 +13,7 @@ const LINE_HEIGHT: usize = 17;
 const HEAD_HEIGHT: usize = 28;
 const GAP: usize = 26;
 
-/// A reference: who, by which field, to whom, and whether it is optional.
+/// A reference from one entity to another.
 struct Edge<'a> {
     from: EntityId,
     field: &'a str,
@@ -32,7 +33,7 @@ fn edges(model: &Model) -> Vec<Edge<'_>> {
     edges
 }
 
-/// The diagram for Mermaid.
+/// Returns the diagram in Mermaid syntax.
 #[must_use]
 pub fn mermaid(model: &Model) -> String {
     let mut lines = vec!["erDiagram".to_owned()];
@@ -54,7 +55,7 @@ pub fn mermaid(model: &Model) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Name, type in one word, and whether it is part of the key.
+/// Returns the name of each field, its type in one word, and true if it is part of the key.
 fn rows(entity: &Entity) -> impl Iterator<Item = (&str, &'static str, bool)> {
     let keys = entity.key_fields();
     entity.fields.iter().enumerate().map(move |(number, field)| {
@@ -90,7 +91,7 @@ fn word(kind: &Type) -> &'static str {
     }
 }
 
-/// Where an entity is drawn.
+/// Position of an entity in the drawing.
 #[derive(Clone, Copy)]
 struct Place {
     x: usize,
@@ -98,7 +99,7 @@ struct Place {
     height: usize,
 }
 
-/// The diagram as SVG.
+/// Returns the diagram as SVG.
 #[must_use]
 pub fn svg(model: &Model) -> String {
     let edges = edges(model);
@@ -112,7 +113,7 @@ pub fn svg(model: &Model) -> String {
     )
 }
 
-/// How far each entity stands from those that refer to nobody.
+/// Returns the column of each entity: its distance from the entities without references, at most 4.
 fn columns(model: &Model, edges: &[Edge<'_>]) -> Vec<usize> {
     let mut columns = vec![0; model.entities.len()];
     for _ in 0..4 {
@@ -135,7 +136,7 @@ fn places(model: &Model, edges: &[Edge<'_>]) -> Vec<Place> {
     model.entities.iter().zip(columns(model, edges)).map(place).collect()
 }
 
-/// The fields that are drawn: those of the key and those that refer.
+/// Returns the fields to draw: key fields and references.
 fn shown(entity: &Entity) -> Vec<String> {
     let keys = entity.key_fields();
     let keyed =
@@ -161,7 +162,7 @@ fn drawn(entity: &Entity, place: Place) -> String {
     out
 }
 
-/// From the left side of who refers to the right side of who is referred to.
+/// Draws an edge from the left side of the referring entity to the right side of the target.
 fn line(places: &[Place], edge: &Edge<'_>) -> String {
     let (from, to) = (places[edge.from.0], places[edge.to.0]);
     let (x1, y1) = (from.x, from.y + HEAD_HEIGHT / 2);

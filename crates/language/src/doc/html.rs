@@ -1,10 +1,10 @@
-//! A document as one HTML page that needs nothing beside itself: style and pictures are in it, and it works without a network.
+//! Formats a document as one self-contained HTML page: styles and diagrams are inlined, and it works offline.
 
 use super::block::{Block, Page};
 
 const STYLE: &str = include_str!("page.css");
 
-/// Prints a document.
+/// Formats a document.
 #[must_use]
 pub fn print(page: &Page) -> String {
     let title = escape(&page.title);
@@ -17,7 +17,7 @@ pub fn print(page: &Page) -> String {
     )
 }
 
-/// The headings of the second and third level, as links.
+/// Returns the level 2 and 3 headings as links.
 fn contents(page: &Page) -> String {
     let mut out = String::from("<ul>\n");
     for block in &page.blocks {
@@ -59,7 +59,7 @@ fn table(head: &[String], rows: &[Vec<String>]) -> String {
     )
 }
 
-/// Text with `code` between backticks.
+/// Escapes text and formats `code` between backticks.
 fn inline(text: &str) -> String {
     let mut out = String::new();
     for (number, piece) in text.split('`').enumerate() {
@@ -69,7 +69,7 @@ fn inline(text: &str) -> String {
     out
 }
 
-/// Text that HTML takes as text.
+/// Escapes text for HTML content and attributes.
 #[must_use]
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

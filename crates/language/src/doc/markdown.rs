@@ -1,8 +1,8 @@
-//! A document as Markdown.
+//! Formats a document as Markdown.
 
 use super::block::{Block, Page};
 
-/// Prints a document.
+/// Formats a document.
 #[must_use]
 pub fn print(page: &Page) -> String {
     let blocks = page.blocks.iter().map(block);

@@ -1,9 +1,9 @@
-//! The schema document a team would otherwise write by hand, made of the model.
+//! Generates the schema document of a model, which a team would otherwise write by hand.
 //!
-//! 1. `section` writes the parts of the document as [`block`]s, once.
-//! 2. [`markdown`] and [`html`] print the blocks; the page in HTML needs nothing beside itself.
+//! 1. `section` builds the parts of the document as [`block`]s, independent of the format.
+//! 2. [`markdown`] and [`html`] format the blocks; the HTML page is self-contained.
 //!
-//! [`sample`] makes the items that stand in it, [`drawing`] the picture of the entities.
+//! [`sample`] generates the sample items, [`drawing`] the diagram of the entities.
 
 pub mod block;
 pub mod drawing;
@@ -17,7 +17,7 @@ use crate::cost::{Prices, report};
 
 use block::Page;
 
-/// Writes the document of a model.
+/// Generates the document of a model.
 #[must_use]
 pub fn document(checked: &Checked, prices: &Prices) -> Page {
     let model = &checked.model;

@@ -1,4 +1,4 @@
-//! Items to show: the same for the same model.
+//! Sample items; deterministic for a given model.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use crate::schema::{Entity, Field, FieldId, Model, Type};
 use crate::template::render::{Values, render};
 use crate::template::sample;
 
-/// An item of an entity, its attributes in the order of keys, tag and fields.
+/// Returns a sample item of an entity; its attributes are ordered as keys, tag and fields.
 #[must_use]
 pub fn item(model: &Model, entity: &Entity, number: usize) -> Vec<(String, Value)> {
     let values = values(entity, number);
@@ -27,7 +27,7 @@ pub fn item(model: &Model, entity: &Entity, number: usize) -> Vec<(String, Value
     attributes
 }
 
-/// The texts of an entity's fields as templates take them.
+/// Returns sample values of an entity's fields, as templates take them.
 fn values(entity: &Entity, number: usize) -> Values {
     entity.fields.iter().enumerate().map(|(id, field)| (FieldId(id), sample::value(field, number))).collect()
 }
@@ -60,7 +60,7 @@ fn singular(name: &str) -> &str {
     name.strip_suffix('s').filter(|name| !name.is_empty()).unwrap_or(name)
 }
 
-/// An item as JSON of one attribute a line.
+/// Formats an item as JSON with one attribute per line.
 #[must_use]
 pub fn text(item: &[(String, Value)]) -> String {
     let width = item.iter().map(|(name, _)| name.chars().count() + 3).max().unwrap_or(0);

@@ -1,7 +1,7 @@
-//! A model as it is written: every word of the file, with its place, its documentation and its comments.
+//! Syntax tree of a model: every word of the file with its position, documentation and comments.
 //!
-//! The tree is what the printer writes and what the JSON form holds, so it loses nothing but white space. It knows nothing
-//! of meaning: whether a name exists is a question for [`schema`](crate::schema).
+//! The formatter and the JSON form both use this tree, so it loses nothing but white space (ADR 0008). Names are not
+//! resolved here; see [`schema`](crate::schema).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,47 +12,47 @@ use crate::span::Span;
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Document {
-    /// The declarations in the order of the file, `model` among them.
+    /// Declarations in source order, including `model`.
     pub declarations: Vec<Declaration>,
     /// Comments after the last declaration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tail: Vec<String>,
 }
 
-/// What stands around a line: documentation, comments, an empty line before.
+/// Documentation, comments and layout of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Notes {
-    /// An empty line stands before it.
+    /// True if an empty line precedes it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gap: bool,
-    /// Comments before it, without the slashes. A line break alone stands for an empty line between two of them.
+    /// Comments before it, without the slashes. A lone line break represents an empty line between two comments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub comments: Vec<String>,
-    /// Lines of documentation, without the slashes.
+    /// Documentation lines, without the slashes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub docs: Vec<String>,
-    /// The comment at the end of its line.
+    /// Comment at the end of the line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trailing: Option<String>,
 }
 
 impl Notes {
-    /// Whether there is nothing to say.
+    /// Returns true if there are no comments, no documentation and no empty line.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// A name as it is written, with its place. It is empty where the author forgot it, which has been reported.
+/// A name with its position. Empty if the name is missing, which the parser has reported.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
 #[schemars(with = "String")]
 pub struct Name {
-    /// The name.
+    /// Name without backticks.
     pub text: String,
-    /// Its place.
+    /// Source range, backticks included.
     pub span: Span,
 }
 
@@ -68,34 +68,34 @@ impl From<Name> for String {
     }
 }
 
-/// A quoted text, with its place (the quotes included).
+/// A quoted string with its position (quotes included).
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
 #[schemars(with = "String")]
 pub struct Text {
-    /// The text without quotes and escapes.
+    /// Content without quotes, escapes decoded.
     pub text: String,
-    /// Its place.
+    /// Source range, quotes included.
     pub span: Span,
 }
 
 impl Text {
-    /// The place of a range of [`Text::text`], in bytes.
+    /// Returns the source range of a byte range of [`Text::text`].
     ///
-    /// `"`, `\\` and line breaks are escaped in the file and take two bytes there; everything else stands as it is.
+    /// `"`, `\\` and line breaks are escaped in the file and take two bytes there; all other characters are unchanged.
     #[must_use]
     pub fn place(&self, start: usize, end: usize) -> Span {
         let begin = self.span.start + 1;
         Span::new(begin + self.written(start), begin + self.written(end))
     }
 
-    /// Whether its closing quote is missing, which has been reported.
+    /// Returns true if the closing quote is missing, which the lexer has reported.
     #[must_use]
     pub fn is_unclosed(&self) -> bool {
         self.span.end.saturating_sub(self.span.start) == self.written(self.text.len()) + 1
     }
 
-    /// How many bytes of the file the first `length` bytes take.
+    /// Returns the source length in bytes of the first `length` bytes of the content.
     fn written(&self, length: usize) -> usize {
         let escaped = |byte: &&u8| matches!(byte, b'"' | b'\\' | b'\n' | b'\r');
         length + self.text.as_bytes().iter().take(length).filter(escaped).count()
@@ -114,26 +114,26 @@ impl From<Text> for String {
     }
 }
 
-/// A line of the file with what stands around it.
+/// A line of the file with its comments.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Line<T> {
-    /// What stands around it.
+    /// Comments and documentation.
     #[serde(default, skip_serializing_if = "Notes::is_empty")]
     pub notes: Notes,
-    /// What it says.
+    /// Content of the line.
     #[serde(flatten)]
     pub value: T,
-    /// From its first token to its last.
+    /// Source range from its first token to its last.
     #[serde(skip)]
     pub span: Span,
 }
 
-/// The lines between two braces.
+/// Lines between two braces.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Block<T> {
-    /// The lines.
+    /// Lines in source order.
     pub lines: Vec<Line<T>>,
     /// Comments before the closing brace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -146,10 +146,10 @@ impl<T> Default for Block<T> {
     }
 }
 
-/// A declaration with what stands around it.
+/// A declaration with its comments.
 pub type Declaration = Line<DeclarationKind>;
 
-/// The kinds of declarations.
+/// Kind of a declaration.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", tag = "declare", content = "value")]
 pub enum DeclarationKind {
@@ -181,9 +181,9 @@ pub enum DeclarationKind {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CallerField {
-    /// The claim.
+    /// Name of the claim.
     pub name: Name,
-    /// Its type.
+    /// Type of the claim.
     #[serde(rename = "type")]
     pub kind: TypeRef,
 }
@@ -192,22 +192,22 @@ pub struct CallerField {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Allow {
-    /// The code of the finding.
+    /// Code of the suppressed warning.
     pub code: Name,
-    /// Why it is accepted.
+    /// Reason for suppressing it.
     pub reason: Text,
 }
 
-/// A table.
+/// A table declaration.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Table {
-    /// Its name in the model.
+    /// Name in the model.
     pub name: Name,
-    /// Its name in the store, perhaps with variables.
+    /// Name in the store, possibly with variables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub physical: Option<Text>,
-    /// What it has.
+    /// Keys, indexes and settings.
     pub body: Block<TableEntry>,
 }
 
@@ -239,125 +239,125 @@ pub enum TableEntry {
     Allow(Allow),
 }
 
-/// A key attribute, perhaps with its type.
+/// A key attribute, optionally with its type.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct KeyAttribute {
-    /// The attribute.
+    /// Name of the attribute in the store.
     pub name: Name,
-    /// Its type, if the author gave one.
+    /// Declared type; inferred from the templates if absent.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<KeyType>,
 }
 
-/// The types a key attribute can have.
+/// Type of a key attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum KeyType {
-    /// S
+    /// DynamoDB type S.
     String,
-    /// N
+    /// DynamoDB type N.
     Number,
-    /// B
+    /// DynamoDB type B.
     Binary,
 }
 
-/// An index of a table. The attributes of a key with several are joined by `+`.
+/// A secondary index. Several attributes of one key are joined by `+`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Index {
-    /// Its name in the model.
+    /// Name in the model.
     pub name: Name,
-    /// Its name in the store, if that differs.
+    /// Name in the store, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub physical: Option<Text>,
     /// `local index`
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub local: bool,
-    /// The attributes of the partition key; none for a local index.
+    /// Partition key attributes; empty for a local index.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub partition: Vec<KeyAttribute>,
-    /// The attributes of the sort key, if it has one.
+    /// Sort key attributes, if any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sort: Vec<KeyAttribute>,
-    /// What it copies, if the author said so.
+    /// Declared projection; everything if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub projection: Option<Projection>,
-    /// Items without its keys are meant to be missing.
+    /// True if items without the index keys are intentionally not in the index.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sparse: bool,
 }
 
-/// What an index copies of an item.
+/// Attributes that an index stores.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Projection {
-    /// Everything.
+    /// All attributes.
     All,
-    /// The keys.
+    /// Keys only.
     Keys,
-    /// The keys and these attributes.
+    /// Keys and these attributes.
     Include(Vec<Name>),
 }
 
-/// What a stream record holds.
+/// Content of a stream record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StreamView {
-    /// The item before and after.
+    /// Item before and after the change.
     NewAndOld,
-    /// The item after.
+    /// Item after the change.
     New,
-    /// The item before.
+    /// Item before the change.
     Old,
-    /// The keys.
+    /// Keys only.
     Keys,
 }
 
-/// How a table is encrypted at rest.
+/// Encryption at rest.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Encryption {
-    /// By a key of the service.
+    /// Key owned by the service.
     Owned,
-    /// By the account's key that the service manages.
+    /// Key in the account, managed by the service.
     Managed,
-    /// By this key.
+    /// Customer-managed KMS key.
     Kms(Text),
 }
 
-/// How a table is paid.
+/// Billing mode of a table.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Billing {
-    /// By the request.
+    /// Pay per request.
     OnDemand,
-    /// By units a second.
+    /// Provisioned capacity.
     Provisioned {
-        /// Read units a second.
+        /// Read units per second.
         reads: u64,
-        /// Write units a second.
+        /// Write units per second.
         writes: u64,
     },
 }
 
-/// The storage class of a table.
+/// Storage class of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum TableClass {
-    /// The default.
+    /// Standard class, the default.
     Standard,
-    /// Cheaper storage, dearer requests.
+    /// Infrequent access: cheaper storage, more expensive requests.
     Infrequent,
 }
 
-/// Fields that entities share.
+/// A group of fields that entities share.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Shape {
-    /// Its name.
+    /// Name of the shape.
     pub name: Name,
-    /// Its fields.
+    /// Fields of the shape.
     pub body: Block<Field>,
 }
 
@@ -365,14 +365,14 @@ pub struct Shape {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Entity {
-    /// Its name.
+    /// Name of the entity.
     pub name: Name,
-    /// The table its items are in.
+    /// Table that stores its items.
     pub table: Name,
-    /// The shapes whose fields it has.
+    /// Shapes whose fields it includes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shapes: Vec<Name>,
-    /// Its keys, fields and figures.
+    /// Keys, fields and volume.
     pub body: Block<EntityEntry>,
 }
 
@@ -392,21 +392,21 @@ pub enum EntityEntry {
     Allow(Allow),
 }
 
-/// The templates of an entity for the table's key or an index's.
+/// Templates of an entity for the table's key or an index key.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct EntityKey {
-    /// The index; none for the table's own key.
+    /// Index; absent for the table's key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<Name>,
-    /// What fills the partition key.
+    /// Source of the partition key.
     pub partition: KeySource,
-    /// What fills the sort key.
+    /// Source of the sort key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sort: Option<KeySource>,
 }
 
-/// What fills a key: a template, or fields for the attributes of a key with several.
+/// Source of a key: a template, or one field per attribute of a key with several attributes.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum KeySource {
@@ -420,27 +420,27 @@ pub enum KeySource {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Field {
-    /// Its name, which is its attribute's.
+    /// Field name and attribute name.
     pub name: Name,
-    /// Its type.
+    /// Type of the field.
     #[serde(rename = "type")]
     pub kind: TypeRef,
-    /// Its flags in the order they are written.
+    /// Flags in source order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<Flag>,
-    /// What it is if nobody says otherwise.
+    /// Default value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Expr>,
 }
 
-/// A flag of a field, with its place.
+/// A flag of a field with its position.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "FlagKind", into = "FlagKind")]
 #[schemars(with = "FlagKind")]
 pub struct Flag {
-    /// Which.
+    /// Kind of the flag.
     pub kind: FlagKind,
-    /// Its place.
+    /// Source range.
     pub span: Span,
 }
 
@@ -456,7 +456,7 @@ impl From<Flag> for FlagKind {
     }
 }
 
-/// The flags.
+/// Kind of a flag.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum FlagKind {
@@ -490,36 +490,36 @@ pub enum FlagKind {
     Refresh,
 }
 
-/// A type as it is written.
+/// A type in source form.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TypeRef {
-    /// Which.
+    /// Kind of the type.
     pub kind: Type,
     /// `?`: the attribute may be absent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
-    /// `| null`: NULL may be stored.
+    /// `| null`: the attribute may be stored as NULL.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub null: bool,
-    /// Its place.
+    /// Source range.
     #[serde(skip)]
     pub span: Span,
 }
 
-/// Lower and upper bounds, both included. Of text in characters, of collections in elements, of numbers the values.
+/// Inclusive bounds: of characters for text, of elements for collections, of the value for numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Bounds {
-    /// The least.
+    /// Lower bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<i64>,
-    /// The most.
+    /// Upper bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<i64>,
 }
 
-/// The types.
+/// Kind of a type.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Type {
@@ -571,11 +571,11 @@ pub enum Type {
     Ref(Name, Option<Name>),
     /// `copy Entity.field`
     Copy(Name, Name),
-    /// A word that is no type; it has been reported.
+    /// An unknown type, which the parser has reported.
     Unknown(Name),
 }
 
-/// The figures of an entity.
+/// Declared volume of an entity, for cost estimates.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Volume {
@@ -602,42 +602,42 @@ pub struct Volume {
     pub lives_secs: Option<u64>,
 }
 
-/// A guard.
+/// A guard declaration.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Guard {
-    /// Its name.
+    /// Name of the guard.
     pub name: Name,
-    /// Its parameters.
+    /// Parameters in source order.
     pub parameters: Vec<Parameter>,
-    /// The item that must exist.
+    /// Item that must exist.
     pub item: ItemRef,
-    /// What must hold of it.
+    /// Condition the item must meet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<Expr>,
 }
 
-/// `Entity(keys)`: an item by its key.
+/// `Entity(keys)`: an item addressed by its key.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ItemRef {
-    /// The entity.
+    /// Entity of the item.
     pub entity: Name,
-    /// The values of its key's fields, in order or by name.
+    /// Values of the key fields, positional or named.
     pub keys: Vec<Argument>,
-    /// Its place.
+    /// Source range.
     #[serde(skip)]
     pub span: Span,
 }
 
-/// An argument, perhaps by name.
+/// An argument, positional or named.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Argument {
-    /// The field it is for, if it is given by name.
+    /// Name of the field, for a named argument.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Name>,
-    /// Its value.
+    /// Value of the argument.
     pub value: Expr,
 }
 
@@ -645,19 +645,19 @@ pub struct Argument {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Parameter {
-    /// The field it is about.
+    /// Name of the field it refers to.
     pub field: Name,
-    /// How the argument (or arguments) limit the field.
+    /// Comparison between the arguments and the field.
     pub test: Test,
-    /// Its type, if the author gave one.
+    /// Declared type; taken from the field if absent.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<TypeRef>,
-    /// Its place.
+    /// Source range.
     #[serde(skip)]
     pub span: Span,
 }
 
-/// How a parameter limits its field; names are the arguments'.
+/// Comparison between a parameter and its field; names are those of the arguments.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Test {
@@ -679,22 +679,22 @@ pub enum Test {
     In(Name),
 }
 
-/// A read.
+/// A read declaration.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Read {
-    /// Its name.
+    /// Name of the read.
     pub name: Name,
-    /// Its parameters.
+    /// Parameters in source order.
     pub parameters: Vec<Parameter>,
-    /// What it returns.
+    /// Declared result.
     pub result: ReadResult,
-    /// Its clauses in the order they are written.
+    /// Clauses in source order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clauses: Vec<Line<ReadClause>>,
 }
 
-/// What a read returns.
+/// Result of a read.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ReadResult {
@@ -704,17 +704,17 @@ pub enum ReadResult {
     Count(Name),
 }
 
-/// A part of what a read returns.
+/// One entity of a read's result.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ResultPart {
-    /// The entity.
+    /// Returned entity.
     pub entity: Name,
-    /// How many of it.
+    /// Cardinality of the entity.
     pub number: Number,
 }
 
-/// How many items of an entity a read returns.
+/// Cardinality of an entity in a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Number {
@@ -738,9 +738,9 @@ pub enum ReadClause {
     OldestFirst,
     /// `ordered by FIELD`, `ordered by FIELD descending`
     Ordered {
-        /// The field.
+        /// Field to order by.
         field: Name,
-        /// Backwards.
+        /// True for descending order.
         descending: bool,
     },
     /// `page 50`
@@ -767,18 +767,18 @@ pub enum ReadClause {
     Allow(Allow),
 }
 
-/// A key condition in so many words.
+/// An explicit key condition.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct KeyCondition {
-    /// The partition key's value.
+    /// Test of the partition key.
     pub partition: KeyTest,
-    /// The sort key's, if it is limited.
+    /// Test of the sort key, if it is limited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sort: Option<KeyTest>,
 }
 
-/// A test of a key attribute against templates.
+/// A comparison of a key attribute with templates.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum KeyTest {
@@ -798,17 +798,17 @@ pub enum KeyTest {
     Between(Text, Text),
 }
 
-/// A rate at its peak.
+/// Peak rate of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Rate {
-    /// How many.
+    /// Number of calls.
     pub count: f64,
-    /// In what time.
+    /// Unit of time.
     pub per: RateUnit,
 }
 
-/// The time of a rate.
+/// Unit of time of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum RateUnit {
@@ -822,33 +822,33 @@ pub enum RateUnit {
     Day,
 }
 
-/// Who may call a pattern.
+/// Callers that may call a pattern.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Permission {
-    /// Everyone.
+    /// Every caller.
     Public,
-    /// Only code, never a caller.
+    /// Rust code only, no external caller.
     System,
-    /// Those of whom this holds.
+    /// Callers for which the condition holds.
     When(Expr),
 }
 
-/// A write.
+/// A write declaration.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Write {
-    /// Its name.
+    /// Name of the write.
     pub name: Name,
-    /// Its parameters.
+    /// Parameters in source order.
     pub parameters: Vec<Parameter>,
-    /// The entity it returns.
+    /// Returned entity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Name>,
-    /// Its clauses.
+    /// Clauses in source order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clauses: Vec<Line<WriteClause>>,
-    /// Its steps.
+    /// Steps in source order.
     pub body: Block<Step>,
 }
 
@@ -888,11 +888,11 @@ pub enum Step {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Let {
-    /// The name.
+    /// Bound name.
     pub name: Name,
     /// A call of a read, or a value.
     pub value: Expr,
-    /// The outcome if there is nothing.
+    /// Outcome if the read finds nothing.
     #[serde(default, rename = "else", skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Name>,
 }
@@ -901,9 +901,9 @@ pub struct Let {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Require {
-    /// What must hold.
+    /// Condition that must hold.
     pub condition: Expr,
-    /// The outcome if it does not.
+    /// Outcome if the condition does not hold.
     #[serde(default, rename = "else", skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Name>,
 }
@@ -912,14 +912,14 @@ pub struct Require {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct For {
-    /// The name of an element.
+    /// Name bound to the current element.
     pub name: Name,
-    /// The list.
+    /// List to iterate over.
     pub list: Expr,
-    /// How many elements it has at most.
+    /// Maximum number of elements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<u64>,
-    /// What is done for each.
+    /// Steps per element.
     pub body: Block<Step>,
 }
 
@@ -927,11 +927,11 @@ pub struct For {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Action {
-    /// Which.
+    /// Operation of the action.
     pub verb: Verb,
-    /// The item: with keys for `update`, `upsert`, `delete` and `check`, without for `create` and `put`.
+    /// Item; with keys for `update`, `upsert`, `delete` and `check`, without for `create` and `put`.
     pub item: ItemRef,
-    /// What is set.
+    /// Changed fields.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Line<Change>>,
     /// `exists` or `absent` after `check`.
@@ -940,36 +940,36 @@ pub struct Action {
     /// `if CONDITION else Outcome`, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
-    /// The outcome if the item's presence is not as it must be.
+    /// Outcome if the item unexpectedly exists or does not exist.
     #[serde(default, rename = "else", skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Name>,
 }
 
-/// What an action does.
+/// Operation of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Verb {
     /// Puts an item that must not exist.
     Create,
-    /// Puts an item.
+    /// Puts an item, replacing an existing one.
     Put,
-    /// Changes an item that must exist.
+    /// Updates an item that must exist.
     Update,
-    /// Changes or makes an item.
+    /// Updates an item or creates it.
     Upsert,
     /// Deletes an item.
     Delete,
-    /// Looks at an item.
+    /// Checks a condition without changing the item.
     Check,
 }
 
-/// Whether an item is there.
+/// Required presence of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Presence {
-    /// It is.
+    /// The item must exist.
     Exists,
-    /// It is not.
+    /// The item must not exist.
     Absent,
 }
 
@@ -977,17 +977,17 @@ pub enum Presence {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Condition {
-    /// What stands around it.
+    /// Comments and documentation.
     #[serde(default, skip_serializing_if = "Notes::is_empty")]
     pub notes: Notes,
-    /// What must hold.
+    /// Condition that must hold.
     pub condition: Expr,
-    /// The outcome if it does not.
+    /// Outcome if the condition does not hold.
     #[serde(default, rename = "else", skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Name>,
 }
 
-/// A change within an action's braces.
+/// A change of a field within an action.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", tag = "change", content = "value")]
 pub enum Change {
@@ -1007,46 +1007,46 @@ pub enum Change {
     Remove(Expr),
 }
 
-/// What a change of an entity triggers.
+/// A consumer of an entity's change events.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct On {
-    /// The entity.
+    /// Entity whose changes it receives.
     pub entity: Name,
-    /// The kinds of changes.
+    /// Kinds of changes it receives.
     pub events: Vec<Event>,
-    /// What happens.
+    /// Receiver of the events.
     pub target: Target,
     /// `needs old, new`
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<Image>,
 }
 
-/// A kind of change.
+/// Kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Event {
-    /// An item came.
+    /// Item created.
     Insert,
-    /// An item changed.
+    /// Item changed.
     Modify,
-    /// A caller deleted an item.
+    /// Item deleted by a caller.
     Remove,
-    /// An item's time was over.
+    /// Item expired.
     Expire,
 }
 
-/// An image of a stream record.
+/// An item image in a stream record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Image {
-    /// The item before.
+    /// Item before the change.
     Old,
-    /// The item after.
+    /// Item after the change.
     New,
 }
 
-/// What a change goes to.
+/// Receiver of change events.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Target {
@@ -1056,17 +1056,17 @@ pub enum Target {
     Handler(Name),
 }
 
-/// How older items of an entity become the new form.
+/// Migration of stored items of an entity to its current form.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Evolve {
-    /// The entity.
+    /// Entity to migrate.
     pub entity: Name,
-    /// What was different.
+    /// Differences of the old form.
     pub body: Block<EvolveEntry>,
 }
 
-/// A line of an evolution.
+/// A line of a migration.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", tag = "entry", content = "value")]
 pub enum EvolveEntry {
@@ -1082,14 +1082,14 @@ pub enum EvolveEntry {
     Allow(Allow),
 }
 
-/// An expression with its place.
+/// An expression with its position.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "ExprKind", into = "ExprKind")]
 #[schemars(with = "ExprKind")]
 pub struct Expr {
-    /// What it is.
+    /// Operation and operands.
     pub kind: Box<ExprKind>,
-    /// Its place.
+    /// Source range.
     pub span: Span,
 }
 
@@ -1105,7 +1105,7 @@ impl From<Expr> for ExprKind {
     }
 }
 
-/// The kinds of expressions.
+/// Kind of an expression.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ExprKind {
@@ -1143,13 +1143,13 @@ pub enum ExprKind {
     IsNone(Expr),
     /// `x is some`
     IsSome(Expr),
-    /// `absent`: the item is not there
+    /// `absent`: the item does not exist
     Absent,
-    /// `exists`: the item is there
+    /// `exists`: the item exists
     Exists,
 }
 
-/// The operators between two expressions.
+/// Binary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum BinaryOp {

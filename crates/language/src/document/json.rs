@@ -1,8 +1,8 @@
-//! The JSON form of a model: the same tree, for programs that make or read models.
+//! JSON form of a model: the same tree, for programs that generate or read models.
 //!
-//! Nothing is lost: a model that goes to JSON and back prints as before. The form is described by a JSON Schema ([`schema`]),
-//! which is published as `docs/model.schema.json`. A model is taken from JSON only if it can be written as text; so a name with a
-//! line break or an operator without operands never gets further.
+//! The conversion is lossless: a model that goes to JSON and back formats as before. The JSON Schema of the form
+//! ([`schema`]) is published as `docs/model.schema.json`. [`from_json`] accepts a model only if it can be written as
+//! text. It therefore rejects, for example, a name with a line break or an operator without operands.
 
 use std::fmt;
 
@@ -12,26 +12,26 @@ use serde_json::{Map, Value};
 use super::ast::{Declaration, Document};
 use super::{parse, print};
 
-/// How deep JSON may be nested; a model is never deeper.
+/// Maximum nesting of JSON input. No valid model is nested deeper; the limit protects the stack from hostile input.
 const DEPTH_MAX: usize = 400;
 
-/// Why a JSON text is no model.
+/// Reason a JSON text is not a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JsonError {
-    /// It is no JSON.
+    /// Not valid JSON, or nested too deep.
     Syntax(String),
-    /// A part has not the form it must have.
+    /// A part does not match the JSON Schema.
     Form {
-        /// Where, as in `declarations[2].value.name`.
+        /// Path of the part, such as `declarations[2].value.name`.
         path: String,
-        /// What is wrong.
+        /// Description of the mismatch.
         message: String,
     },
-    /// A part has the right form, but the language cannot say it.
+    /// A part matches the JSON Schema, but has no equivalent in the text form.
     Unwritable {
-        /// Where.
+        /// Path of the part, such as `declarations[2].value.name`.
         path: String,
-        /// Why.
+        /// Reason it cannot be written as text.
         message: String,
     },
 }
@@ -48,7 +48,7 @@ impl fmt::Display for JsonError {
 
 impl std::error::Error for JsonError {}
 
-/// The JSON form of a model.
+/// Converts a model to its JSON form.
 ///
 /// ```
 /// use keyform_language::document::{json, parse, print};
@@ -63,17 +63,17 @@ pub fn to_json(document: &Document) -> Value {
     serde_json::to_value(document).expect("every part of a document has a JSON form")
 }
 
-/// The JSON Schema of the JSON form.
+/// Returns the JSON Schema of the JSON form.
 #[must_use]
 pub fn schema() -> Value {
     schemars::schema_for!(Document).into()
 }
 
-/// Reads the JSON form of a model. The places in the tree are those of its printed text.
+/// Parses the JSON form of a model. Spans in the returned tree refer to the formatted text of the model.
 ///
 /// # Errors
 ///
-/// If the text is no JSON, has not the form of a model, or holds what the language cannot say.
+/// Returns [`JsonError`] if the text is not JSON, does not match the schema, or has no equivalent in the text form.
 pub fn from_json(text: &str) -> Result<Document, JsonError> {
     let value = value(text)?;
     let document = document(&value)?;
@@ -84,7 +84,7 @@ pub fn from_json(text: &str) -> Result<Document, JsonError> {
     writable(&document, written)
 }
 
-/// Any JSON that is not nested too deep.
+/// Parses JSON after checking its nesting depth.
 fn value(text: &str) -> Result<Value, JsonError> {
     if deepest(text) > DEPTH_MAX {
         return Err(JsonError::Syntax(format!("it is nested more than {DEPTH_MAX} levels deep")));
@@ -95,7 +95,7 @@ fn value(text: &str) -> Result<Value, JsonError> {
     read.map_err(|error| JsonError::Syntax(error.to_string()))
 }
 
-/// How many brackets are open at most, those within texts not counted.
+/// Returns the maximum bracket depth, ignoring brackets inside strings.
 fn deepest(text: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0_usize);
     let (mut quoted, mut escaped) = (false, false);
@@ -113,7 +113,7 @@ fn deepest(text: &str) -> usize {
     deepest
 }
 
-/// The tree. Declarations are read one by one, so that an error says in which of them it is.
+/// Deserializes the tree one declaration at a time, so that an error names the declaration.
 fn document(value: &Value) -> Result<Document, JsonError> {
     let form = |path: String, message: String| JsonError::Form { path, message };
     let Some(all) = value.get("declarations").and_then(Value::as_array) else {
@@ -138,7 +138,8 @@ fn named(number: usize, part: &Value) -> String {
     format!("declarations[{number}]{of}")
 }
 
-/// The first key that was given but is none of the model's.
+/// Returns the path and name of the first key that the schema does not define. `deny_unknown_fields` does not work with
+/// the flattened `Line`, so the input is compared with what was read.
 fn unknown_key(given: &Value, known: &Value, path: &str) -> Option<(String, String)> {
     match (given, known) {
         (Value::Object(given), Value::Object(known)) => unknown_in_object(given, known, path),
@@ -159,7 +160,7 @@ fn unknown_in_object(given: &Map<String, Value>, known: &Map<String, Value>, pat
     })
 }
 
-/// Whether a value is one that need not be written.
+/// Returns true if serialization omits the value because it is the default.
 fn is_default(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
@@ -169,7 +170,7 @@ fn is_default(value: &Value) -> bool {
     }
 }
 
-/// The tree of the printed text, if it says the same.
+/// Formats and re-parses the document, and returns the new tree if both trees are equal.
 fn writable(document: &Document, mut written: Value) -> Result<Document, JsonError> {
     let text = print(document);
     let (read, mistakes) = parse(&text);
@@ -186,7 +187,7 @@ fn writable(document: &Document, mut written: Value) -> Result<Document, JsonErr
     }
 }
 
-/// Takes away what stands around lines: it may be written in another place.
+/// Removes comments and blank lines before the comparison, because formatting may attach them to another line.
 fn without_notes(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -198,7 +199,7 @@ fn without_notes(value: &mut Value) {
     }
 }
 
-/// The path to the first difference.
+/// Returns the path of the first difference.
 fn difference(first: &Value, second: &Value, path: &str) -> Option<String> {
     match (first, second) {
         (Value::Object(first), Value::Object(second)) if first.keys().eq(second.keys()) => first
@@ -214,7 +215,7 @@ fn difference(first: &Value, second: &Value, path: &str) -> Option<String> {
     }
 }
 
-/// A path for people.
+/// Returns the path as an error message shows it.
 fn at(path: &str) -> String {
     let path = path.trim_start_matches('.');
     if path.is_empty() { "the model".to_owned() } else { path.to_owned() }

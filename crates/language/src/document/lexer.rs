@@ -1,27 +1,27 @@
-//! Cuts the text of a model into tokens and comments.
+//! Splits the text of a model into tokens and comments.
 //!
-//! Every text can be cut: what is no token is reported and becomes a [`Kind::Bad`], which the parser steps over in silence.
-//! Whether a word is a keyword is not decided here, so that a field may have any name.
+//! The lexer accepts any input. It reports input that is not a token and emits a [`Kind::Bad`], which the parser skips
+//! silently. The parser, not the lexer, recognizes keywords, so a field may have any name.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::span::Span;
 
 use super::token::{Comment, Kind, Token};
 
-/// The code of a text without its closing quote.
+/// String without closing quote.
 const UNCLOSED_TEXT: Code = Code("S02");
-/// The code of a character the language does not use.
+/// Character that the language does not use.
 const UNKNOWN_CHARACTER: Code = Code("S04");
-/// The code of an escape that is none.
+/// Unknown escape sequence in a string.
 const BAD_ESCAPE: Code = Code("S10");
 
-/// The marks, the longer before those they begin with.
+/// Punctuation, longest match first.
 const MARKS: [&str; 25] = [
     "->", "<=", ">=", "!=", "+=", "-=", "..", "{", "}", "(", ")", "[", "]", "<", ">", "=", "+", "-", ",", ":", ".",
     "?", "|", "/", "%",
 ];
 
-/// What other languages write, and what is written here.
+/// Operators of other languages, with the token each is read as and the spelling the diagnostic suggests.
 const FOREIGN: [(&str, Kind, &str); 5] = [
     ("===", Kind::Mark("="), "="),
     ("==", Kind::Mark("="), "="),
@@ -30,18 +30,18 @@ const FOREIGN: [(&str, Kind, &str); 5] = [
     ("||", Kind::Word, "or"),
 ];
 
-/// A text cut into its tokens.
+/// Output of the lexer.
 #[derive(Debug)]
 pub struct Lexed {
-    /// The tokens; the last is [`Kind::End`].
+    /// Tokens in source order; the last is [`Kind::End`].
     pub tokens: Vec<Token>,
-    /// The comments, in order.
+    /// Comments in source order.
     pub comments: Vec<Comment>,
-    /// What is no token.
+    /// Lexical errors in source order.
     pub problems: Vec<Diagnostic>,
 }
 
-/// Cuts a text.
+/// Splits a text into tokens and comments.
 #[must_use]
 pub fn lex(text: &str) -> Lexed {
     let mut lexer = Lexer {
@@ -55,13 +55,14 @@ pub fn lex(text: &str) -> Lexed {
     lexer.lexed
 }
 
-/// The state of the cutting.
+/// State of the lexer.
 struct Lexer<'a> {
     text: &'a str,
     at: usize,
-    /// The indentation of the line.
+    /// Indentation of the current line in bytes.
     indent: usize,
-    /// The line breaks since the last token or comment; one at the beginning of the file.
+    /// Line breaks since the last token or comment; 1 at the start of the file, so that its first token counts as first
+    /// of a line.
     breaks: usize,
     lexed: Lexed,
 }
@@ -97,14 +98,15 @@ impl Lexer<'_> {
         self.indent = rest.len() - rest.trim_start_matches([' ', '\t']).len();
     }
 
-    /// Ends a token that began at `start`.
+    /// Appends the token that began at `start` and ends here.
     fn push(&mut self, kind: Kind, start: usize, text: String) {
         let (first, gap) = self.place();
         let span = Span::new(start, self.at);
         self.lexed.tokens.push(Token { kind, text, span, first, gap, indent: self.indent });
     }
 
-    /// Whether what comes now is the first of its line, and whether an empty line stands before it.
+    /// Returns whether the next token is the first of its line, and whether an empty line precedes it; resets the count
+    /// of line breaks.
     fn place(&mut self) -> (bool, bool) {
         let breaks = std::mem::take(&mut self.breaks);
         (breaks > 0, breaks > 1)
@@ -184,7 +186,7 @@ impl Lexer<'_> {
         self.push(Kind::Text, start, text);
     }
 
-    /// The content of a text up to its quote or the end of the line, and whether the quote was there.
+    /// Reads a string up to its closing quote or the end of the line; returns false if the quote is missing.
     fn text_content(&mut self, quote: char) -> (String, bool) {
         let mut text = String::new();
         while let Some(next) = self.rest().chars().next() {
@@ -275,13 +277,13 @@ impl Lexer<'_> {
     }
 }
 
-/// Whether a character can begin a word.
+/// Returns true if a word can begin with this character.
 #[must_use]
 pub fn begins_word(next: char) -> bool {
     next == '_' || next.is_alphabetic()
 }
 
-/// Whether a character can stand in a word.
+/// Returns true if a word can contain this character after its first.
 #[must_use]
 pub fn continues_word(next: char) -> bool {
     next == '_' || next.is_alphanumeric()

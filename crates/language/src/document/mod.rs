@@ -1,10 +1,10 @@
-//! The text of a model and its tree.
+//! The source text of a model and its syntax tree.
 //!
-//! 1. [`lexer`] cuts the text into [`token`]s and comments.
-//! 2. [`mod@parse`] builds the tree ([`ast`]), with recovery: one run reports all independent mistakes.
-//! 3. [`mod@print`] writes the tree as text, in the one form all models have.
-//! 4. [`json`] is the same tree for programs.
-//! 5. [`template`] takes the quoted templates apart, where the meaning needs it.
+//! 1. [`lexer`] splits the text into [`token`]s and comments.
+//! 2. [`mod@parse`] builds the tree ([`ast`]) with error recovery: one run reports all independent syntax errors.
+//! 3. [`mod@print`] formats the tree as text; every model has exactly one format.
+//! 4. [`json`] converts the tree to and from JSON.
+//! 5. [`template`] parses the quoted key templates.
 
 pub mod ast;
 pub mod json;

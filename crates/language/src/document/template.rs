@@ -1,25 +1,25 @@
-//! Templates as they are written: text with `{field}` or `{field:format}`, where `{{` and `}}` stand for braces.
+//! Template syntax: text with `{field}` or `{field:format}`, where `{{` and `}}` stand for literal braces.
 //!
-//! Only the form is looked at. Whether a field or a format exists is a question for [`schema`](crate::schema).
+//! This module checks syntax only; [`schema`](crate::schema) resolves fields and formats.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::span::Span;
 
 use super::ast::{Name, Text};
 
-/// The code of braces that do not match.
+/// Unbalanced braces.
 const BAD_BRACES: Code = Code("S11");
-/// The code of a format that cannot be read.
+/// Malformed format after the colon.
 const BAD_FORMAT: Code = Code("S12");
 
 /// A piece of a template.
 #[derive(Clone, Debug)]
 pub enum TemplatePiece {
-    /// Text as it is, the braces of `{{` and `}}` single.
+    /// Literal text with `{{` and `}}` unescaped.
     Text {
-        /// The text.
+        /// Unescaped text.
         text: String,
-        /// Its place.
+        /// Source range, escapes included.
         span: Span,
     },
     /// `{field}`, `{field:format}`
@@ -29,26 +29,26 @@ pub enum TemplatePiece {
 /// `{field}`, `{field:format}`
 #[derive(Clone, Debug)]
 pub struct FieldPiece {
-    /// The field.
+    /// Field name before the colon.
     pub field: Name,
-    /// Its format.
+    /// Format after the colon, if any.
     pub format: Option<FormatPiece>,
-    /// Its place, the braces included.
+    /// Source range, braces included.
     pub span: Span,
 }
 
 /// `format`, `format(argument)`
 #[derive(Clone, Debug)]
 pub struct FormatPiece {
-    /// The format.
+    /// Name of the format, such as `ms` or `pad`.
     pub name: Name,
-    /// The number in parentheses.
+    /// Number in parentheses, such as the width of `pad(8)`.
     pub argument: Option<u64>,
-    /// Its place.
+    /// Source range of name and argument.
     pub span: Span,
 }
 
-/// Takes a template apart. A piece with a mistake is left out.
+/// Splits a template into its pieces. Malformed pieces are reported and omitted.
 ///
 /// ```
 /// use keyform_language::document::ast::Text;
@@ -68,12 +68,12 @@ pub fn parse_template(text: &Text) -> (Vec<TemplatePiece>, Vec<Diagnostic>) {
     (reader.pieces, reader.mistakes)
 }
 
-/// The state of the reading.
+/// State of the template parser.
 struct Reader<'a> {
     text: &'a Text,
     at: usize,
     pieces: Vec<TemplatePiece>,
-    /// The text that has been read since the last field, and where it begins.
+    /// Literal text since the last field and the offset where it begins.
     literal: Option<(usize, String)>,
     mistakes: Vec<Diagnostic>,
 }
@@ -142,7 +142,7 @@ impl Reader<'_> {
         self.pieces.push(TemplatePiece::Field(FieldPiece { field, format, span }));
     }
 
-    /// The name at `start`, without the spaces around it.
+    /// Returns the name at offset `start` without surrounding spaces; `None` if it is empty or contains white space.
     fn name(&self, written: &str, start: usize) -> Option<Name> {
         let text = written.trim();
         if text.is_empty() || text.contains(char::is_whitespace) {

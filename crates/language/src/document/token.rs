@@ -1,74 +1,74 @@
-//! The words and marks of a model, each with its place.
+//! Tokens and comments with their source positions.
 
 use crate::span::Span;
 
-/// What a token is.
+/// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A word: a keyword or a name, which only the place decides.
+    /// A keyword or a name; the parser decides by context.
     Word,
-    /// A name in backticks, which is never a keyword.
+    /// A name in backticks, never a keyword.
     Name,
-    /// A text in quotes.
+    /// A quoted string.
     Text,
-    /// A number with the letters that follow it at once: `12`, `1.5`, `30d`, `2M`.
+    /// A number with its unit suffix: `12`, `1.5`, `30d`, `2M`.
     Number,
-    /// A mark such as `{` or `->`.
+    /// Punctuation such as `{` or `->`.
     Mark(&'static str),
-    /// Something that is no token; it has been reported.
+    /// Input that is not a token. The lexer has reported it.
     Bad,
-    /// The end of the file.
+    /// End of file.
     End,
 }
 
-/// A token.
+/// A token with its position and layout.
 #[derive(Clone, Debug)]
 pub struct Token {
-    /// What it is.
+    /// Lexical kind.
     pub kind: Kind,
-    /// Its text; of texts and quoted names without quotes and escapes.
+    /// Text of the token; for strings and quoted names without quotes, escapes decoded.
     pub text: String,
-    /// Its place.
+    /// Source range, quotes included.
     pub span: Span,
-    /// It is the first of its line.
+    /// True if it is the first token of its line.
     pub first: bool,
-    /// An empty line stands before it.
+    /// True if an empty line precedes it.
     pub gap: bool,
-    /// How far its line is indented, in bytes.
+    /// Indentation of its line in bytes.
     pub indent: usize,
 }
 
 impl Token {
-    /// Whether it is this mark.
+    /// Returns true if the token is this punctuation.
     #[must_use]
     pub fn is_mark(&self, mark: &str) -> bool {
         matches!(self.kind, Kind::Mark(own) if own == mark)
     }
 
-    /// Whether it is this word.
+    /// Returns true if the token is this unquoted word.
     #[must_use]
     pub fn is_word(&self, word: &str) -> bool {
         self.kind == Kind::Word && self.text == word
     }
 
-    /// Whether it can be a name.
+    /// Returns true if the token can be a name.
     #[must_use]
     pub fn is_name(&self) -> bool {
         matches!(self.kind, Kind::Word | Kind::Name)
     }
 }
 
-/// A comment or a line of documentation.
+/// A comment or a documentation line.
 #[derive(Clone, Debug)]
 pub struct Comment {
-    /// The text without the slashes and the space after them.
+    /// Text without the slashes and the space after them.
     pub text: String,
-    /// Its place.
+    /// Source range, slashes included.
     pub span: Span,
-    /// Documentation: three slashes.
+    /// True for documentation (`///`).
     pub doc: bool,
-    /// It has a line of its own.
+    /// True if it is the first on its line; false for a comment after code.
     pub first: bool,
-    /// An empty line stands before it.
+    /// True if an empty line precedes it.
     pub gap: bool,
 }

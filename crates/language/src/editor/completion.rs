@@ -1,4 +1,4 @@
-//! What could stand at an offset. The words before it on its line decide, then the declaration around it.
+//! Completion at an offset. The preceding words on the line decide, then the enclosing declaration.
 
 use crate::Checked;
 use crate::check::rules;
@@ -11,29 +11,29 @@ use crate::schema::{Entity, Model, Parameter, expression::FUNCTIONS, words};
 use super::definition::read_by;
 use super::place::{Around, around, entities_of, in_braces};
 
-/// A word that could stand there.
+/// A completion candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The word.
+    /// Text to insert.
     pub label: String,
-    /// What it is, in a few words.
+    /// Short description.
     pub detail: String,
-    /// Of what kind.
+    /// Kind, by which editors choose an icon.
     pub kind: CompletionKind,
 }
 
-/// Kinds of words.
+/// Kind of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompletionKind {
-    /// A word of the language.
+    /// A keyword of the language or a rule code.
     Keyword,
-    /// A field.
+    /// A field of an entity.
     Field,
-    /// An entity, a table, a shape.
+    /// An entity, a table or a shape.
     Type,
-    /// A read, a write, a guard, a function.
+    /// A read, a write, a guard or a function.
     Function,
-    /// An index.
+    /// An index of a table.
     Index,
     /// A parameter or a `let`.
     Variable,
@@ -57,7 +57,7 @@ const READ_CLAUSES: [&str; 13] = [
 ];
 const STREAMS: [&str; 4] = ["new_and_old", "new", "old", "keys"];
 
-/// What could stand at an offset.
+/// Returns the candidates at an offset.
 #[must_use]
 pub fn complete(checked: &Checked, offset: usize) -> Vec<Completion> {
     let around = around(checked, offset);
@@ -94,7 +94,7 @@ fn parameters(parameters: &[Parameter]) -> Vec<Completion> {
     names.map(|name| completion(name, "parameter", CompletionKind::Variable)).collect()
 }
 
-/// Inside `{…}` of a template.
+/// Returns the candidates inside `{…}` of a template.
 fn in_template(checked: &Checked, around: Around<'_>, inside: &str) -> Vec<Completion> {
     if inside.contains(':') {
         return keywords(&FORMATS);
@@ -105,7 +105,7 @@ fn in_template(checked: &Checked, around: Around<'_>, inside: &str) -> Vec<Compl
     }
 }
 
-/// What the word before decides, wherever it stands.
+/// Returns the candidates that the preceding word decides; `None` if it does not.
 fn after(checked: &Checked, around: Around<'_>, lead: &str) -> Option<Vec<Completion>> {
     let model = &checked.model;
     let last = lead.rsplit(|character: char| character.is_whitespace() || character == '(').next().unwrap_or_default();
@@ -157,7 +157,7 @@ fn indexes(model: &Model, around: Around<'_>) -> Vec<Completion> {
     all.map(|index| completion(&index.name, "index", CompletionKind::Index)).collect()
 }
 
-/// Whom a pattern allows, and the codes of rules.
+/// Returns the candidates after `allow`: permissions, guards and rule codes.
 fn permissions(checked: &Checked) -> Vec<Completion> {
     let mut found = keywords(&["public", "system"]);
     found.extend(checked.model.guards.iter().map(|guard| completion(&guard.name, "guard", CompletionKind::Function)));
@@ -165,7 +165,7 @@ fn permissions(checked: &Checked) -> Vec<Completion> {
     found
 }
 
-/// What the declaration around decides.
+/// Returns the candidates that the enclosing declaration decides.
 fn anywhere(checked: &Checked, around: Around<'_>, lead: &str) -> Vec<Completion> {
     let model = &checked.model;
     match around {

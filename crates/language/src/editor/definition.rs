@@ -1,4 +1,4 @@
-//! Where a name is declared.
+//! Go to definition.
 
 use crate::Checked;
 use crate::schema::{Entity, Field, LetSource, Model, Parameter, Write};
@@ -6,7 +6,7 @@ use crate::span::Span;
 
 use super::place::{Around, Word, around, entities_of, owner, word_at};
 
-/// The place where the name at an offset is declared.
+/// Returns the source range where the name at an offset is declared.
 #[must_use]
 pub fn definition(checked: &Checked, offset: usize) -> Option<Span> {
     let word = word_at(&checked.source, offset)?;
@@ -17,7 +17,7 @@ pub fn definition(checked: &Checked, offset: usize) -> Option<Span> {
     }
 }
 
-/// `caller.userId`, `User.name`, `channel.serverId`
+/// Resolves `caller.userId`, `User.name`, `channel.serverId`.
 fn member(checked: &Checked, around: Around<'_>, owner: Word<'_>, name: &str) -> Option<Span> {
     let model = &checked.model;
     if owner.text == "caller" {
@@ -31,7 +31,7 @@ fn member(checked: &Checked, around: Around<'_>, owner: Word<'_>, name: &str) ->
     entities.into_iter().find_map(|entity| field_named(&entity.fields, name))
 }
 
-/// The entities that a `let` of this name has read.
+/// Returns the entities that the `let` with this name reads.
 pub(super) fn read_by<'a>(model: &'a Model, write: &Write, name: &str) -> Vec<&'a Entity> {
     let read = write.lets.iter().find(|binding| binding.name == name).and_then(|binding| match binding.source {
         LetSource::Read { read, .. } => Some(model.read(read)),
@@ -44,7 +44,7 @@ fn field_named(fields: &[Field], name: &str) -> Option<Span> {
     fields.iter().find(|field| field.name == name).map(|field| field.name_span)
 }
 
-/// What the declaration around knows by this name.
+/// Resolves a name within the enclosing declaration.
 fn local(model: &Model, around: Around<'_>, word: Word<'_>) -> Option<Span> {
     let name = word.text;
     let parameter = |parameters: &[Parameter]| {
@@ -58,7 +58,7 @@ fn local(model: &Model, around: Around<'_>, word: Word<'_>) -> Option<Span> {
             let bound = write.lets.iter().find(|binding| binding.name == name).map(|binding| binding.name_span);
             bound.or_else(|| parameter(&write.parameters))
         }
-        // A parameter without an operator is a field: its declaration is the field's.
+        // A parameter without an operator is a field, so its definition is that of the field.
         Around::Read(read) => parameter(&read.parameters).filter(|span| !span.contains(word.span)),
         _ => None,
     };
@@ -75,7 +75,7 @@ fn local(model: &Model, around: Around<'_>, word: Word<'_>) -> Option<Span> {
     own.or_else(fields).or_else(index)
 }
 
-/// A declaration of this name.
+/// Resolves a top-level declaration.
 fn global(model: &Model, name: &str) -> Option<Span> {
     let entities = model.entities.iter().map(|entity| (&entity.name, entity.name_span));
     let tables = model.tables.iter().map(|table| (&table.name, table.name_span));

@@ -1,4 +1,4 @@
-//! What a name means, as Markdown: of a read its request, key condition and cost, of a field its type, of an entity its keys.
+//! Hover text as Markdown: request, key condition and cost of a read, type of a field, keys of an entity.
 
 use crate::Checked;
 use crate::check::rules;
@@ -10,16 +10,16 @@ use crate::span::Span;
 
 use super::place::{Around, Word, around, entities_of, owner, word_at};
 
-/// What is shown, and the word it is about.
+/// Hover text for a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hover {
-    /// The word.
+    /// Source range of the word.
     pub span: Span,
-    /// Markdown.
+    /// Markdown to show.
     pub text: String,
 }
 
-/// What is to be said of the word at an offset.
+/// Returns the hover text for the word at an offset.
 #[must_use]
 pub fn hover(checked: &Checked, offset: usize) -> Option<Hover> {
     let word = word_at(&checked.source, offset)?;

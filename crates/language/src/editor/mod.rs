@@ -1,9 +1,9 @@
-//! What an editor asks while a model is written: where a name is declared, what it means, what could stand here.
+//! Editor features: go to definition, hover and completion.
 //!
-//! All of it works on a [`Checked`](crate::Checked) model and a byte offset, also while the text is half written.
+//! They take a [`Checked`](crate::Checked) model and a byte offset, and also work on incomplete text.
 //!
-//! 1. `place` finds the word at an offset and the declaration around it.
-//! 2. [`mod@definition`] says where it is declared, [`mod@hover`] what it means, [`completion`] what could come next.
+//! 1. `place` finds the word at an offset and the enclosing declaration.
+//! 2. [`mod@definition`] finds the declaration of a name, [`mod@hover`] describes it, [`completion`] lists candidates.
 
 pub mod completion;
 pub mod definition;

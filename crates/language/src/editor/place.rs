@@ -1,11 +1,11 @@
-//! Where an offset is: the word there, what stands before it, the declaration around it.
+//! Finds the word at an offset, the text before it, and the enclosing declaration.
 
 use crate::Checked;
 use crate::document::ast::DeclarationKind;
 use crate::schema::{Entity, Model, Read, TableId, Write};
 use crate::span::Span;
 
-/// A word and its place.
+/// A word with its source range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word<'a> {
     pub(super) text: &'a str,
@@ -16,7 +16,7 @@ fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// The word an offset touches.
+/// Returns the word that an offset touches.
 pub(super) fn word_at(source: &str, offset: usize) -> Option<Word<'_>> {
     let before = source.get(..offset)?;
     let start = before
@@ -30,12 +30,13 @@ pub(super) fn word_at(source: &str, offset: usize) -> Option<Word<'_>> {
     (length > 0).then(|| Word { text: &source[start..start + length], span })
 }
 
-/// The word before a dot that stands right before `word`: `channel` of `channel.serverId`.
+/// Returns the word before a dot that directly precedes `word`: `channel` in `channel.serverId`.
 pub(super) fn owner<'a>(source: &'a str, word: Span) -> Option<Word<'a>> {
     source.get(..word.start)?.strip_suffix('.').and_then(|before| word_at(source, before.len()))
 }
 
-/// Whether an offset lies within the braces of a template: after an open brace inside of a quoted text on the same line.
+/// Returns the text between an open brace and the offset, if the offset is inside the braces of a template on the same
+/// line.
 pub(super) fn in_braces(source: &str, offset: usize) -> Option<&str> {
     let before = source.get(..offset)?;
     let line = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
@@ -45,7 +46,7 @@ pub(super) fn in_braces(source: &str, offset: usize) -> Option<&str> {
     (!text[open..].contains('}')).then(|| &text[open + 1..])
 }
 
-/// The declaration around an offset.
+/// Declaration that encloses an offset.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Around<'a> {
     Table(TableId),
@@ -57,7 +58,8 @@ pub(super) enum Around<'a> {
     Nothing,
 }
 
-/// What an offset is within. Between two declarations of the top level that is nothing; an unfinished one reaches to the next.
+/// Returns the declaration that encloses an offset: `Nothing` between top-level declarations. An unfinished declaration
+/// extends to the next one.
 pub(super) fn around(checked: &Checked, offset: usize) -> Around<'_> {
     let model = &checked.model;
     let inside = checked
@@ -88,7 +90,7 @@ fn table_named(model: &Model, name: &str) -> Option<TableId> {
     model.tables.iter().position(|table| table.name == name).map(TableId)
 }
 
-/// The entities a declaration is about, those it names first.
+/// Returns the entities a declaration refers to, in the order it names them.
 pub(super) fn entities_of<'a>(model: &'a Model, around: Around<'a>) -> Vec<&'a Entity> {
     match around {
         Around::Entity(entity) => vec![entity],

@@ -1,12 +1,13 @@
-//! The requests beside a pattern's own: what is asked before it, and what is read after it.
+//! Additional requests of a pattern: those before it and those after it.
 //!
-//! A caller's permission may need guards and reads, a write what its `let`s say, the items whose unique values it moves, and after a transaction
-//! the item it returns; while an entity evolves, its old form is looked for. Nothing else is ever sent, but the pages that follow and the repetitions of what a store did not get to.
+//! A caller's permission may need guards and reads. A write may need the reads of its `let`s, the items whose unique
+//! values it changes, and after a transaction the item it returns. While an entity evolves, its old form is read as
+//! well. Apart from further pages and retries, nothing else is sent (ADR 0010).
 
 use crate::plan::{PlannedAction, Role, WriteKind, WritePlan};
 use crate::schema::{EntityId, ExprKind, Model, Origin, Permission, Place, Write};
 
-/// What is asked before a caller may; nothing is asked of code.
+/// Describes the requests that check a caller's permission. Calls from Rust code skip them.
 #[must_use]
 pub fn permission(model: &Model, allow: Option<&Permission>) -> Vec<String> {
     let Some(Permission::When(condition)) = allow else { return Vec::new() };
@@ -25,7 +26,8 @@ pub fn permission(model: &Model, allow: Option<&Permission>) -> Vec<String> {
     lines
 }
 
-/// The items that a write reads first: those whose unique values it moves or frees, and one that a transaction deletes and the write returns.
+/// Describes the items that a write reads first: those whose unique values it changes or releases, and an item that a
+/// transaction deletes and the write returns.
 #[must_use]
 pub fn first(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
     let mut steps: Vec<&PlannedAction> = Vec::new();
@@ -60,7 +62,7 @@ pub fn first(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
     lines
 }
 
-/// The action of a transaction that deletes what the write returns.
+/// Returns the action of a transaction that deletes the item the write returns.
 fn deleted<'a>(write: &Write, plan: &'a WritePlan) -> Option<&'a PlannedAction> {
     let entity = write.result.and_then(|(entity, _)| entity)?;
     let mut its = plan.actions.iter().filter(|planned| planned.entity == entity);
@@ -68,7 +70,7 @@ fn deleted<'a>(write: &Write, plan: &'a WritePlan) -> Option<&'a PlannedAction> 
     its.find(|planned| planned.role == Role::Delete).filter(|_| plan.request == WriteKind::Transaction && !is_made)
 }
 
-/// The item that is read after a transaction, to return it as it is then.
+/// Describes the read after a transaction that returns the item in its new state.
 #[must_use]
 pub fn after(model: &Model, write: &Write, plan: &WritePlan) -> Option<String> {
     let entity = write.result.and_then(|(entity, _)| entity)?;
@@ -78,7 +80,7 @@ pub fn after(model: &Model, write: &Write, plan: &WritePlan) -> Option<String> {
     is_read.then(|| format!("then reads the {}, to return it: GetItem, consistent", model.entity(entity).name))
 }
 
-/// What is sent besides while entities of the pattern have two forms.
+/// Describes the additional requests while entities of the pattern have two forms.
 #[must_use]
 pub fn evolution(model: &Model, entities: &[EntityId]) -> Option<String> {
     let evolves = |id: &&EntityId| model.evolutions.iter().any(|evolution| evolution.entity == Some(**id));

@@ -1,10 +1,10 @@
-//! A request as a line for the AWS command line, to be pasted into a shell.
+//! Formats a request as an AWS CLI command, ready to paste into a shell.
 
 use serde_json::Value;
 
 use super::text;
 
-/// The command with one option a line.
+/// Formats the command with one option per line.
 ///
 /// ```
 /// use keyform_language::explain::command;
@@ -33,7 +33,7 @@ fn option(name: &str, value: &Value) -> String {
     }
 }
 
-/// `KeyConditionExpression` is `key-condition-expression`.
+/// Converts `KeyConditionExpression` to `key-condition-expression`.
 fn hyphenated(name: &str) -> String {
     let mut text = String::new();
     for character in name.chars() {
@@ -45,7 +45,7 @@ fn hyphenated(name: &str) -> String {
     text
 }
 
-/// A word of a shell: in single quotes unless nothing in it has a meaning there.
+/// Quotes a shell word with single quotes, if it contains special characters.
 fn quoted(text: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_.,/:=@%+".contains(character);
     if !text.is_empty() && text.chars().all(is_plain) && !text.starts_with('-') {

@@ -1,5 +1,5 @@
-//! What a delete sends for the items that refer to what it deletes: a look before, for those that refuse it, and the removal after, of those
-//! that go with it.
+//! Requests of a delete for the items that refer to the deleted one: reads before it, for dependents that refuse, and
+//! removals after it, for dependents that cascade.
 
 use std::collections::BTreeSet;
 
@@ -9,18 +9,18 @@ use crate::plan::{
 };
 use crate::schema::{EntityId, Model, Step, Write};
 
-/// What is sent beside a write because others refer to what it deletes.
+/// Additional requests of a write whose deleted items have dependents.
 #[derive(Clone, Debug, Default)]
 pub struct Sent {
-    /// What is looked for first.
+    /// Descriptions of the reads before the delete.
     pub first: Vec<String>,
-    /// What is removed then.
+    /// Descriptions of the removals after the delete.
     pub after: Vec<String>,
-    /// How many requests that is at most; `None` if it depends on what is there.
+    /// Maximum number of additional requests; `None` if it depends on the stored items.
     pub requests: Option<usize>,
 }
 
-/// What is sent for the dependents of a write's deletes.
+/// Describes the requests for the dependents of a write's deletes.
 #[must_use]
 pub fn sent(model: &Model, dependents: &Dependents, write: &Write, plan: &WritePlan) -> Sent {
     let mut sent = Sent { requests: Some(0), ..Sent::default() };
@@ -53,7 +53,7 @@ pub fn sent(model: &Model, dependents: &Dependents, write: &Write, plan: &WriteP
     sent
 }
 
-/// The actions that have something to refuse by.
+/// Counts the actions that have a condition.
 fn conditions(steps: &[Step]) -> usize {
     let of = |step: &Step| match step {
         Step::Action(action) => {
@@ -76,14 +76,14 @@ impl Telling<'_> {
         &self.model.entity(entity).name
     }
 
-    /// The name with its article: `a Message`, `an Invite`.
+    /// Returns the name with its article: `a Message`, `an Invite`.
     fn one(&self, entity: EntityId) -> String {
         let name = self.name(entity);
         let article = if name.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']) { "an" } else { "a" };
         format!("{article} {name}")
     }
 
-    /// What is looked for before the delete.
+    /// Describes the reads before the delete.
     fn looks(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for parent in [self.root].into_iter().chain(self.dependents.reach(self.root)) {
@@ -106,7 +106,7 @@ impl Telling<'_> {
         lines
     }
 
-    /// What is removed after it, a line for each entity and parent.
+    /// Describes the removals after the delete, one line per entity and parent.
     fn removals(&self) -> Vec<String> {
         let mut lines = Vec::new();
         self.removals_of(self.root, &mut BTreeSet::new(), &mut lines);
@@ -152,7 +152,7 @@ impl Telling<'_> {
     }
 }
 
-/// The Query of a finder: `Query gsi1pk = "SERVER#{serverId}" via gsi1, filtered`.
+/// Formats the Query of a finder: `Query gsi1pk = "SERVER#{serverId}" via gsi1, filtered`.
 fn query(finder: &Finder) -> String {
     let via = finder.read.via.as_ref().map(|(name, _, _)| format!(" via {name}")).unwrap_or_default();
     let filtered = finder.plan.filters.iter().any(|filter| matches!(filter, Filter::Where | Filter::Parameter(_)));

@@ -1,11 +1,12 @@
-//! How each pattern runs: the plan in words, the exact request for sample arguments, and the command to paste.
+//! Explains how each pattern runs: the plan in words, the exact request for sample arguments, and the AWS CLI command.
 //!
-//! 1. [`sample`] makes arguments, callers and items, the same for the same model.
-//! 2. [`bind`] makes the request of them, as it does when the model runs.
-//! 3. [`request`] prints it as the service's JSON, [`command`] as a line for the AWS command line, [`words`] says the plan.
-//! 4. [`beside`] says what else is sent: guards, what a write reads first, what it reads again to return it.
-//! 5. [`dependents`] says what deletes send for the items that refer to what they delete.
-//! 6. [`text`] puts them together.
+//! 1. [`sample`] generates arguments, callers and items, deterministic for a given model.
+//! 2. [`bind`] builds the request, as it does when the model runs.
+//! 3. [`request`] formats it as DynamoDB JSON, [`command`] as an AWS CLI command, and [`words`] describes the plan.
+//! 4. [`beside`] describes the additional requests: guards, items a write reads first, items it reads again to return
+//!    them.
+//! 5. [`dependents`] describes the requests of deletes for the items that refer to the deleted ones.
+//! 6. [`text`] combines them.
 
 pub mod beside;
 pub mod command;
@@ -25,34 +26,34 @@ use crate::schema::{Model, Read, Write};
 
 use sample::Sample;
 
-/// How a pattern runs.
+/// Explanation of a pattern.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
-    /// The pattern's name.
+    /// Name of the pattern.
     pub pattern: String,
     /// `read` or `write`.
     pub kind: &'static str,
-    /// The pattern as its author wrote it, up to its clauses or steps.
+    /// Source text of the pattern up to its clauses or steps.
     pub signature: String,
-    /// The plan, a sentence a line.
+    /// Plan, one sentence per line.
     pub plan: Vec<String>,
-    /// How many requests a call sends at most: its own, and those beside it; without the pages that follow, and without repetitions. `None` if
-    /// there is no plan, one for each element of a list, an evolution of an entity, or a delete that removes what refers to its item.
+    /// Maximum number of requests per call, without further pages and retries. `None` if the pattern has no plan, or if
+    /// the number depends on the length of a list, an evolution of an entity, or the dependents of a deleted item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<usize>,
-    /// The service's name of the request; `None` if the pattern has no plan.
+    /// DynamoDB name of the request; `None` if the pattern has no plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<&'static str>,
-    /// The request with sample arguments.
+    /// Request with sample arguments, as DynamoDB JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<Value>,
-    /// The same for the AWS command line.
+    /// The same request as an AWS CLI command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }
 
-/// Explains every pattern whose name matches; `*` stands for any characters.
+/// Explains every pattern whose name matches; `*` matches any characters.
 ///
 /// ```
 /// let checked = keyform_language::Checked::read(
@@ -73,7 +74,7 @@ pub fn explain(checked: &Checked, pattern: &str) -> Vec<Explanation> {
     explained.into_iter().map(|(_, explanation)| explanation).collect()
 }
 
-/// Whether a name is of the form.
+/// Returns true if the name matches the pattern.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
@@ -149,7 +150,7 @@ fn show(explanation: &mut Explanation, operation: Option<&keyform_core::Operatio
     explanation.request = Some(request);
 }
 
-/// The author's words up to the first of these.
+/// Returns the source text up to the first of these words.
 fn signature(checked: &Checked, span: crate::Span, ends: &[&str]) -> String {
     let words = checked.words(span);
     let kept: Vec<&str> = words.split(' ').take_while(|word| !ends.contains(word)).collect();

@@ -1,4 +1,5 @@
-//! A request as the service's JSON. Every name and every value in an expression is a placeholder, so no word is reserved.
+//! Formats a request as DynamoDB JSON. Every name and value in an expression is a placeholder, so reserved words cause
+//! no conflict.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +11,7 @@ use keyform_core::operation::{
 use keyform_core::{AttributeValue, Attributes, Operation};
 use serde_json::{Map, Value, json};
 
-/// The name of a request and its JSON; `None` for requests that patterns never send.
+/// Returns the name of a request and its JSON; `None` for requests that patterns never send.
 #[must_use]
 pub fn print(operation: &Operation) -> Option<(&'static str, Value)> {
     Some(match operation {
@@ -27,7 +28,7 @@ pub fn print(operation: &Operation) -> Option<(&'static str, Value)> {
     })
 }
 
-/// A value as the service writes it.
+/// Formats a value as DynamoDB JSON.
 #[must_use]
 pub fn value(value: &AttributeValue) -> Value {
     match value {
@@ -50,7 +51,7 @@ fn attributes(attributes: &Attributes) -> Value {
     Value::Object(attributes.iter().map(|(name, of)| (name.clone(), value(of))).collect())
 }
 
-/// A request that is being printed: its members, and the placeholders of its expressions.
+/// A request under construction: its members, and the placeholders of its expressions.
 struct Body {
     members: Map<String, Value>,
     printer: Printer,
@@ -120,7 +121,7 @@ impl Body {
         self.put("Select", json!(name));
     }
 
-    /// Adds what the placeholders stand for.
+    /// Adds the definitions of the placeholders.
     fn finish(mut self) -> Value {
         if !self.printer.names().is_empty() {
             self.put("ExpressionAttributeNames", json!(self.printer.names()));

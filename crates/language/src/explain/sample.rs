@@ -1,4 +1,4 @@
-//! Sample calls: arguments, a caller and items that are the same for the same model.
+//! Sample calls: arguments, a caller and items, deterministic for a given model.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,13 +12,13 @@ use crate::document::ast;
 use crate::schema::{Entity, EntityId, LetSource, Model, Parameter, Read, Result as ReadResult, Test, Type, Write};
 use crate::template::{render, sample};
 
-/// What a sample call knows.
+/// Generator of sample calls for one model.
 pub struct Sample<'a> {
     model: &'a Model,
     fresh: Numbered,
 }
 
-/// Ids that differ from call to call, and are the same in each run.
+/// Source of ids that differ within a run but are the same in every run.
 #[derive(Default)]
 struct Numbered {
     count: AtomicUsize,
@@ -51,29 +51,29 @@ impl Fresh for Numbered {
 }
 
 impl<'a> Sample<'a> {
-    /// Sample calls of a model's patterns.
+    /// Creates the generator for a model.
     #[must_use]
     pub fn new(model: &'a Model) -> Self {
         Self { model, fresh: Numbered::default() }
     }
 
-    /// A call without arguments.
+    /// Returns the inputs of a call without arguments.
     #[must_use]
     pub fn no_call(&self) -> Inputs<'_> {
         self.inputs(&[])
     }
 
-    /// A call of a read.
+    /// Returns the inputs of a call of a read.
     #[must_use]
     pub fn of_read(&self, read: &Read) -> Inputs<'_> {
         self.inputs(&read.parameters)
     }
 
-    /// A call of a write, after its reads.
+    /// Returns the inputs of a call of a write, including the results of its reads.
     ///
     /// # Errors
     ///
-    /// If a value that the write needs cannot be made up.
+    /// Returns an error if no sample exists for a value that the write needs.
     pub fn of_write(&self, write: &Write) -> Result<Inputs<'_>, BindError> {
         let mut inputs = self.inputs(&write.parameters);
         inputs.token = write.idempotent.map(|_| sample::of_type(&Type::Uuid, &write.name, 0));
@@ -104,7 +104,7 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// `dev` for every variable in a table's name.
+    /// Sets every variable in table names to `dev`.
     fn variables(&self) -> BTreeMap<String, String> {
         let names = self.model.tables.iter().flat_map(|table| {
             table.physical.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name.to_owned())
@@ -112,7 +112,7 @@ impl<'a> Sample<'a> {
         names.map(|name| (name, "dev".to_owned())).collect()
     }
 
-    /// What a read before a write returns.
+    /// Returns the sample result of a read before a write.
     fn answer(&self, read: &Read) -> Option<AttributeValue> {
         match &read.result {
             ReadResult::Count(..) => Some(AttributeValue::from(2)),
@@ -129,7 +129,7 @@ impl<'a> Sample<'a> {
         AttributeValue::M(fields(self.model.entity(entity), number))
     }
 
-    /// An item that is there, as one of the entity whose key begins so: its unique values differ from those of arguments.
+    /// Returns a sample of an existing item for this key; its unique values differ from the arguments.
     fn found(&self, table: String, key: Attributes) -> (String, Attributes, Option<Attributes>) {
         let of_table = self.model.entities.iter().filter(|entity| {
             let named = entity.table.map(|table| bind::table_name(self.model.table(table), &self.variables()));
@@ -143,12 +143,12 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// The attributes of an item's fields.
+/// Returns sample attributes for an item's fields.
 fn fields(entity: &Entity, number: usize) -> Attributes {
     entity.fields.iter().map(|field| (field.name.clone(), value(&field.kind, &field.name, number))).collect()
 }
 
-/// The arguments of a parameter.
+/// Returns sample arguments for a parameter.
 fn arguments(parameter: &Parameter) -> Vec<(String, AttributeValue)> {
     let named = parameter.arguments.iter().enumerate();
     named
@@ -163,7 +163,7 @@ fn arguments(parameter: &Parameter) -> Vec<(String, AttributeValue)> {
         .collect()
 }
 
-/// A value of a type, with a word that makes free text readable.
+/// Returns a sample value of a type, with a word that makes free text readable.
 #[must_use]
 pub fn value(kind: &Type, word: &str, number: usize) -> AttributeValue {
     let text = || sample::of_type(kind, word, number);
@@ -195,7 +195,7 @@ fn singular(word: &str) -> &str {
     word.strip_suffix('s').filter(|word| !word.is_empty()).unwrap_or(word)
 }
 
-/// Values of the length that sealed ones have.
+/// Seals without a key: the values have only the length of sealed ones.
 struct Unkeyed;
 
 impl Seal for Unkeyed {

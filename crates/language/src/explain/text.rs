@@ -1,13 +1,13 @@
-//! Explanations as text: JSON is printed with the table first, and what fits into a line on one line.
+//! Formats explanations as text. JSON shows the table first, and puts a value on one line where it fits.
 
 use serde_json::Value;
 
 use super::Explanation;
 
-/// The longest line of JSON.
+/// Maximum line width of JSON.
 const COLUMNS_MAX: usize = 110;
 
-/// Members of a request in the order in which they are read best; others follow by name.
+/// Order of request members for readability; others follow by name.
 pub(super) const FIRST: [&str; 10] = [
     "TableName",
     "IndexName",
@@ -21,7 +21,7 @@ pub(super) const FIRST: [&str; 10] = [
     "ExpressionAttributeValues",
 ];
 
-/// All explanations, one after the other.
+/// Formats all explanations, one after the other.
 #[must_use]
 pub fn text(explanations: &[Explanation]) -> String {
     explanations.iter().map(one).collect::<Vec<_>>().join("\n")
@@ -41,7 +41,7 @@ fn one(explanation: &Explanation) -> String {
     text
 }
 
-/// The members of an object, those that are read first before the others.
+/// Returns the members of an object in reading order.
 pub(super) fn members(object: &serde_json::Map<String, Value>) -> Vec<(&String, &Value)> {
     let rank = |name: &str| FIRST.iter().position(|first| *first == name).unwrap_or(FIRST.len());
     let mut members: Vec<(&String, &Value)> = object.iter().collect();
@@ -49,7 +49,7 @@ pub(super) fn members(object: &serde_json::Map<String, Value>) -> Vec<(&String, 
     members
 }
 
-/// JSON that begins at a column of the line.
+/// Formats JSON that begins at a column of the line.
 fn json(value: &Value, indent: usize) -> String {
     let short = on_one_line(value);
     let is_leaf = !matches!(value, Value::Object(_) | Value::Array(_));
@@ -84,7 +84,7 @@ fn on_one_line(value: &Value) -> String {
     }
 }
 
-/// How many objects and lists lie within each other.
+/// Returns the nesting depth of objects and lists.
 fn depth(value: &Value) -> usize {
     match value {
         Value::Object(object) => 1 + object.values().map(depth).max().unwrap_or(0),

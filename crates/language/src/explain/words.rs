@@ -1,4 +1,4 @@
-//! Plans in sentences.
+//! Describes plans in sentences.
 
 use crate::bind::taken_name;
 use crate::document::ast::{Presence, Verb};
@@ -7,7 +7,7 @@ use crate::plan::{
 };
 use crate::schema::{Action, LetSource, Model, Outcome, Read, Step, Write};
 
-/// How a read runs.
+/// Describes the request of a read.
 #[must_use]
 pub fn of_read(model: &Model, read: &Read, plan: &ReadPlan) -> Vec<String> {
     let mut lines = vec![request(model, plan)];
@@ -54,7 +54,7 @@ fn limited(read: &Read, range: &SortRange) -> String {
     }
 }
 
-/// A key with the names of its arguments.
+/// Formats a key with the names of its arguments.
 fn written(read: &Read, key: &BoundKey) -> String {
     let part = |part: &BoundPart| match part {
         BoundPart::Text(text) => text.replace('\0', "\\0").replace(char::MAX, "\\u{10FFFF}"),
@@ -91,14 +91,14 @@ fn filtered(model: &Model, read: &Read, plan: &ReadPlan, filter: &Filter) -> Opt
     })
 }
 
-/// Which entities it meets beside those it returns.
+/// Describes the entities a read matches besides those it returns.
 fn company(model: &Model, plan: &ReadPlan) -> Option<String> {
     let others = plan.matches.iter().filter(|entity| !plan.returns.contains(entity));
     let names: Vec<&str> = others.map(|&entity| model.entity(entity).name.as_str()).collect();
     (!names.is_empty()).then(|| format!("also reads items of {}", names.join(", ")))
 }
 
-/// What a write reads first by its `let`s.
+/// Describes the reads of a write's `let`s.
 #[must_use]
 pub fn lets(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
     let mut lines = Vec::new();
@@ -117,7 +117,7 @@ pub fn lets(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
     lines
 }
 
-/// The request of a write.
+/// Describes the request of a write.
 #[must_use]
 pub fn of_write(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
     let mut lines = vec![sent(write, plan)];
@@ -186,7 +186,7 @@ fn action(model: &Model, write: &Write, planned: &PlannedAction) -> String {
     format!("{what}{upsert}{presence}{outcome}{conditions}{each}")
 }
 
-/// What is said if the item, or the sentinel, is not as it must be.
+/// Describes the outcome if the presence of the item or the sentinel is not as required.
 fn outcome(model: &Model, planned: &PlannedAction, step: &Action) -> String {
     match planned.role {
         Role::Release(_) | Role::Intend => String::new(),

@@ -1,10 +1,10 @@
-//! CloudFormation and SAM templates.
+//! Finds tables in CloudFormation and SAM templates.
 
 use serde_json::Value;
 
 use super::table::{Attribute, Encryption, Table, indexes, key, provisioned};
 
-/// The tables among the resources.
+/// Returns the tables among the resources.
 pub(super) fn tables(template: &Value) -> Vec<Table> {
     let resources = template.get("Resources").and_then(Value::as_object).into_iter().flatten();
     resources.filter_map(|(name, resource)| table(name, resource)).collect()
@@ -60,7 +60,7 @@ fn full(name: &str, properties: &Value) -> Table {
     }
 }
 
-/// A text that may be made by `Ref`, `Fn::Sub` or `Fn::Join`, with `{variables}`.
+/// Evaluates a string that may use `Ref`, `Fn::Sub` or `Fn::Join`, with `{variables}`.
 fn written(value: &Value) -> Option<String> {
     if let Some(text) = value.as_str() {
         return Some(text.to_owned());
@@ -78,7 +78,7 @@ fn written(value: &Value) -> Option<String> {
     Some(parts?.join(join.first()?.as_str()?))
 }
 
-/// `orders-${Stage}` as `orders-{stage}`.
+/// Converts `orders-${Stage}` to `orders-{stage}`.
 fn substituted(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -91,7 +91,7 @@ fn substituted(text: &str) -> String {
     out + rest
 }
 
-/// `AWS::StackName` as `stackName`.
+/// Converts `AWS::StackName` to `stackName`.
 fn variable(name: &str) -> String {
     let last = name.rsplit("::").next().unwrap_or(name);
     let word: String = last.chars().filter(char::is_ascii_alphanumeric).collect();

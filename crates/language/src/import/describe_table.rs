@@ -1,10 +1,10 @@
-//! The answer of DescribeTable, or several of them in a list.
+//! Finds tables in the output of DescribeTable, single or in a list.
 
 use serde_json::Value;
 
 use super::table::{Encryption, Table, indexes, key, provisioned};
 
-/// The tables of an answer: `{"Table": …}`, the description itself, or a list of either.
+/// Returns the table descriptions: from `{"Table": …}`, a bare description, or a list of either.
 pub(super) fn answers(value: &Value) -> Option<Vec<&Value>> {
     if let Some(list) = value.as_array() {
         return list.iter().map(described).collect();

@@ -1,8 +1,10 @@
-//! A starting model from what a team already has: a CloudFormation or SAM template, the answer of DescribeTable, a NoSQL Workbench model.
+//! Imports a starting model from existing definitions: a CloudFormation or SAM template, the output of DescribeTable,
+//! or a NoSQL Workbench model.
 //!
-//! 1. `value` reads JSON or YAML into one form, with CloudFormation's short tags written out.
-//! 2. `cloudformation`, `describe_table` and `workbench` find the tables in it.
-//! 3. [`print`] writes them as a model: tables, indexes, and an entity for each to begin with. Access patterns are the author's to add.
+//! 1. `value` parses JSON or YAML into one form and expands CloudFormation's short tags.
+//! 2. `cloudformation`, `describe_table` and `workbench` find the tables.
+//! 3. [`print`] formats them as a model: tables, indexes, and a first entity for each. The author adds the access
+//!    patterns.
 
 mod cloudformation;
 mod describe_table;
@@ -15,14 +17,14 @@ use std::fmt;
 
 use table::Table;
 
-/// Why nothing could be imported.
+/// Reason an import failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImportError {
-    /// It is neither JSON nor YAML.
+    /// Neither JSON nor YAML.
     Unreadable(String),
-    /// It is none of the forms that are known.
+    /// Not a supported format.
     Unknown,
-    /// It has no table.
+    /// Supported format, but without a table.
     NoTable,
 }
 
@@ -41,11 +43,11 @@ impl fmt::Display for ImportError {
 
 impl std::error::Error for ImportError {}
 
-/// Writes a model of the tables in `text`, under a name.
+/// Generates a model with this name from the tables in `text`.
 ///
 /// # Errors
 ///
-/// If the text is of no known form, or has no table.
+/// Returns an error if the format is not supported or no table was found.
 pub fn import(text: &str, name: &str) -> Result<String, ImportError> {
     let value = value::read(text)?;
     let tables: Vec<Table> = if value.get("DataModel").is_some() {

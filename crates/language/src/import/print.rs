@@ -1,10 +1,10 @@
-//! Imported tables as the text of a model, in the form that the formatter gives.
+//! Formats imported tables as a model, in the style of the formatter.
 
 use crate::document::{parse, print};
 
 use super::table::{Attribute, Encryption, Entity, Index, Table};
 
-/// The whole model.
+/// Formats the whole model.
 pub(super) fn model(name: &str, tables: &[Table]) -> String {
     let mut text = format!(
         "/// Imported. Next: give entities their key templates and fields, add `read` and `write` for each access pattern,\n\
@@ -76,7 +76,7 @@ fn stream(view: &str) -> &'static str {
     }
 }
 
-/// One entity that has what the keys of the table and its indexes need.
+/// Creates an entity with the fields that the keys of the table and its indexes need.
 fn starting_entity(table: &Table) -> Entity {
     let mut fields: Vec<Attribute> = Vec::new();
     let keys = table.indexes.iter().flat_map(|index| index.partition.iter().chain(&index.sort));
@@ -133,7 +133,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// A name made of letters, digits and underscores.
+/// Converts a name to letters, digits and underscores.
 fn identifier(name: &str) -> String {
     let mut out = String::new();
     let mut upper = false;

@@ -1,22 +1,21 @@
-//! A table as the importers find it.
+//! Common form of imported tables.
 
 use serde_json::Value;
 
-/// A table.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
-    /// The name for the model.
+    /// Name in the model.
     pub(super) name: String,
-    /// The name in the store, with `{variables}`.
+    /// Name in the store, with `{variables}`.
     pub(super) physical: Option<String>,
     /// Key attributes: partition, then sort.
     pub(super) key: Vec<Attribute>,
     pub(super) indexes: Vec<Index>,
     pub(super) ttl: Option<String>,
-    /// `NEW_AND_OLD_IMAGES`, …
+    /// Stream view type, such as `NEW_AND_OLD_IMAGES`.
     pub(super) stream: Option<String>,
     pub(super) kms: Option<Encryption>,
-    /// Read and write units, if provisioned.
+    /// Provisioned read and write units.
     pub(super) provisioned: Option<(u64, u64)>,
     pub(super) infrequent: bool,
     pub(super) recovery: bool,
@@ -24,41 +23,40 @@ pub(super) struct Table {
     pub(super) entities: Vec<Entity>,
 }
 
-/// Encryption that is not the default.
+/// Encryption other than the default.
 #[derive(Clone, Debug)]
 pub(super) enum Encryption {
     Managed,
     Key(String),
 }
 
-/// An attribute with its type: `S`, `N`, `B` or another of the service's.
+/// An attribute with its DynamoDB type: `S`, `N`, `B` or another.
 #[derive(Clone, Debug)]
 pub(super) struct Attribute {
     pub(super) name: String,
     pub(super) kind: String,
 }
 
-/// An index.
 #[derive(Clone, Debug)]
 pub(super) struct Index {
     pub(super) name: String,
     pub(super) local: bool,
     pub(super) partition: Vec<Attribute>,
     pub(super) sort: Vec<Attribute>,
-    /// `None` for everything, else the names beside the keys.
+    /// Projected attributes besides the keys; `None` projects everything.
     pub(super) projection: Option<Vec<String>>,
 }
 
-/// An entity to begin with.
+/// A first entity of the table.
 #[derive(Clone, Debug)]
 pub(super) struct Entity {
     pub(super) name: String,
-    /// A template for each key attribute, where one could be seen in samples.
+    /// Template of each key attribute, if the samples show one.
     pub(super) templates: Vec<String>,
     pub(super) fields: Vec<Attribute>,
 }
 
-/// Key attributes of a `KeySchema`, those of one kind, with types from `AttributeDefinitions`.
+/// Returns the key attributes of one `KeyType`, with types from `AttributeDefinitions`.
 pub(super) fn key_attributes(schema: &Value, definitions: &Value, kind: &str) -> Vec<Attribute> {
     let of_kind = |part: &&Value| part.get("KeyType").and_then(Value::as_str) == Some(kind);
     let parts = schema.as_array().into_iter().flatten().filter(of_kind);
@@ -72,7 +70,7 @@ fn defined(definitions: &Value, name: &str) -> String {
     found.and_then(|definition| definition.get("AttributeType")).and_then(Value::as_str).unwrap_or("S").to_owned()
 }
 
-/// An index as CreateTable, CloudFormation and DescribeTable all write it.
+/// Converts an index in the form that CreateTable, CloudFormation and DescribeTable share.
 pub(super) fn index(value: &Value, definitions: &Value, local: bool) -> Option<Index> {
     let schema = value.get("KeySchema")?;
     Some(Index {
@@ -84,7 +82,7 @@ pub(super) fn index(value: &Value, definitions: &Value, local: bool) -> Option<I
     })
 }
 
-/// `None` for everything, else the names beside the keys.
+/// Returns the projected attributes besides the keys; `None` projects everything.
 pub(super) fn projection(value: Option<&Value>) -> Option<Vec<String>> {
     let value = value?;
     match value.get("ProjectionType").and_then(Value::as_str) {
@@ -94,13 +92,13 @@ pub(super) fn projection(value: Option<&Value>) -> Option<Vec<String>> {
     }
 }
 
-/// The texts of a list.
+/// Returns the strings of a list.
 pub(super) fn strings(value: Option<&Value>) -> Vec<String> {
     let items = value.and_then(Value::as_array).into_iter().flatten();
     items.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// All indexes of a table's description.
+/// Returns all indexes of a table description.
 pub(super) fn indexes(table: &Value) -> Vec<Index> {
     let none = Value::Null;
     let definitions = table.get("AttributeDefinitions").unwrap_or(&none);
@@ -111,7 +109,7 @@ pub(super) fn indexes(table: &Value) -> Vec<Index> {
     [of("GlobalSecondaryIndexes", false), of("LocalSecondaryIndexes", true)].concat()
 }
 
-/// The key of a table's description: partition, then sort.
+/// Returns the key of a table description: partition, then sort.
 pub(super) fn key(table: &Value) -> Vec<Attribute> {
     let none = Value::Null;
     let definitions = table.get("AttributeDefinitions").unwrap_or(&none);
@@ -119,7 +117,7 @@ pub(super) fn key(table: &Value) -> Vec<Attribute> {
     [key_attributes(schema, definitions, "HASH"), key_attributes(schema, definitions, "RANGE")].concat()
 }
 
-/// Provisioned units, unless they are zero.
+/// Returns the provisioned units; `None` if they are zero, as DescribeTable reports for on-demand tables.
 pub(super) fn provisioned(table: &Value) -> Option<(u64, u64)> {
     let units = |name: &str| table.get("ProvisionedThroughput")?.get(name)?.as_u64();
     units("ReadCapacityUnits").zip(units("WriteCapacityUnits")).filter(|(reads, writes)| *reads > 0 && *writes > 0)

@@ -1,11 +1,11 @@
-//! JSON or YAML, as one form.
+//! Parses JSON or YAML into one form.
 
 use serde_json::{Map, Value};
 use serde_yaml_ng::Value as Yaml;
 
 use super::ImportError;
 
-/// Reads either. A tag such as `!Sub "a-${b}"` becomes `{"Fn::Sub": "a-${b}"}`, as CloudFormation has it in JSON.
+/// Parses JSON or YAML. A tag such as `!Sub "a-${b}"` becomes `{"Fn::Sub": "a-${b}"}`, as in CloudFormation's JSON.
 pub(super) fn read(text: &str) -> Result<Value, ImportError> {
     if let Ok(value) = serde_json::from_str(text) {
         return Ok(value);

@@ -1,4 +1,5 @@
-//! Models of NoSQL Workbench. Its facets become entities; templates are taken from their samples where all begin alike.
+//! Finds tables in NoSQL Workbench models. Facets become entities, and common prefixes of their samples become
+//! templates.
 
 use serde_json::Value;
 
@@ -72,7 +73,7 @@ fn entity(facet: &Value, key: &[Attribute], others: &[Attribute]) -> Option<Enti
     Some(Entity { name: name.to_owned(), templates, fields })
 }
 
-/// What all samples of a key begin with, up to a delimiter: `USER#` of `USER#1` and `USER#2`.
+/// Returns the common prefix of all samples of a key up to a delimiter: `USER#` for `USER#1` and `USER#2`.
 fn common_prefix(facet: &Value, attribute: &str) -> String {
     let rows = facet.get("TableData").and_then(Value::as_array).into_iter().flatten();
     let mut texts = rows.filter_map(|row| row.get(attribute)?.get("S")?.as_str());

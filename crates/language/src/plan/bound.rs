@@ -1,39 +1,39 @@
-//! Fills the templates of a key with the arguments of a read, as far as they reach.
+//! Fills key templates with the arguments of a read, as far as equality parameters reach.
 //!
-//! `"MSG#{createdAt:ms}#{messageId}"` with nothing given reaches `MSG#`; with `createdAt` given by equality it reaches
-//! `MSG#{createdAt:ms}#`, the delimiter included, so that no longer value is taken for it.
+//! `"MSG#{createdAt:ms}#{messageId}"` without arguments yields `MSG#`. With `createdAt` given by equality it yields
+//! `MSG#{createdAt:ms}#`. The delimiter is included, so that a longer value with the same beginning does not match.
 
 use crate::schema::{Entity, FieldId, Format, Parameter, Part, Read, Template, Test};
 
 use super::{BoundKey, BoundPart};
 
-/// What the parameters of a read give of an entity.
+/// Parameters of a read, applied to one entity.
 #[derive(Clone, Copy)]
 pub(super) struct Given<'a> {
     pub(super) read: &'a Read,
     pub(super) entity: &'a Entity,
-    /// Lists count as equality: each element is a key of its own.
+    /// True if lists count as equality, because each element yields its own key.
     pub(super) lists: bool,
 }
 
 /// A template, filled as far as equality reaches.
 pub(super) struct Filled {
-    /// The pieces before the first field that nobody gives.
+    /// Pieces before the first field without a value.
     pub(super) parts: Vec<BoundPart>,
-    /// The number of the template's part that nobody gives; `None` if it is complete.
+    /// Index of the first template part without a value; `None` if the template is complete.
     pub(super) open: Option<usize>,
-    /// The parameters it uses.
+    /// Indexes of the parameters it uses.
     pub(super) used: Vec<usize>,
 }
 
 impl<'a> Given<'a> {
-    /// The parameters about a field, with their numbers.
+    /// Iterates over the parameters for a field, with their indexes.
     pub(super) fn about(self, field: FieldId) -> impl Iterator<Item = (usize, &'a Parameter)> {
         let name = &self.entity.field(field).name;
         self.read.parameters.iter().enumerate().filter(move |(_, parameter)| parameter.field_name == *name)
     }
 
-    /// The parameter that gives a field by equality.
+    /// Returns the index of the parameter that fixes a field by equality.
     pub(super) fn equal(self, field: FieldId) -> Option<usize> {
         let gives = |test| test == Test::Equal || (self.lists && test == Test::In);
         self.about(field).find(|(_, parameter)| gives(parameter.test)).map(|(number, _)| number)
@@ -64,7 +64,7 @@ impl<'a> Given<'a> {
         filled
     }
 
-    /// The fields of a template that nobody gives by equality, each once.
+    /// Returns the fields of a template that no parameter fixes by equality, each once.
     pub(super) fn missing(self, template: &Template) -> Vec<FieldId> {
         let mut missing = Vec::new();
         for field in template.fields() {
@@ -76,7 +76,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// The pieces of a template whose fields are parameters, as in a `key` clause.
+/// Returns the pieces of a template whose fields are parameters, as in a `key` clause.
 pub(super) fn of_parameters(template: &Template) -> Vec<BoundPart> {
     let mut parts = Vec::new();
     for part in &template.parts {
@@ -89,17 +89,15 @@ pub(super) fn of_parameters(template: &Template) -> Vec<BoundPart> {
     parts
 }
 
-/// An argument as a piece of a key.
 pub(super) fn argument(parameter: usize, argument: usize, format: Format) -> BoundPart {
     BoundPart::Argument { parameter, argument, format }
 }
 
-/// The key attribute with these pieces.
 pub(super) fn key(attribute: &str, parts: Vec<BoundPart>) -> BoundKey {
     BoundKey { attribute: attribute.to_owned(), parts }
 }
 
-/// Adds text, joined with text before it.
+/// Appends text, merging it with a preceding text piece.
 pub(super) fn push_text(parts: &mut Vec<BoundPart>, text: &str) {
     if let Some(BoundPart::Text(last)) = parts.last_mut() {
         last.push_str(text);

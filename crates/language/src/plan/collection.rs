@@ -1,4 +1,4 @@
-//! Several entities in one Query: they share a partition, and of its sort key at least a beginning.
+//! Reads of several entities in one Query: the entities share a partition and at least a prefix of the sort key.
 
 use crate::schema::Result as ReadResult;
 use crate::span::Span;
@@ -6,7 +6,7 @@ use crate::span::Span;
 use super::read::{Condition, Pass};
 use super::{BoundKey, BoundPart, Obstacle, SortCondition, SortRange};
 
-/// The one condition that meets the items of all entities of a read.
+/// Returns one condition that matches the items of all entities of a read.
 pub(super) fn joined(pass: &Pass<'_>, conditions: Vec<Condition>) -> Result<Condition, Vec<Obstacle>> {
     let mut conditions = conditions.into_iter().enumerate();
     let Some((_, mut all)) = conditions.next() else { return Err(Vec::new()) };
@@ -25,7 +25,8 @@ pub(super) fn joined(pass: &Pass<'_>, conditions: Vec<Condition>) -> Result<Cond
     Ok(all)
 }
 
-/// Two conditions join if they are the same, or if neither has an argument in it: a range of one entity is no range of another.
+/// Returns true if two conditions are equal, or if neither contains an argument: a range over one entity's key means
+/// nothing for another entity.
 fn can_join(first: &SortCondition, second: &SortCondition) -> bool {
     first == second || (!has_argument(first) && !has_argument(second))
 }
@@ -40,7 +41,7 @@ fn has_argument(condition: &SortCondition) -> bool {
     }
 }
 
-/// What both conditions begin with.
+/// Returns the common prefix of both conditions.
 fn common(first: SortCondition, second: &SortCondition) -> SortCondition {
     if first == *second {
         return first;

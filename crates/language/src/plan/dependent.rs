@@ -1,6 +1,7 @@
-//! What a delete means for the items that refer to the deleted one: `cascade` removes them, `restrict` refuses while there are any.
+//! Effect of a delete on the items that refer to the deleted one: `cascade` removes them, `restrict` refuses while any
+//! exist (ADR 0020).
 //!
-//! The items of a dependent entity that refer to one parent are found by a read like any other, planned by the planner of reads: its
+//! The read planner also plans the reads that find the dependents of one parent. Their
 //! parameters are the `ref` and, where the key begins with more, the fields that repeat the rest of the parent's key.
 //!
 //! ```text
@@ -9,10 +10,10 @@
 //! Presence index "SERVER#{serverId}", "ONLINE#…"           channelId: ref Channel   → Query SERVER#…, filtered by channelId
 //! ```
 //!
-//! A field of the child repeats one of the parent's key if it is a `copy` of it or a `ref` to it, or has its name and type; an item belongs to
-//! the parent with which it shares all of them. Of several reads
-//! that find the children the best is taken: one that reads nothing else before one that filters, the table's key before an index, because
-//! an index may lag behind. What only a Scan would find is not found: a rule says so.
+//! A field of the child repeats a key field of the parent if it is a `copy` of it, a `ref` to it, or has the same name
+//! and type. An item belongs to the parent with which it shares all of them. If several reads find the children, an
+//! exact read is preferred to one that filters, and the table's key to an index, because an index may lag. The planner
+//! never uses a Scan: rule W19 reports dependents without a usable key.
 
 use std::collections::BTreeSet;
 
@@ -25,67 +26,68 @@ use crate::span::Span;
 
 use super::{ReadPlan, read, unique};
 
-/// Items that one page of children has.
+/// Page size of the reads that find dependents.
 const PAGE_ITEMS: u64 = 100;
 
-/// What a delete of the target does with the items that refer to it.
+/// Effect of a delete on the items that refer to the deleted one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDelete {
-    /// It deletes them.
+    /// Deletes them.
     Cascade,
-    /// It is refused while there are any.
+    /// Refuses the delete while any exist.
     Restrict,
 }
 
-/// An entity whose items refer to those of another, and do not merely stay when those are deleted.
+/// An entity whose items refer to a parent with `cascade` or `restrict`.
 #[derive(Clone, Debug)]
 pub struct Dependent {
-    /// The entity that refers.
+    /// Referring entity.
     pub entity: EntityId,
-    /// Its `ref`.
+    /// Field of the referring entity that holds the `ref`.
     pub field: FieldId,
-    /// What then happens.
+    /// Effect of deleting the parent.
     pub on_delete: OnDelete,
-    /// How its items are found.
+    /// Way to find the referring items.
     pub found: Found,
 }
 
-/// How the items that refer to one parent are found.
+/// Way to find the items that refer to one parent.
 #[derive(Clone, Debug)]
 pub enum Found {
-    /// By a read.
+    /// With a read.
     By(Box<Finder>),
-    /// They go with those of another entity that goes: each refers to one of them as well.
+    /// Through another dependent entity: each item also refers to an item of that entity, which the cascade reaches.
     Through(EntityId),
-    /// The fields that are known of a parent do not say which of several it is: these of its key are missing.
+    /// Not possible: the shared fields match several parents, because these fields of the parent's key are not
+    /// repeated.
     Ambiguous(Vec<FieldId>),
-    /// No key and no index finds them.
+    /// Not possible: no key or index contains the reference.
     Nowhere,
 }
 
-/// A read of the items that refer to one parent.
+/// A read that finds the items that refer to one parent.
 #[derive(Clone, Debug)]
 pub struct Finder {
-    /// The read, as an author would have written it.
+    /// Synthetic read, as an author would have written it.
     pub read: Read,
-    /// Its plan.
+    /// Plan of that read.
     pub plan: ReadPlan,
-    /// For each parameter, the field of the parent that gives its value.
+    /// Field of the parent that supplies each parameter.
     pub given: Vec<FieldId>,
-    /// What an item has in common with its parent, be it read by it or not: fields of the child, each with the one of the parent.
+    /// Fields an item shares with its parent (child field, parent field), including those the read does not use.
     pub shared: Vec<(FieldId, FieldId)>,
-    /// It goes through a global index, which may lag behind.
+    /// True if it uses a global index, which may lag behind writes.
     pub lags: bool,
 }
 
-/// The dependents of each entity of a model.
+/// Dependents of every entity of a model.
 #[derive(Clone, Debug, Default)]
 pub struct Dependents {
     of: Vec<Vec<Dependent>>,
 }
 
 impl Dependents {
-    /// Finds those of every entity.
+    /// Finds the dependents of every entity.
     pub(super) fn of_model(model: &Model) -> Self {
         let direct = model.entity_ids().map(|parent| direct(model, parent)).collect();
         let mut all = Self { of: direct };
@@ -93,23 +95,23 @@ impl Dependents {
         all
     }
 
-    /// Those of an entity: the ones without dependents of their own first.
+    /// Returns the dependents of an entity; those without dependents of their own come first.
     #[must_use]
     pub fn of(&self, parent: EntityId) -> &[Dependent] {
         self.of.get(parent.0).map_or(&[], Vec::as_slice)
     }
 
-    /// Those whose items a delete of the parent removes, each with the read that finds them.
+    /// Iterates over the dependents that a delete of the parent removes, each with the read that finds them.
     pub fn cascading(&self, parent: EntityId) -> impl Iterator<Item = (&Dependent, &Finder)> {
         self.of(parent).iter().filter(|it| it.on_delete == OnDelete::Cascade).filter_map(with_finder)
     }
 
-    /// Those whose items make the store refuse a delete of the parent.
+    /// Iterates over the dependents that make a delete of the parent fail, each with the read that finds them.
     pub fn restricting(&self, parent: EntityId) -> impl Iterator<Item = (&Dependent, &Finder)> {
         self.of(parent).iter().filter(|it| it.on_delete == OnDelete::Restrict).filter_map(with_finder)
     }
 
-    /// The entities whose items go when one of the parent goes, at any depth.
+    /// Returns the entities whose items a delete of the parent removes, at any depth.
     #[must_use]
     pub fn reach(&self, parent: EntityId) -> BTreeSet<EntityId> {
         let mut reached = BTreeSet::new();
@@ -124,27 +126,27 @@ impl Dependents {
         reached
     }
 
-    /// Whether items that go with one of the parent are found through an index that may lag behind.
+    /// Returns true if dependents of the parent are found through an index that may lag.
     #[must_use]
     pub fn lags(&self, parent: EntityId) -> bool {
         self.cascading(parent).any(|(_, finder)| finder.lags)
     }
 
-    /// The dependents that refuse a delete of an item of `root`, as seen at one of `entity` which is it or goes with it. Those that go
-    /// themselves do not refuse.
+    /// Iterates over the dependents of `entity` that refuse a delete of an item of `root`, where `entity` is the root
+    /// or is removed with it. Dependents that are removed as well do not refuse.
     pub fn refusing(&self, root: EntityId, entity: EntityId) -> impl Iterator<Item = (&Dependent, &Finder)> {
         let going = if root == entity { BTreeSet::new() } else { self.reach(root) };
         self.restricting(entity).filter(move |(dependent, _)| !going.contains(&dependent.entity))
     }
 
-    /// Whether something at or below an entity may refuse a delete of an item of `root`.
+    /// Returns true if a dependent at or below an entity may refuse a delete of an item of `root`.
     #[must_use]
     pub fn may_refuse(&self, root: EntityId, entity: EntityId) -> bool {
         let refuses = |entity: EntityId| self.refusing(root, entity).next().is_some();
         refuses(entity) || self.reach(entity).into_iter().any(refuses)
     }
 
-    /// All dependents that may refuse a delete of an item of an entity, each once.
+    /// Returns all entities whose items may refuse a delete of an item of `root`, each once.
     #[must_use]
     pub fn all_refusing(&self, root: EntityId) -> Vec<EntityId> {
         let mut refusing = Vec::new();
@@ -158,7 +160,8 @@ impl Dependents {
         refusing
     }
 
-    /// Marks those that no key finds but that go with others, and puts those without dependents first.
+    /// Marks dependents that no key finds but that another cascade removes, and sorts dependents without dependents
+    /// first.
     fn go_with_others(&mut self, model: &Model) {
         for parent in model.entity_ids() {
             let others: Vec<(EntityId, BTreeSet<EntityId>)> =
@@ -187,7 +190,7 @@ fn with_finder(dependent: &Dependent) -> Option<(&Dependent, &Finder)> {
     }
 }
 
-/// The outcome of a delete that an item of this entity refuses: `MemberRemains`.
+/// Returns the outcome name of a delete that an item of this entity refuses: `MemberRemains`.
 #[must_use]
 pub fn remaining_name(entity: &str) -> String {
     let mut letters = entity.chars();
@@ -195,7 +198,7 @@ pub fn remaining_name(entity: &str) -> String {
     format!("{first}{}Remains", letters.as_str())
 }
 
-/// The fields of an entity that its dependents refer to and that its key does not tell.
+/// Returns the fields of an entity that dependents refer to and that are not part of its key.
 #[must_use]
 pub fn referred_fields(model: &Model, parent: EntityId) -> Vec<FieldId> {
     let keys = model.entity(parent).key_fields();
@@ -210,7 +213,7 @@ pub fn referred_fields(model: &Model, parent: EntityId) -> Vec<FieldId> {
     referred
 }
 
-/// Whether a deleted item's key may be given to another item later: a caller chooses it, or a value that repeats.
+/// Returns true if a deleted item's key may be used again, because a caller chooses it or its values can repeat.
 #[must_use]
 pub fn is_reusable(model: &Model, id: EntityId) -> bool {
     let entity = model.entity(id);
@@ -220,7 +223,7 @@ pub fn is_reusable(model: &Model, id: EntityId) -> bool {
         .any(|field| unique::is_fresh(entity, field) && model.writes.iter().all(|write| makes_afresh(write, id, field)))
 }
 
-/// Whether a write that makes items of an entity gives each another value of the field.
+/// Returns true if every action of the write that creates items of the entity generates a new value for the field.
 fn makes_afresh(write: &Write, id: EntityId, field: FieldId) -> bool {
     let makes = write
         .actions()
@@ -246,7 +249,7 @@ fn on_delete(field: &Field) -> Option<OnDelete> {
     }
 }
 
-/// The field of the parent that a `ref` names.
+/// Returns the field of the parent that a `ref` points to.
 fn target(field: &Field, parent: EntityId) -> Option<FieldId> {
     match field.kind {
         Type::Ref { entity: Some(entity), field, .. } if entity == parent => field,
@@ -254,7 +257,7 @@ fn target(field: &Field, parent: EntityId) -> Option<FieldId> {
     }
 }
 
-/// The dependents of an entity, each with the read that finds its items.
+/// Returns the direct dependents of an entity, each with the read that finds its items.
 fn direct(model: &Model, parent: EntityId) -> Vec<Dependent> {
     let mut dependents = Vec::new();
     for id in model.entity_ids() {
@@ -268,7 +271,7 @@ fn direct(model: &Model, parent: EntityId) -> Vec<Dependent> {
     dependents
 }
 
-/// A `ref` of one entity to another.
+/// A `ref` from a child entity to a parent entity.
 struct Refers<'a> {
     model: &'a Model,
     child: EntityId,
@@ -278,7 +281,7 @@ struct Refers<'a> {
     on_delete: OnDelete,
 }
 
-/// A field of the child, and that of the parent which it repeats.
+/// A field of the child and the field of the parent it repeats.
 type Pair = (FieldId, FieldId);
 
 impl Refers<'_> {
@@ -302,7 +305,7 @@ impl Refers<'_> {
         best.map_or(Found::Nowhere, |(_, finder)| Found::By(Box::new(finder)))
     }
 
-    /// Whether the field that is referred to says alone which item is meant.
+    /// Returns true if the referenced field alone identifies the parent item.
     fn names_one(&self) -> bool {
         let parent = self.parent();
         parent.key_fields() == [self.target]
@@ -310,7 +313,7 @@ impl Refers<'_> {
             || parent.field(self.target).flags.unique.as_ref().is_some_and(|unique| unique.per.is_empty())
     }
 
-    /// The fields of the child that repeat other fields of the parent's key, and are never absent.
+    /// Returns the required fields of the child that repeat other fields of the parent's key.
     fn companions(&self) -> Vec<Pair> {
         let keys = self.parent().key_fields().into_iter().filter(|key| *key != self.target);
         keys.filter_map(|key| Some((self.repeated(key)?, key))).collect()
@@ -336,7 +339,7 @@ impl Refers<'_> {
             .map(|(id, _)| id)
     }
 
-    /// Every read that finds the children, with its rank: the smaller the better.
+    /// Iterates over all reads that find the children, each with its rank; smaller is better.
     fn finders<'a>(
         &'a self,
         companions: &'a [Pair],
@@ -357,7 +360,7 @@ impl Refers<'_> {
         })
     }
 
-    /// The table's key, and the indexes that have every child.
+    /// Returns the table's key and the indexes that contain every child.
     fn ways(&self) -> Vec<Option<IndexId>> {
         let indexes = self.child().indexes.iter().filter(|key| {
             let is_there = |field: FieldId| field == self.field || !self.child().field(field).optional;
@@ -366,7 +369,7 @@ impl Refers<'_> {
         [None].into_iter().chain(indexes.map(|key| key.index)).collect()
     }
 
-    /// How far a key is from what was just written.
+    /// Ranks a key by its lag: 0 for the table's key, 1 for a local index, 2 for a global index.
     fn distance(&self, index: Option<IndexId>) -> u8 {
         match index {
             None => 0,
@@ -375,7 +378,7 @@ impl Refers<'_> {
         }
     }
 
-    /// Whether it is a global index.
+    /// Returns true for a global index, which lags behind the table.
     fn lags(&self, index: Option<IndexId>) -> bool {
         let table = self.child().table.map(|table| self.model.table(table));
         index.zip(table).is_some_and(|(index, table)| !table.index_at(index).local)
@@ -392,7 +395,7 @@ impl Refers<'_> {
         let entity = self.child();
         let span = entity.field(self.field).span;
         let by_name = |field: FieldId| entity.field(field).name.clone();
-        // The key's parameters are known by their names; these are the filter's.
+        // The parameters of the key match fields by name; those of the filter need names that match none.
         let apart = |field: FieldId| format!("the parent's {}", entity.field(field).name);
         let of_key = by_key.iter().map(|(field, _)| (*field, by_name(*field)));
         let parameters = of_key.chain(filtered.iter().map(|(field, _)| (*field, apart(*field))));
@@ -422,7 +425,7 @@ impl Refers<'_> {
         }
     }
 
-    /// What the key does not say, as a filter; its parameters come after those of the key.
+    /// Returns the filter for fields the key does not cover. Its parameters follow those of the key.
     fn filter(&self, first: usize, filtered: &[Pair], span: Span) -> Option<Expr> {
         let place = |origin| Box::new(Expr { kind: ExprKind::Place(Place { origin, path: Vec::new() }), span });
         let test = |(number, (field, _)): (usize, &Pair)| {

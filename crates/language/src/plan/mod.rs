@@ -1,14 +1,16 @@
-//! Each read as exactly one request, each write as exactly one atomic request.
+//! Plans each read as exactly one request and each write as exactly one atomic request (ADR 0009).
 //!
-//! Planning decides, the rules word it: a pattern that has no plan has an [`Obstacle`], and the rules of `check/rules/read` turn it into a
-//! finding. Nothing is decided twice.
+//! Planning decides, and the rules report: a pattern without a plan has an [`Obstacle`], which the rules in
+//! `check/rules/read` turn into a finding.
 //!
-//! 1. `bound` fills the templates of a key with the arguments of a read, as far as they reach.
-//! 2. `range` turns a range of a field into a range of the key that holds exactly the same items.
+//! 1. `bound` fills key templates with the arguments of a read, as far as they reach.
+//! 2. `range` turns a range of a field into a range of the key that contains exactly the same items.
 //! 3. `read` plans one read through one key; `collection` joins the entities of a read that returns several.
-//! 4. `overlap` says which entities a key condition can meet, `unique` whether it can meet more than one item, `order` in which order.
-//! 5. `dependent` finds, for each entity, the items that a delete of one of it removes, or that refuse it.
-//! 6. `write` counts the actions of a write, the sentinels of unique fields among them; `outline` is what it puts, as far as it is known.
+//! 4. `overlap` computes which entities a key condition can match, `unique` whether it can match more than one item,
+//!    and `order` the order of the items.
+//! 5. `dependent` finds the items that a delete of their parent removes, or that refuse it.
+//! 6. `write` counts the actions of a write, including the sentinels of unique fields; `outline` precomputes the
+//!    attributes of the items it puts.
 
 mod bound;
 mod collection;
@@ -46,77 +48,77 @@ pub fn plan(model: &Model) -> Plans {
     }
 }
 
-/// Whether a read, whatever it says of an index, could be answered through this one (`None`: the table's key).
+/// Returns true if this index (`None`: the table's key) could serve the read, regardless of its `via` clause.
 #[must_use]
 pub fn is_served_by(model: &Model, read: &crate::schema::Read, index: Option<IndexId>) -> bool {
     read::through(model, read, index).is_ok()
 }
 
-/// The plans of a model, in the order of its patterns.
+/// Plans of a model, in the order of its patterns.
 #[derive(Clone, Debug, Default)]
 pub struct Plans {
-    /// One for each read.
+    /// One outcome per read.
     pub reads: Vec<ReadOutcome>,
-    /// One for each write.
+    /// One plan per write; `None` if an entity of the write did not resolve.
     pub writes: Vec<Option<WritePlan>>,
-    /// What deletes mean for the items that refer to what is deleted.
+    /// Effects of deletes on referring items.
     pub dependents: Dependents,
 }
 
-/// A read's plan, or why there is none.
+/// Plan of a read, or the reason it has none.
 #[derive(Clone, Debug)]
 pub enum ReadOutcome {
-    /// It is proved.
+    /// One request serves the read.
     Planned(Box<ReadPlan>),
-    /// It cannot run as one request.
+    /// No single request serves the read.
     Blocked(Blocked),
-    /// Something it is made of has been reported already.
+    /// A part of the read did not resolve and was already reported.
     Broken,
 }
 
-/// Why a read has no plan.
+/// Reason a read has no plan.
 #[derive(Clone, Debug)]
 pub struct Blocked {
-    /// What is in the way.
+    /// Obstacles, each reported by a rule.
     pub obstacles: Vec<Obstacle>,
-    /// The index it was to go through.
+    /// Index the read was planned through; `None` for the table's key.
     pub index: Option<IndexId>,
-    /// What would answer it with the parameters it has: indexes, or `None` for the table's key.
+    /// Keys that would serve the read with its parameters: indexes, or `None` for the table's key.
     pub served_by: Vec<Option<IndexId>>,
 }
 
-/// How a read runs.
+/// Plan of a read.
 #[derive(Clone, Debug)]
 pub struct ReadPlan {
-    /// The request.
+    /// Operation to send.
     pub request: RequestKind,
-    /// The table.
+    /// Table it reads.
     pub table: TableId,
-    /// The index, if it goes through one.
+    /// Index it reads; `None` for the table's key.
     pub index: Option<IndexId>,
-    /// The value of each attribute of the partition key; empty for a Scan.
+    /// Value of each partition key attribute; empty for a Scan.
     pub partition: Vec<BoundKey>,
-    /// The condition on the sort key.
+    /// Condition on the sort key.
     pub sort: SortCondition,
-    /// From the largest sort key to the smallest.
+    /// True if the Query runs in descending sort key order.
     pub backwards: bool,
-    /// Items a page, if limited.
+    /// Items per page, if limited.
     pub page: Option<u64>,
-    /// Consistent.
+    /// True for a strongly consistent read.
     pub strong: bool,
-    /// Conditions on items after they were read: the author's filter, parameters that are no part of the key, expiry, entity tags.
+    /// Conditions that apply after the key condition: `where`, parameters outside the key, expiry, entity tags.
     pub filters: Vec<Filter>,
-    /// Every entity of the table whose items the key condition can match.
+    /// Entities of the table whose items the key condition can match.
     pub matches: Vec<EntityId>,
-    /// The entities the read returns or counts.
+    /// Entities the read returns or counts.
     pub returns: Vec<EntityId>,
-    /// At most one item can match (of each entity returned as one).
+    /// True if at most one item can match (per entity that is returned as one).
     pub unique: bool,
-    /// It only counts.
+    /// True if the read returns only the number of items.
     pub count: bool,
 }
 
-/// The request a read sends.
+/// Operation that a read sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestKind {
     /// GetItem
@@ -129,50 +131,50 @@ pub enum RequestKind {
     Scan,
 }
 
-/// A key attribute's value, made of arguments.
+/// Value of a key attribute, composed of text and arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoundKey {
-    /// The attribute.
+    /// Name of the key attribute.
     pub attribute: String,
-    /// Its pieces.
+    /// Pieces that are concatenated.
     pub parts: Vec<BoundPart>,
 }
 
 /// A piece of a bound key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BoundPart {
-    /// Text as it is.
+    /// Literal text.
     Text(String),
-    /// An argument of the read: the number of its parameter, the number of the argument within it.
+    /// An argument of the read.
     Argument {
-        /// The parameter.
+        /// Index of the parameter.
         parameter: usize,
-        /// The argument of it (1 is the upper end of `between`).
+        /// Index of the argument within it (1 is the upper end of `between`).
         argument: usize,
-        /// How it is written.
+        /// Format of the value.
         format: Format,
     },
 }
 
-/// The condition on the sort key (the last attribute of it that is limited by more than equality; earlier ones are equal).
+/// Condition on the sort key. Only the last limited attribute may have a range; earlier ones are fixed by equality.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SortCondition {
-    /// Attributes before the last, of a key with several: equal to these.
+    /// Equality on the attributes before the last, for a key with several attributes.
     pub equal: Vec<BoundKey>,
-    /// The last.
+    /// Range of the last limited attribute.
     pub range: Option<SortRange>,
 }
 
-/// A range of a sort key's attribute. Every open end is closed by the prefix: `MSG#` ends before `MSG$`.
+/// Range of a sort key attribute. The template's prefix closes every open end: `MSG#` ends before `MSG$`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SortRange {
     /// `=`
     Equal(BoundKey),
     /// `begins_with`
     Begins(BoundKey),
-    /// `BETWEEN` these two, both included, as DynamoDB has it.
+    /// `BETWEEN` these two, both inclusive, as in DynamoDB.
     Between(BoundKey, BoundKey),
-    /// `>=` with no end: only where the whole partition may follow.
+    /// `>=` without upper end: from a template without prefix, or from a `key` clause.
     From(BoundKey),
     /// `>`
     After(BoundKey),
@@ -182,137 +184,137 @@ pub enum SortRange {
     Before(BoundKey),
 }
 
-/// A condition on items after they were read.
+/// A condition that applies after the key condition.
 #[derive(Clone, Debug)]
 pub enum Filter {
-    /// The author's `where`.
+    /// The `where` clause.
     Where,
-    /// A parameter that is no part of the key, by its number.
+    /// A parameter that is not part of the key, by index.
     Parameter(usize),
-    /// Only these entities, by the table's tag.
+    /// Only these entities, by the table's tag attribute.
     Tag(Vec<EntityId>),
-    /// Only items whose time is not over.
+    /// Only items that have not expired, by this attribute.
     NotExpired(String),
-    /// Nothing that only keeps a unique value, by this attribute of the table's key.
+    /// No sentinels of unique values, by this partition key attribute.
     NotSentinel(String),
 }
 
-/// Why a read is not one request.
+/// Reason a read cannot be served by one request.
 #[derive(Clone, Debug)]
 pub enum Obstacle {
-    /// The partition key's template needs fields that no parameter gives by equality.
+    /// The partition key's template needs fields that no parameter fixes by equality.
     PartitionOpen {
-        /// The entity.
+        /// Entity whose key is incomplete.
         entity: EntityId,
-        /// The fields nobody gives.
+        /// Fields without a value.
         missing: Vec<FieldId>,
     },
     /// A range, prefix or list on the partition key.
     PartitionRange {
-        /// The parameter, or the place in the key condition.
+        /// Parameter, or position in the key condition.
         at: Limit,
     },
-    /// A later part of the sort key is given, an earlier one is not.
+    /// A later part of the sort key is given, but an earlier one is not.
     SortGap {
-        /// The entity.
+        /// Entity whose key has the gap.
         entity: EntityId,
-        /// The parameter that gives the later part.
+        /// Index of the parameter that gives the later part.
         parameter: usize,
-        /// The fields before it that nobody gives by equality.
+        /// Fields before it that no parameter fixes by equality.
         missing: Vec<FieldId>,
     },
-    /// A parameter is no part of the key.
+    /// A parameter is not part of the key.
     NotInKey {
-        /// The parameter.
+        /// Index of the parameter.
         parameter: usize,
     },
-    /// One item is wanted, and the key is not complete.
+    /// The read returns one item, but the key is incomplete.
     KeyIncomplete {
-        /// The entity.
+        /// Entity whose key is incomplete.
         entity: EntityId,
-        /// The fields nobody gives.
+        /// Fields without a value.
         missing: Vec<FieldId>,
     },
     /// A list of values is given, but not the rest of the table's key.
     ListIncomplete {
-        /// The parameter.
+        /// Index of the list parameter.
         parameter: usize,
-        /// The fields nobody gives by equality.
+        /// Fields that no parameter fixes by equality.
         missing: Vec<FieldId>,
     },
-    /// The entity never writes keys of the shape that is asked for.
+    /// The entity never writes keys of the requested form.
     NeverWritten {
-        /// The entity.
+        /// Entity that is read.
         entity: EntityId,
-        /// The test it never meets.
+        /// Source range of the test it never matches.
         span: Span,
     },
     /// The entity is not in the index.
     NotInIndex {
-        /// The entity.
+        /// Entity that is read.
         entity: EntityId,
-        /// Where the index is named.
+        /// Source range where the index is named.
         span: Span,
     },
-    /// A parameter's type, or what is asked of it, is not what the key holds.
+    /// The type or the comparison of a parameter does not match the content of the key.
     WrongType {
-        /// The parameter.
+        /// Index of the parameter.
         parameter: usize,
-        /// What the key holds, in words.
+        /// Content of the key, as the message shows it.
         wanted: String,
     },
-    /// A range of a field that is no range of the key.
+    /// A range of a field that is not a range of the key.
     NotARange {
-        /// The parameter.
+        /// Index of the parameter.
         parameter: usize,
-        /// Why, in words.
+        /// Reason, as the message shows it.
         why: String,
     },
-    /// The order that is asked for is not the sort key's.
+    /// The requested order is not the order of the sort key.
     WrongOrder {
-        /// The clause.
+        /// Source range of the clause.
         span: Span,
-        /// What the sort key orders by, in words.
+        /// Actual order of the sort key, as the message shows it.
         actual: String,
     },
-    /// The entities returned do not share a partition, or the part of it that is asked for.
+    /// The returned entities do not share a partition, or the requested range of it.
     DifferentPartitions {
-        /// The first.
+        /// First entity of the result.
         first: EntityId,
-        /// The one that lies elsewhere.
+        /// Entity in a different partition.
         second: EntityId,
-        /// Where the second is named in the result.
+        /// Source range of the second entity in the result.
         span: Span,
     },
 }
 
-/// What limits a partition key by more than equality.
+/// Source of a partition key limit other than equality.
 #[derive(Clone, Copy, Debug)]
 pub enum Limit {
-    /// A parameter.
+    /// A parameter, by index.
     Parameter(usize),
     /// A test in a `key` clause.
     Clause(Span),
 }
 
-/// How a write runs.
+/// Plan of a write.
 #[derive(Clone, Debug, Default)]
 pub struct WritePlan {
-    /// The reads before, by their number among the write's lets.
+    /// Indexes of the `let`s that are reads, which run first.
     pub lets: Vec<usize>,
-    /// The request.
+    /// Operation to send.
     pub request: WriteKind,
-    /// What it does, in order: the author's actions, the sentinels of unique fields, and the intents of deletes that cascade.
+    /// Actions in order: those of the author, the sentinels of unique fields, and the intents of cascading deletes.
     pub actions: Vec<PlannedAction>,
-    /// How many actions there are at most, with every `for` at its maximum; `None` if one has no maximum.
+    /// Maximum number of actions, with every `for` at its maximum; `None` if one has no maximum.
     pub actions_max: Option<u64>,
-    /// It is sent under a token.
+    /// True if the request carries a client request token.
     pub has_token: bool,
-    /// The steps that delete items which others refer to: those go with them, or may refuse.
+    /// Steps that delete items other items refer to. Those are removed as well, or may refuse the delete.
     pub parents: Vec<Vec<usize>>,
 }
 
-/// The request of a write.
+/// Operation that a write sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WriteKind {
     /// PutItem
@@ -328,24 +330,24 @@ pub enum WriteKind {
     Batch,
 }
 
-/// One action of a write's request.
+/// An action of a write's request.
 #[derive(Clone, Debug)]
 pub struct PlannedAction {
-    /// The entity whose item it is, or whose unique field the sentinel guards.
+    /// Entity of the item, or of the unique field that the sentinel enforces.
     pub entity: EntityId,
-    /// What it does.
+    /// Purpose of the action.
     pub role: Role,
-    /// Which of the write's actions it comes from: a path of numbers through `for`s.
+    /// Step of the write it comes from, as a path of indexes through `for`s.
     pub step: Vec<usize>,
-    /// Whether the item must be there, must not, or may.
+    /// Required presence of the item; `None` if it may exist or not.
     pub presence: Option<Presence>,
-    /// It is done for each element of a `for`.
+    /// True if it runs for each element of a `for`.
     pub repeated: bool,
-    /// Of the author's own put: the outline of the item.
+    /// Outline of the item, for a put by the author.
     pub outline: Option<Arc<Outline>>,
 }
 
-/// What an action of a request is.
+/// Purpose of an action in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Put
@@ -360,12 +362,12 @@ pub enum Role {
     Claim(FieldId),
     /// Delete of the sentinel of this unique field's old value.
     Release(FieldId),
-    /// Put of the intent to remove what refers to a deleted item of the entity.
+    /// Put of the intent to remove the items that refer to a deleted item of the entity.
     Intend,
 }
 
 impl Plans {
-    /// The plan of a read, if it has one.
+    /// Returns the plan of a read, if it has one.
     #[must_use]
     pub fn read(&self, read: crate::schema::ReadId) -> Option<&ReadPlan> {
         match self.reads.get(read.0) {
@@ -374,7 +376,7 @@ impl Plans {
         }
     }
 
-    /// All reads with a plan.
+    /// Iterates over the reads that have a plan.
     pub fn planned<'a>(&'a self, model: &'a Model) -> impl Iterator<Item = (&'a crate::schema::Read, &'a ReadPlan)> {
         model.reads.iter().zip(&self.reads).filter_map(|(read, outcome)| match outcome {
             ReadOutcome::Planned(plan) => Some((read, &**plan)),

@@ -1,4 +1,4 @@
-//! In which order the items of a read come, and whether that is the order asked for.
+//! Computes the order of a read's items and compares it with the requested order.
 
 use crate::schema::{Entity, EntityId, FieldId, Format, Read, Type};
 
@@ -6,18 +6,18 @@ use super::bound::Given;
 use super::read::{Pass, attributes};
 use super::{Obstacle, ReadPlan, RequestKind, range};
 
-/// What the items of a Query are ordered by first.
+/// Primary order of a Query's items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// The field.
+    /// Field the items are ordered by.
     pub field: FieldId,
-    /// How the key holds it.
+    /// Format of the field in the key.
     pub format: Format,
-    /// Whether more of the key follows it.
+    /// True if more of the key follows it.
     pub is_followed: bool,
 }
 
-/// What a read of an entity is ordered by, after what is given by equality; `None` if nothing is left to order by.
+/// Returns the field a read of an entity is ordered by, after the fields fixed by equality; `None` if no field is left.
 #[must_use]
 pub fn order(read: &Read, entity: &Entity, index: Option<crate::schema::IndexId>) -> Option<Order> {
     let given = Given { read, entity, lists: false };
@@ -25,7 +25,7 @@ pub fn order(read: &Read, entity: &Entity, index: Option<crate::schema::IndexId>
     Some(Order { field, format, is_followed })
 }
 
-/// Checks the order that a read asks for.
+/// Checks the order that a read requests.
 pub(super) fn check(pass: &Pass<'_>, plan: &ReadPlan) -> Result<(), Obstacle> {
     let read = pass.read;
     if let (Some((_, descending, span)), Some((newest, _))) = (read.ordered, read.newest_first)
@@ -39,7 +39,7 @@ pub(super) fn check(pass: &Pass<'_>, plan: &ReadPlan) -> Result<(), Obstacle> {
     pass.entities.iter().try_for_each(|&entity| check_entity(pass, pass.model.entity(entity)))
 }
 
-/// A BatchGetItem answers in no order.
+/// Rejects a requested order for a BatchGetItem, which returns items in no defined order.
 fn check_batch(pass: &Pass<'_>, plan: &ReadPlan) -> Result<(), Obstacle> {
     match wanted_span(pass.read) {
         Some(span) if plan.request == RequestKind::BatchGet => {
@@ -70,7 +70,8 @@ fn check_entity(pass: &Pass<'_>, entity: &Entity) -> Result<(), Obstacle> {
     if right { Ok(()) } else { Err(Obstacle::WrongOrder { span, actual: words(entity, order) }) }
 }
 
-/// Whether the order is that of a field. It is given for one entity of the read; others have it by name.
+/// Returns true if the order is that of the field. The field belongs to one entity of the read; other entities match it
+/// by name.
 fn follows(pass: &Pass<'_>, entity: &Entity, (of, field): (EntityId, FieldId), order: Order) -> bool {
     let name = &pass.model.entity(of).field(field).name;
     let Some(field) = entity.field_named(name) else { return false };
@@ -80,7 +81,7 @@ fn follows(pass: &Pass<'_>, entity: &Entity, (of, field): (EntityId, FieldId), o
         || (order.field == field && kept && !range::is_coarse(&entity.field(field).kind, order.format))
 }
 
-/// Whether values in order are in the order of time.
+/// Returns true if the order of values is chronological.
 fn tells_age(kind: &Type, format: Format) -> bool {
     let ages = kind.is_time() || kind.is_numeric() || matches!(kind.resolved(), Type::Ulid | Type::Unknown);
     ages && format != Format::Hash

@@ -1,7 +1,7 @@
-//! The outline of an item that a write puts: every attribute it may have, and what fills it.
+//! Outline of an item that a write puts: every attribute it may have, and the source of each value.
 //!
-//! Names, their order, the tag and the types of keys are known before any call. A call copies the outline and fills in values, so that
-//! nothing is looked up by its name:
+//! Attribute names, their order, the tag and the key types are known before any call. A call clones the outline and
+//! fills in values, so it looks up nothing by name:
 //!
 //! ```text
 //! attributes   entityType   noteId   pk    sk    title   userId
@@ -15,44 +15,45 @@ use keyform_core::{AttributeValue, Attributes};
 use crate::document::ast::KeyType;
 use crate::schema::{Entity, EntityKey, FieldId, KeyPart, Table};
 
-/// The outline of an item.
+/// Precomputed attributes of an item.
 #[derive(Clone, Debug)]
 pub struct Outline {
-    /// Each attribute that the item may have; that of the tag has its value.
+    /// Attributes the item may have; only the tag attribute already has its value.
     pub attributes: Attributes,
-    /// What fills each attribute, in the same order.
+    /// Source of each attribute, in the same order.
     pub sources: Vec<Source>,
-    /// How many of them are keys.
+    /// Number of sources that are keys.
     pub keys: usize,
-    /// Of each attribute that is a field, its place among the entity's fields in the order of their names.
+    /// For each attribute that is a field, its index among the entity's fields sorted by name.
     places: Vec<Option<usize>>,
-    /// How many fields the entity has.
+    /// Number of fields of the entity.
     fields: usize,
 }
 
-/// What fills an attribute.
+/// Source of an attribute's value.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// The value of a field.
+    /// Value of a field.
     Field(FieldId),
-    /// The key of the table or of an index. An item that lacks an attribute of an index's key is not in the index; the others are kept,
-    /// so that an update that gives the missing field a value need not know theirs.
+    /// Key attribute of the table or of an index. An item that lacks one attribute of an index key is not in the index.
+    /// Its other key attributes are stored anyway, so that an update that sets the missing field need not know their
+    /// values.
     Key {
-        /// What fills it.
+        /// Template of the attribute.
         part: KeyPart,
-        /// Its type.
+        /// Type of the attribute.
         kind: KeyType,
-        /// It is the table's: no item is without.
+        /// True for the table's key, which every item has.
         required: bool,
-        /// The field of its name, which has it where the key has no value.
+        /// Field with the attribute's name, which supplies the value if the key has none.
         field: Option<FieldId>,
     },
-    /// The name of the entity, which is there already.
+    /// Tag of the entity, already set in the outline.
     Tag,
 }
 
 impl Outline {
-    /// The outline of an item of which these fields may have values.
+    /// Builds the outline of an item in which only the fields accepted by `may_have` can have values.
     #[must_use]
     pub fn of(table: &Table, entity: &Entity, may_have: impl Fn(FieldId) -> bool) -> Self {
         let mut sources: BTreeMap<&str, Source> = BTreeMap::new();
@@ -81,7 +82,7 @@ impl Outline {
         }
     }
 
-    /// The values that the entity's fields have in an item made of the outline, in the order of the fields' names.
+    /// Returns the values of the entity's fields in an item built from the outline, sorted by field name.
     #[must_use]
     pub fn values_of(&self, item: &Attributes) -> Vec<Option<AttributeValue>> {
         let mut values: Vec<_> = std::iter::repeat_with(|| None).take(self.fields).collect();

@@ -1,29 +1,29 @@
-//! Which entities a key condition can meet: those whose keys share a text with it.
+//! Computes which entities a key condition can match: those whose keys share a text with it.
 //!
-//! Free text could hold anything, delimiters too, and with them almost every key overlaps with every other. So there are two answers:
-//! [`Texts::Usual`] assumes that free text holds no delimiter of the keys, and says what a reader of the model would say;
-//! [`Texts::All`] assumes nothing, and says what must be left out for certain.
+//! Free text can contain delimiters, and then almost every key overlaps with every other. So there are two modes:
+//! [`Texts::Usual`] assumes that free text contains no delimiter of the keys, which matches the intent of the model.
+//! [`Texts::All`] assumes nothing, and decides what must be filtered to be safe.
 
 use crate::schema::{Entity, EntityKey, KeyPart, Read};
 use crate::template::{Language, Piece, Shape, share};
 
 use super::{BoundKey, BoundPart, SortCondition, SortRange};
 
-/// What free text is assumed to hold.
+/// Assumed content of free text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Texts {
-    /// Anything but the delimiters of the keys.
+    /// Anything except the delimiters of the keys.
     Usual,
     /// Anything.
     All,
 }
 
-/// Whether an entity can have the partition key of the condition.
+/// Returns true if an entity can have a partition key that matches the condition.
 pub(super) fn partition(read: &Read, bound: &[BoundKey], entity: &Entity, key: &EntityKey, texts: Texts) -> bool {
     bound.iter().zip(&key.partition).all(|(bound, part)| equal(read, bound, entity, part, texts))
 }
 
-/// Whether an entity can have a sort key that meets the condition.
+/// Returns true if an entity can have a sort key that matches the condition.
 pub(super) fn sort(read: &Read, condition: &SortCondition, entity: &Entity, key: &EntityKey, texts: Texts) -> bool {
     let mut parts = key.sort.iter();
     let mut met = |bound| parts.next().is_none_or(|part| equal(read, bound, entity, part, texts));
@@ -35,7 +35,8 @@ pub(super) fn sort(read: &Read, condition: &SortCondition, entity: &Entity, key:
     leading && last
 }
 
-/// A template that is broken has been reported; it meets nothing.
+/// Returns true if the bound key and the entity's key can be equal. A broken template, already reported, matches
+/// nothing.
 fn equal(read: &Read, bound: &BoundKey, entity: &Entity, part: &KeyPart, texts: Texts) -> bool {
     let Some(written) = Shape::of(&part.template, &entity.fields) else { return false };
     meet(&shape(read, bound), &written, texts)
@@ -73,17 +74,19 @@ fn begins(asked: &Shape<'_>, written: &Shape<'_>, texts: Texts) -> bool {
     }
 }
 
-/// Whether some text of the form may be no smaller than some text of the bound, judged by the text both begin with.
+/// Returns true if some text of the shape may be greater than or equal to some text of the bound, judged by their
+/// literal prefixes.
 fn can_reach(written: &Shape<'_>, low: &Shape<'_>) -> bool {
     first_difference(written, low).is_none_or(|(one, other)| one >= other)
 }
 
-/// Whether some text of the form may be no greater than some text of the bound.
+/// Returns true if some text of the shape may be less than or equal to some text of the bound.
 fn can_stay(written: &Shape<'_>, high: &Shape<'_>) -> bool {
     first_difference(written, high).is_none_or(|(one, other)| one <= other)
 }
 
-/// The first characters in which two shapes differ for certain; the end of one that is only text is smaller than any character.
+/// Returns the first characters in which two shapes certainly differ. `None` marks the end of a literal shape and sorts
+/// before any character.
 fn first_difference(first: &Shape<'_>, second: &Shape<'_>) -> Option<(Option<char>, Option<char>)> {
     let (one, other) = (first.prefix(), second.prefix());
     let (mut one, mut other) = (one.chars(), other.chars());
@@ -102,7 +105,7 @@ fn is_text(shape: &Shape<'_>) -> bool {
     shape.pieces.iter().all(|piece| piece.field.is_none())
 }
 
-/// The texts that a bound key can be.
+/// Returns the set of strings that a bound key can have.
 fn shape<'a>(read: &'a Read, bound: &BoundKey) -> Shape<'a> {
     let language = |part: &BoundPart| match part {
         BoundPart::Text(text) => Language::text(text),

@@ -1,8 +1,8 @@
-//! A range of a field as a range of the key that holds exactly the same items.
+//! Turns a range of a field into a range of the key that contains exactly the same items (ADR 0009).
 //!
-//! `createdAt > after` over `MSG#{createdAt:ms}#{messageId}` must leave out every message of that very millisecond, and must not run
-//! into the entity whose keys follow. Keys of that millisecond begin with `MSG#1766793600000#`, so the range begins at the first text
-//! after all of them, and ends at the first text after all that begin with `MSG#`:
+//! `createdAt > after` over `MSG#{createdAt:ms}#{messageId}` must exclude every message of that millisecond, and must
+//! not extend into the entity whose keys follow. Keys of that millisecond begin with `MSG#1766793600000#`, so the range
+//! begins at the first text after all of them, and ends at the first text after all that begin with `MSG#`:
 //!
 //! ```text
 //! MSG#1766793600000#01J…   the last one seen      left out
@@ -11,8 +11,8 @@
 //! MSG$                     <- upper end
 //! ```
 //!
-//! That works because a time is always written with the same width. Where the width varies and text follows, the order of keys is
-//! not that of values, and there is no such range.
+//! This works because a time always has the same width. If the width varies and text follows, keys are not in
+//! the order of their values, and no such range exists.
 
 use crate::document::ast::KeyType;
 use crate::schema::{EntityKey, FieldId, Format, KeyAttribute, Parameter, Part, Template, Test, Type};
@@ -20,19 +20,19 @@ use crate::schema::{EntityKey, FieldId, Format, KeyAttribute, Parameter, Part, T
 use super::bound::{self, Given};
 use super::{BoundKey, BoundPart, Obstacle, SortRange};
 
-/// Greater than any character that is written.
+/// Sorts after any character in a key.
 const LAST: char = char::MAX;
 
-/// A range of a key attribute.
+/// Range of a key attribute.
 pub(super) struct KeyRange {
     pub(super) range: SortRange,
-    /// The parameters it uses.
+    /// Indexes of the parameters it uses.
     pub(super) used: Vec<usize>,
-    /// Those whose test the key alone does not decide: at an end of the range are items that must be left out.
+    /// Parameters the key range decides only approximately: items at an end of the range must be filtered.
     pub(super) inexact: Vec<usize>,
 }
 
-/// The ends of the range that the parameters about a field ask for.
+/// Ends of the range that the parameters of a field request.
 #[derive(Default)]
 struct Ends {
     lower: Option<End>,
@@ -46,19 +46,20 @@ struct End {
     inclusive: bool,
 }
 
-/// Where the range lies in the template of one key attribute.
+/// Position of the ranged field in the template of one key attribute.
 struct Place<'a> {
     attribute: &'a str,
-    /// Whether the attribute is text.
+    /// True if the attribute is of type S.
     text: bool,
-    /// What comes before the field.
+    /// Filled pieces before the field.
     prefix: Vec<BoundPart>,
     format: Format,
-    /// What follows it: `None` if nothing does, else the text (empty if a field follows at once).
+    /// Literal text after the field: `None` at the end of the template, empty if another field follows directly.
     rest: Option<&'a str>,
 }
 
-/// The range that parameters ask for of the part of a template that equality does not reach; `None` if none is about it.
+/// Returns the range that parameters request for the first part of a template without equality; `None` if no parameter
+/// concerns it.
 pub(super) fn of(
     given: Given<'_>,
     attribute: &KeyAttribute,
@@ -120,7 +121,7 @@ fn ends(limits: &[(usize, &Parameter)]) -> Ends {
     ends
 }
 
-/// Why the order of the keys is not the order of the values, if so.
+/// Returns the reason the order of the keys differs from the order of the values, if it does.
 fn unordered(kind: &Type, place: &Place<'_>) -> Option<String> {
     match place.format {
         Format::Hash => return Some("a hash keeps no order".to_owned()),
@@ -138,7 +139,7 @@ fn unordered(kind: &Type, place: &Place<'_>) -> Option<String> {
     }
 }
 
-/// Whether all values are written with the same number of characters, or none begins with another.
+/// Returns true if all values have the same width, or no value is a prefix of another.
 pub(super) fn has_fixed_width(kind: &Type, format: Format) -> bool {
     match format {
         Format::Milliseconds
@@ -160,7 +161,7 @@ pub(super) fn has_fixed_width(kind: &Type, format: Format) -> bool {
     }
 }
 
-/// Whether several values are written as one text.
+/// Returns true if the format maps several values to the same text.
 pub(super) fn is_coarse(kind: &Type, format: Format) -> bool {
     match format {
         Format::Month | Format::Day | Format::Hour => true,
@@ -170,7 +171,7 @@ pub(super) fn is_coarse(kind: &Type, format: Format) -> bool {
 }
 
 impl Place<'_> {
-    /// The key with this end in it, and perhaps more text.
+    /// Returns the key with this end in it, followed by `more`.
     fn at(&self, end: End, more: Option<char>) -> BoundKey {
         let mut parts = self.prefix.clone();
         parts.push(bound::argument(end.parameter, end.argument, self.format));
@@ -180,7 +181,7 @@ impl Place<'_> {
         bound::key(self.attribute, parts)
     }
 
-    /// What, after a value, is greater than all that follows the value in a key.
+    /// Returns the character that, after a value, sorts after everything that can follow the value in a key.
     fn beyond(&self) -> char {
         self.rest.and_then(|rest| rest.chars().next()).and_then(successor).unwrap_or(LAST)
     }
@@ -197,7 +198,7 @@ impl Place<'_> {
         KeyRange { range, used, inexact }
     }
 
-    /// The lower end and whether it is itself in the range.
+    /// Returns the lower end of the key range.
     fn lower(&self, end: End, coarse: bool, inexact: &mut Vec<usize>) -> Bound {
         if coarse {
             inexact.push(end.parameter);
@@ -209,7 +210,7 @@ impl Place<'_> {
         }
     }
 
-    /// The upper end and whether it is itself in the range.
+    /// Returns the upper end of the key range.
     fn upper(&self, end: End, coarse: bool, inexact: &mut Vec<usize>) -> Bound {
         if coarse {
             inexact.push(end.parameter);
@@ -221,7 +222,7 @@ impl Place<'_> {
         }
     }
 
-    /// Closes an open end by the prefix, where there is one.
+    /// Closes an open end with the prefix, if there is one.
     fn closed(&self, lower: Option<Bound>, upper: Option<Bound>, inexact: &mut Vec<usize>) -> SortRange {
         let prefix = || bound::key(self.attribute, self.prefix.clone());
         match (lower, upper) {
@@ -238,8 +239,8 @@ impl Place<'_> {
         }
     }
 
-    /// `BETWEEN` includes its ends. The first text after another is that with U+0000 behind it; for a number there is none, and the
-    /// item with it is left out after the read.
+    /// Returns the lower end for `BETWEEN`, which includes its ends. The next text after another is that text followed
+    /// by U+0000. A number has no such successor, so the item with that number is filtered after the read.
     fn first_of(&self, mut lower: Bound, inexact: &mut Vec<usize>) -> BoundKey {
         if !lower.inclusive && self.text {
             bound::push_text(&mut lower.key.parts, "\0");
@@ -249,8 +250,9 @@ impl Place<'_> {
         lower.key
     }
 
-    /// `BETWEEN` includes its ends, and no text is the last before another. Where more text follows the field, no item has just
-    /// that key; where not, the item with it is left out after the read.
+    /// Returns the upper end for `BETWEEN`, which includes its ends. No text is the immediate predecessor of another.
+    /// If more text follows the field, no item has exactly that key; otherwise the item with it is filtered after the
+    /// read.
     fn last_of(&self, upper: Bound, inexact: &mut Vec<usize>) -> BoundKey {
         if !upper.inclusive && self.rest.is_none() {
             inexact.push(upper.end.parameter);
@@ -258,7 +260,7 @@ impl Place<'_> {
         upper.key
     }
 
-    /// The first text after all that begin with the prefix.
+    /// Returns the first string after all strings that begin with the prefix.
     fn end_of_prefix(&self) -> BoundKey {
         bound::key(self.attribute, end_of(&self.prefix))
     }
@@ -270,7 +272,7 @@ struct Bound {
     end: End,
 }
 
-/// The first text after all that begin with these pieces.
+/// Returns the first string after all strings that begin with these pieces.
 pub(super) fn end_of(prefix: &[BoundPart]) -> Vec<BoundPart> {
     let mut parts = prefix.to_vec();
     let next = match parts.last() {
@@ -291,7 +293,8 @@ fn successor(character: char) -> Option<char> {
     (character..=LAST).nth(1)
 }
 
-/// Which field of a key comes first in the order of its sort key, after what is given by equality.
+/// Returns the first field of the sort key that no parameter fixes by equality, its format, and true if more of the
+/// template follows it.
 pub(super) fn first_open(given: Given<'_>, key: &EntityKey) -> Option<(FieldId, Format, bool)> {
     for part in &key.sort {
         for (number, piece) in part.template.parts.iter().enumerate() {

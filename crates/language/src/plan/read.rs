@@ -1,4 +1,4 @@
-//! One read through one key: the table's, or an index's.
+//! Plans one read through one key: the table's or an index's.
 
 use crate::document::ast::Number;
 use crate::schema::{
@@ -27,7 +27,7 @@ pub(super) fn plan(model: &Model, read: &Read) -> ReadOutcome {
     }
 }
 
-/// The plan of a read that finds children, through an index or the table's key.
+/// Plans a read that finds dependents, through an index or the table's key.
 pub(super) fn of_children(model: &Model, read: &Read, index: Option<IndexId>) -> Option<ReadPlan> {
     if is_broken(model, read, index) {
         return None;
@@ -35,7 +35,7 @@ pub(super) fn of_children(model: &Model, read: &Read, index: Option<IndexId>) ->
     through(model, read, index).ok()
 }
 
-/// The index a read names; `None` if there is no such index.
+/// Returns the index a read names (`Some(None)` for the table's key); `None` if that index does not exist.
 #[expect(clippy::option_option, reason = "no index and an unknown index are two things")]
 fn chosen_index(read: &Read) -> Option<Option<IndexId>> {
     match &read.via {
@@ -45,7 +45,8 @@ fn chosen_index(read: &Read) -> Option<Option<IndexId>> {
     }
 }
 
-/// Whether something that the read is made of has been reported already, so that nothing more can be said of it.
+/// Returns true if a part of the read did not resolve and was already reported, so planning it would only add follow-on
+/// errors.
 fn is_broken(model: &Model, read: &Read, index: Option<IndexId>) -> bool {
     let entities = read.result.entities();
     let Some(table) = table_of(model, read) else { return true };
@@ -71,12 +72,12 @@ fn condition_is_broken(condition: &KeyCondition) -> bool {
     templates.flatten().any(crate::schema::Template::is_broken)
 }
 
-/// The table of the entities a read returns.
+/// Returns the table of the entities a read returns.
 fn table_of(model: &Model, read: &Read) -> Option<TableId> {
     read.result.entities().first().and_then(|&id| model.entity(id).table)
 }
 
-/// What else would answer a read: any index of the table, or the table's key.
+/// Returns the other keys that would serve a read: any index of the table, or the table's key.
 fn others(model: &Model, read: &Read, index: Option<IndexId>) -> Vec<Option<IndexId>> {
     let Some(table) = table_of(model, read) else { return Vec::new() };
     let indexes = (0..model.table(table).indexes.len()).map(|number| Some(IndexId(number)));
@@ -87,7 +88,7 @@ fn others(model: &Model, read: &Read, index: Option<IndexId>) -> Vec<Option<Inde
         .collect()
 }
 
-/// Whether a read is answered through this key: one item, if one is wanted.
+/// Returns true if this key serves the read; if the read returns one item, the key must identify it or order the items.
 fn answers(model: &Model, read: &Read, index: Option<IndexId>) -> bool {
     let one =
         matches!(&read.result, ReadResult::Parts(parts) if parts.iter().any(|(_, number, _)| *number != Number::Many));
@@ -95,7 +96,7 @@ fn answers(model: &Model, read: &Read, index: Option<IndexId>) -> bool {
         .is_ok_and(|plan| plan.unique || !one || read.newest_first.is_some() || read.ordered.is_some())
 }
 
-/// The attributes of the partition and of the sort key.
+/// Returns the attributes of the partition key and of the sort key.
 pub(super) fn attributes(table: &Table, index: Option<IndexId>) -> (Vec<&KeyAttribute>, Vec<&KeyAttribute>) {
     match index {
         None => (table.partition.iter().collect(), table.sort.iter().collect()),
@@ -106,12 +107,12 @@ pub(super) fn attributes(table: &Table, index: Option<IndexId>) -> (Vec<&KeyAttr
     }
 }
 
-/// What the parameters make of an entity's key.
+/// Key condition that the parameters yield for an entity.
 pub(super) struct Condition {
     pub(super) partition: Vec<BoundKey>,
     pub(super) sort: SortCondition,
     pub(super) used: Vec<usize>,
-    /// Parameters that the key does not decide exactly.
+    /// Parameters that the key decides only approximately.
     pub(super) inexact: Vec<usize>,
 }
 
@@ -131,7 +132,7 @@ pub(super) fn through(model: &Model, read: &Read, index: Option<IndexId>) -> Res
     pass.finish(condition)
 }
 
-/// One read through one key.
+/// State of planning one read through one key.
 pub(super) struct Pass<'a> {
     pub(super) model: &'a Model,
     pub(super) read: &'a Read,
@@ -145,7 +146,7 @@ impl<'a> Pass<'a> {
         Given { read: self.read, entity: self.model.entity(entity), lists: self.list().is_some() }
     }
 
-    /// The parameter that is a list, if there is one.
+    /// Returns the index of the list parameter, if there is one.
     fn list(&self) -> Option<usize> {
         self.read.parameters.iter().position(|parameter| parameter.test == Test::In)
     }
@@ -154,7 +155,7 @@ impl<'a> Pass<'a> {
         self.model.entity(entity).key_of(self.index)
     }
 
-    /// The condition that the entities' templates give, filled with the parameters.
+    /// Derives the key condition from the templates of the entities.
     fn by_templates(&self) -> Result<Condition, Vec<Obstacle>> {
         let mut conditions = Vec::new();
         for &entity in &self.entities {
@@ -193,7 +194,7 @@ impl<'a> Pass<'a> {
         if wrong.is_empty() { Ok(()) } else { Err(wrong) }
     }
 
-    /// The partition key must be given whole, by equality.
+    /// Binds the partition key, which equality parameters must fix completely.
     fn partition(&self, given: Given<'_>, key: &EntityKey, entity: EntityId) -> Result<Condition, Vec<Obstacle>> {
         let missing: Vec<FieldId> = key.partition.iter().flat_map(|part| given.missing(&part.template)).collect();
         if !missing.is_empty() {
@@ -213,7 +214,7 @@ impl<'a> Pass<'a> {
         Ok(condition)
     }
 
-    /// The sort key as far as equality reaches, then one range or prefix.
+    /// Binds the sort key as far as equality reaches, followed by one range or prefix.
     fn sort(
         &self,
         given: Given<'_>,
@@ -253,7 +254,7 @@ impl<'a> Pass<'a> {
         self.gaps(given, key, entity, &condition.used)
     }
 
-    /// Parts of the sort key that are given although an earlier one is not.
+    /// Reports a parameter for a part of the sort key whose earlier parts are not given.
     fn gaps(&self, given: Given<'_>, key: &EntityKey, entity: EntityId, used: &[usize]) -> Result<(), Vec<Obstacle>> {
         let mut missing = Vec::new();
         for field in key.sort.iter().flat_map(|part| part.template.fields()) {
@@ -266,7 +267,7 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    /// A list, and one item of the table, need the whole key.
+    /// Checks that the key is complete where the read needs it: for a list, and for one item of the table.
     fn complete(&self, given: Given<'_>, key: &EntityKey, entity: EntityId) -> Result<(), Vec<Obstacle>> {
         let missing: Vec<FieldId> = key.sort.iter().flat_map(|part| given.missing(&part.template)).collect();
         if let Some(parameter) = self.list() {
@@ -279,7 +280,7 @@ impl<'a> Pass<'a> {
         if one && !missing.is_empty() { Err(vec![Obstacle::KeyIncomplete { entity, missing }]) } else { Ok(()) }
     }
 
-    /// Whether the read returns one item and nothing else.
+    /// Returns true if the read returns a single item and nothing else.
     fn single(&self) -> bool {
         matches!(&self.read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Number::One | Number::Maybe, _)]))
     }
@@ -288,7 +289,7 @@ impl<'a> Pass<'a> {
         self.read.newest_first.is_some() || self.read.ordered.is_some()
     }
 
-    /// The condition of a `key` clause.
+    /// Derives the key condition from a `key` clause.
     fn in_so_many_words(&self, clause: &KeyCondition) -> Result<Condition, Vec<Obstacle>> {
         if clause.partition.test != Test::Equal {
             return Err(vec![Obstacle::PartitionRange { at: Limit::Clause(clause.partition.template.span) }]);
@@ -311,7 +312,7 @@ impl<'a> Pass<'a> {
         Ok(condition)
     }
 
-    /// Whether each entity that is returned writes keys of this shape.
+    /// Checks that each returned entity writes keys of the form the clause requests.
     fn is_written(&self, clause: &KeyCondition, condition: &Condition) -> Result<(), Vec<Obstacle>> {
         for &entity in &self.entities {
             let Some(key) = self.key(entity) else { return Err(vec![self.not_in_index(entity)]) };
@@ -328,13 +329,14 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    /// A parameter that is a field of the entity holds such a value; any other may hold a whole key, delimiters and all.
+    /// Chooses the assumption about free text: a parameter that is a field of the entity holds such a value; any other
+    /// may hold a whole key with delimiters.
     fn texts(&self, clause: &KeyCondition, entity: &Entity) -> Texts {
         let is_field = |number: &usize| entity.field_named(&self.read.parameters[*number].field_name).is_some();
         if clause_parameters(clause).iter().all(is_field) { Texts::Usual } else { Texts::All }
     }
 
-    /// One item of the table needs its whole key.
+    /// Checks that a `key` clause for one item of the table gives the whole key.
     fn clause_is_complete(&self, condition: &Condition) -> Result<(), Vec<Obstacle>> {
         let (_, sort) = attributes(self.model.table(self.table), self.index);
         let whole = sort.is_empty() || matches!(condition.sort.range, Some(SortRange::Equal(_)));
@@ -349,7 +351,8 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Parameters that nothing uses would have to be filters, and nobody has asked for one.
+    /// Reports parameters that neither the key nor an explicit filter uses. The planner never adds an implicit filter
+    /// for them.
     fn leftovers(&self, used: &[usize]) -> Result<(), Vec<Obstacle>> {
         let elsewhere = mentioned(self.read);
         let is_left = |number: &usize| !used.contains(number) && !elsewhere.contains(number);
@@ -412,7 +415,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The author's filter, and that of time.
+    /// Returns the filters that follow from the model: `where` and expiry.
     fn stated_filters(&self) -> Vec<Filter> {
         let mut filters = Vec::new();
         if self.read.filter.is_some() {
@@ -427,7 +430,7 @@ impl<'a> Pass<'a> {
         filters
     }
 
-    /// The entities of the table that the condition can meet.
+    /// Returns the entities of the table that the condition can match.
     fn matched(&self, condition: &Condition, texts: Texts) -> Vec<EntityId> {
         let meets = |entity: &crate::schema::Entity| {
             entity.key_of(self.index).is_some_and(|key| {
@@ -439,13 +442,13 @@ impl<'a> Pass<'a> {
         self.model.entities_of(self.table).filter(|(_, entity)| meets(entity)).map(|(id, _)| id).collect()
     }
 
-    /// Whether items with this key are there at all: one that lacks an attribute of an index's key is not in the index.
+    /// Returns true if the entity fills every attribute of the key; otherwise its items are not in the index.
     fn is_whole(&self, key: &EntityKey) -> bool {
         let (partition, sort) = attributes(self.model.table(self.table), self.index);
         key.partition.len() == partition.len() && key.sort.len() == sort.len()
     }
 
-    /// Leaves out entities that are not returned, by the table's tag.
+    /// Adds a tag filter if the condition also matches entities that are not returned.
     fn add_tag(&self, plan: &mut ReadPlan, met: &[EntityId]) {
         let others = met.iter().any(|entity| !self.entities.contains(entity));
         if others && self.model.table(self.table).tag.is_some() {
@@ -453,7 +456,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The first of an order is a page of one, unless a filter may drop it.
+    /// Limits the first item of an order to a page of one, unless a filter may drop that item.
     fn limit_to_one(&self, plan: &mut ReadPlan) {
         if plan.request == RequestKind::Query && self.single() && self.is_ordered() && plan.filters.is_empty() {
             plan.page = Some(1);
@@ -485,7 +488,7 @@ impl<'a> Pass<'a> {
         plan
     }
 
-    /// What goes over a whole table meets what keeps its unique values, too.
+    /// Excludes sentinels from a read of a whole table.
     fn leave_out_sentinels(&self, plan: &mut ReadPlan) {
         let table = self.model.table(self.table);
         let is_guarded =
@@ -502,7 +505,8 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Whether the last value that is given may go on, because a field follows it at once.
+/// Returns true if the last given value may continue: it has no fixed width, and another field follows without a
+/// delimiter.
 fn ends_inside(given: Given<'_>, template: &crate::schema::Template, open: usize) -> bool {
     let Some(crate::schema::Part::Field { field, format, .. }) =
         open.checked_sub(1).and_then(|last| template.parts.get(last))
@@ -512,7 +516,7 @@ fn ends_inside(given: Given<'_>, template: &crate::schema::Template, open: usize
     !range::has_fixed_width(&given.entity.field(*field).kind, *format)
 }
 
-/// The test of a `key` clause.
+/// Turns a test of a `key` clause into a range.
 fn worded(attribute: &str, test: &KeyTest) -> SortRange {
     let lower = bound::key(attribute, bound::of_parameters(&test.template));
     match test.test {
@@ -535,7 +539,7 @@ fn clause_parameters(clause: &KeyCondition) -> Vec<usize> {
     templates.flatten().flat_map(crate::schema::Template::fields).map(|field| field.0).collect()
 }
 
-/// The parameters that a filter or a permission mentions.
+/// Returns the parameters that a filter or an `allow` condition uses.
 fn mentioned(read: &Read) -> Vec<usize> {
     let mut numbers = Vec::new();
     let permission = match &read.allow {
@@ -552,7 +556,7 @@ fn mentioned(read: &Read) -> Vec<usize> {
     numbers
 }
 
-/// Whether a value of the one type is written in a key as one of the other is.
+/// Returns true if values of both types have the same text in a key.
 fn are_written_alike(given: &crate::schema::Type, wanted: &crate::schema::Type) -> bool {
     use crate::schema::Type;
     let (given, wanted) = (given.resolved(), wanted.resolved());
@@ -571,7 +575,7 @@ fn are_written_alike(given: &crate::schema::Type, wanted: &crate::schema::Type) 
     }
 }
 
-/// A type in words.
+/// Describes a type for messages.
 pub(super) fn in_words(kind: &crate::schema::Type) -> String {
     use crate::schema::Type;
     match kind.resolved() {

@@ -1,11 +1,11 @@
-//! Whether a key condition can meet more than one item of an entity.
+//! Decides if a key condition can match more than one item of an entity.
 
 use crate::schema::{Entity, EntityId, EntityKey, FieldId, Format, Part, Template, Type};
 
 use super::read::{Condition, Pass};
 use super::{BoundKey, BoundPart, ReadPlan, SortCondition, SortRange, range};
 
-/// Whether at most one item of the entity can be met.
+/// Returns true if the condition matches at most one item of the entity.
 pub(super) fn is_unique(pass: &Pass<'_>, entity: EntityId, condition: &Condition) -> bool {
     let Some(key) = pass.key(entity) else { return false };
     let entity = pass.model.entity(entity);
@@ -13,20 +13,20 @@ pub(super) fn is_unique(pass: &Pass<'_>, entity: EntityId, condition: &Condition
     identifies(entity, &fixed)
 }
 
-/// The fields of an entity that a plan's key condition fixes.
+/// Returns the fields of an entity that a plan's key condition fixes.
 #[must_use]
 pub fn fixed_fields(entity: &Entity, plan: &ReadPlan) -> Vec<FieldId> {
     let key = entity.key_of(plan.index);
     key.map(|key| fixed(entity, key, &plan.partition, &plan.sort)).unwrap_or_default()
 }
 
-/// Whether an item is known by these fields: they are its key, a fresh id of it, or unique.
+/// Returns true if these fields identify an item: they contain its key, a generated id, or a unique field.
 fn identifies(entity: &Entity, fixed: &[FieldId]) -> bool {
     let whole_key = entity.key.is_some() && entity.key_fields().iter().all(|field| fixed.contains(field));
     whole_key || fixed.iter().any(|&field| is_fresh(entity, field) || is_declared_unique(entity, field, fixed))
 }
 
-/// Whether the field is an id that no two items are given.
+/// Returns true if the field is a generated id that never repeats.
 pub(super) fn is_fresh(entity: &Entity, field: FieldId) -> bool {
     let field = entity.field(field);
     field.is_generated() && matches!(field.kind.resolved(), Type::Ulid | Type::Uuid)
@@ -59,7 +59,7 @@ fn fixed(entity: &Entity, key: &EntityKey, partition: &[BoundKey], sort: &SortCo
     fields
 }
 
-/// The fields of a template that stand where the bound key has an argument, as far as both go side by side.
+/// Returns the fields of a template that coincide with an argument of the bound key, up to the first mismatch.
 fn aligned(entity: &Entity, template: &Template, bound: &BoundKey) -> Vec<FieldId> {
     let mut fields = Vec::new();
     for (part, piece) in template.parts.iter().zip(&bound.parts) {
@@ -76,7 +76,7 @@ fn aligned(entity: &Entity, template: &Template, bound: &BoundKey) -> Vec<FieldI
     fields
 }
 
-/// Whether two values are never written alike.
+/// Returns true if different values always have different strings.
 fn is_injective(kind: &Type, format: Format) -> bool {
     match format {
         Format::Upper | Format::Lower => matches!(kind.resolved(), Type::Email | Type::Ulid | Type::Uuid),

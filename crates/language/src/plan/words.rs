@@ -1,10 +1,10 @@
-//! A plan in the words of a table or a hover: its key condition and its order.
+//! Formats a plan for tables and hovers: its key condition and its order.
 
 use crate::schema::Read;
 
 use super::{BoundKey, BoundPart, ReadPlan, RequestKind, SortRange, WriteKind};
 
-/// The key condition: `pk = "CHANNEL#{channelId}" and sk begins "MSG#"`. Empty for a Scan.
+/// Formats the key condition: `pk = "CHANNEL#{channelId}" and sk begins "MSG#"`. Empty for a Scan.
 #[must_use]
 pub fn key_condition(read: &Read, plan: &ReadPlan) -> String {
     if plan.request == RequestKind::Scan {
@@ -34,7 +34,7 @@ fn sort(read: &Read, range: &SortRange) -> String {
     }
 }
 
-/// A key's value as a template over the read's arguments; a single argument stands without quotes.
+/// Formats a key's value as a template over the read's arguments; a lone argument has no quotes.
 fn value(read: &Read, key: &BoundKey) -> String {
     if let [BoundPart::Argument { parameter, argument, format }] = key.parts.as_slice() {
         return format!("{}{format}", argument_name(read, *parameter, *argument));
@@ -55,7 +55,7 @@ fn argument_name(read: &Read, parameter: usize, argument: usize) -> &str {
     read.parameters.get(parameter).and_then(|parameter| parameter.arguments.get(argument)).map_or("?", String::as_str)
 }
 
-/// The request's name in the service's API.
+/// Returns the DynamoDB API name of a read request.
 #[must_use]
 pub const fn request_name(request: RequestKind) -> &'static str {
     match request {
@@ -66,7 +66,7 @@ pub const fn request_name(request: RequestKind) -> &'static str {
     }
 }
 
-/// The name of a write's request in the service's API.
+/// Returns the DynamoDB API name of a write request.
 #[must_use]
 pub const fn write_name(request: WriteKind) -> &'static str {
     match request {

@@ -1,4 +1,4 @@
-//! The one request of a write: an item, a transaction, or a batch.
+//! Plans a write as one request: a single item, a transaction, or a batch.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::schema::{Action, Entity, EntityId, FieldId, Model, Step, Table, Write
 
 use super::{Dependents, Outline, PlannedAction, Role, WriteKind, WritePlan};
 
-/// Plans a write; `None` if an entity of it is unknown.
+/// Plans a write; `None` if one of its entities did not resolve.
 pub(super) fn plan(model: &Model, dependents: &Dependents, write: &Write) -> Option<WritePlan> {
     let has_token = write.idempotent.is_some();
     let mut plan = WritePlan { lets: lets(write), actions_max: Some(0), has_token, ..WritePlan::default() };
@@ -17,7 +17,7 @@ pub(super) fn plan(model: &Model, dependents: &Dependents, write: &Write) -> Opt
     Some(plan)
 }
 
-/// What a write is planned by. The intents of a batch are put before it, and do not count.
+/// Context of planning. The intents of a batch are put before it and do not count as its actions.
 #[derive(Clone, Copy)]
 struct Of<'a> {
     model: &'a Model,
@@ -25,13 +25,13 @@ struct Of<'a> {
     is_batch: bool,
 }
 
-/// The reads among the lets.
+/// Returns the indexes of the `let`s that are reads.
 fn lets(write: &Write) -> Vec<usize> {
     let reads = write.lets.iter().enumerate().filter(|(_, binding)| binding.read().is_some());
     reads.map(|(number, _)| number).collect()
 }
 
-/// Adds the actions of steps that are done up to `times` times.
+/// Adds the actions of steps that run up to `times` times.
 fn add_steps(
     of: Of<'_>,
     steps: &[Step],
@@ -88,7 +88,7 @@ fn add_action(
     Some(())
 }
 
-/// The outline of the item that an action puts.
+/// Returns the outline of the item that an action puts.
 fn outline(model: &Model, entity: EntityId, action: &Action) -> Option<Outline> {
     let entity = model.entity(entity);
     let puts = matches!(action.verb, Verb::Create | Verb::Put);
@@ -105,7 +105,7 @@ fn role(verb: Verb) -> Role {
     }
 }
 
-/// Whether the item must be there, must not, or may.
+/// Returns the required presence of the item; `None` if it may exist or not.
 fn presence(action: &Action) -> Option<Presence> {
     match action.verb {
         Verb::Create => Some(Presence::Absent),
@@ -114,11 +114,11 @@ fn presence(action: &Action) -> Option<Presence> {
     }
 }
 
-/// The sentinels that keep the unique fields of an action's entity.
+/// Returns the sentinel actions that enforce the unique fields of an action's entity.
 ///
-/// A new item claims its values, a deleted one releases them, and a changed value does both; where an update only changes when the item
-/// ends, its sentinels are put again. A field that is the whole key, or with
-/// the fields it is unique within makes up the whole key, needs none: the key keeps it.
+/// A new item claims its values, a deleted one releases them, and a changed value does both. If an update only changes
+/// the expiry time, the sentinels are put again. A field needs no sentinel if it is the whole key, alone or together
+/// with the fields it is unique within: the key enforces it.
 fn sentinels<'a>(
     model: &'a Model,
     entity: &'a Entity,
@@ -145,18 +145,18 @@ fn changes(action: &Action, field: FieldId) -> bool {
     action.changes.iter().any(|change| change.field == Some(field))
 }
 
-/// Whether an action changes what a field is unique within.
+/// Returns true if an action changes a field that `field` is unique within.
 fn changes_within(entity: &Entity, action: &Action, field: FieldId) -> bool {
     entity.field(field).flags.unique.iter().flat_map(|unique| &unique.per).any(|per| changes(action, *per))
 }
 
-/// Whether an action changes when the item ends.
+/// Returns true if an action changes the expiry time of the item.
 fn changes_end(table: &Table, entity: &Entity, action: &Action) -> bool {
     let end = table.ttl.as_ref().and_then(|(name, _)| entity.field_named(name));
     end.is_some_and(|end| changes(action, end))
 }
 
-/// The unique fields whose sentinels an update moves or puts again.
+/// Iterates over the unique fields whose sentinels an update moves or puts again.
 pub(crate) fn moved_fields<'a>(
     table: &'a Table,
     entity: &'a Entity,
@@ -168,7 +168,7 @@ pub(crate) fn moved_fields<'a>(
     guarded_fields(entity).filter(moves)
 }
 
-/// The unique fields of an entity that need a sentinel.
+/// Iterates over the unique fields of an entity that need a sentinel.
 pub fn guarded_fields(entity: &Entity) -> impl Iterator<Item = FieldId> + '_ {
     entity.fields.iter().enumerate().filter_map(|(number, field)| {
         let unique = field.flags.unique.as_ref()?;
@@ -193,19 +193,20 @@ fn request(write: &Write, plan: &WritePlan) -> WriteKind {
 }
 
 impl WritePlan {
-    /// Whether a delete of it cascades.
+    /// Returns true if one of its deletes cascades.
     #[must_use]
     pub fn cascades(&self) -> bool {
         self.actions.iter().any(|planned| planned.role == Role::Intend)
     }
 
-    /// Whether the step's delete cascades.
+    /// Returns true if the delete of this step cascades.
     #[must_use]
     pub fn intends(&self, step: &[usize]) -> bool {
         self.actions.iter().any(|planned| planned.role == Role::Intend && planned.step == step)
     }
 
-    /// Whether it needs a transaction. A delete of one item that cascades does without if it must: its intent is then put before.
+    /// Returns true if it cannot run without a transaction. On a store without transactions, a single cascading delete
+    /// puts its intent first (ADR 0020).
     #[must_use]
     pub fn needs_transaction(&self) -> bool {
         let mut own = self.actions.iter().filter(|planned| planned.role != Role::Intend);
@@ -214,13 +215,13 @@ impl WritePlan {
         self.request == WriteKind::Transaction && !does_without
     }
 
-    /// The action that a step of the write becomes; its sentinels come after it.
+    /// Returns the action of a step; its sentinels follow it in [`WritePlan::actions`].
     #[must_use]
     pub fn at(&self, step: &[usize]) -> Option<&PlannedAction> {
         self.actions.iter().find(|planned| planned.step == step)
     }
 
-    /// The entities of its actions, each once, in order.
+    /// Returns the entities of its actions, each once, in order.
     #[must_use]
     pub fn entities(&self) -> Vec<EntityId> {
         let mut entities = Vec::new();

@@ -1,4 +1,4 @@
-//! What changes trigger, and how entities evolve.
+//! Stream consumers and evolutions.
 
 use crate::document::ast::{Event, Image};
 use crate::span::Span;
@@ -8,55 +8,55 @@ use super::key::{EntityKey, TableId, Template};
 use super::pattern::ReadId;
 use super::{EntityId, FieldId};
 
-/// What changes of an entity trigger.
+/// A consumer of an entity's change events.
 #[derive(Clone, Debug)]
 pub struct Consumer {
-    /// The entity.
+    /// Entity whose changes it receives; `None` if the name did not resolve.
     pub entity: Option<EntityId>,
-    /// The kinds of changes.
+    /// Kinds of changes it receives.
     pub events: Vec<Event>,
-    /// What happens.
+    /// Receiver of the events.
     pub target: Target,
-    /// The images it reads.
+    /// Item images it needs, which the table's stream must provide.
     pub needs: Vec<Image>,
-    /// The whole declaration.
+    /// Source range of the declaration.
     pub span: Span,
-    /// Its documentation.
+    /// Documentation lines.
     pub docs: Vec<String>,
 }
 
-/// What a change goes to.
+/// Receiver of change events.
 #[derive(Clone, Debug)]
 pub enum Target {
-    /// A live read with these fields of the changed item as arguments.
+    /// Live read, with these fields of the changed item as arguments.
     Live(Option<ReadId>, Vec<FieldId>),
-    /// Code of that name.
+    /// Application handler with this name.
     Handler(String),
 }
 
-/// How older items of an entity become the new form.
+/// Migration of stored items of an entity to its current form.
 #[derive(Clone, Debug)]
 pub struct Evolution {
-    /// The entity.
+    /// Entity to migrate; `None` if the name did not resolve.
     pub entity: Option<EntityId>,
-    /// Where the old items are; `None` for the entity's own table.
+    /// Table that holds the old items; `None` for the entity's own table.
     pub table: Option<TableId>,
-    /// The fields that only old items have, by the names their templates use.
+    /// Names of fields that only old items have.
     pub old_fields: Vec<String>,
-    /// The old key. `FieldId(n)` in its templates is the entity's field, or from `fields.len()` on one of `old_fields`.
+    /// Old key. `FieldId(n)` in its templates is the entity's field, or from `fields.len()` on one of `old_fields`.
     pub key: Option<EntityKey>,
-    /// The old templates of indexes.
+    /// Old templates of indexes.
     pub indexes: Vec<EntityKey>,
     /// `rename old -> new`
     pub renames: Vec<(String, FieldId, Span)>,
     /// `set field = expr`
     pub sets: Vec<(FieldId, Expr, Span)>,
-    /// The whole declaration.
+    /// Source range of the declaration.
     pub span: Span,
 }
 
 impl Evolution {
-    /// All old templates of the table's key.
+    /// Iterates over the old templates of the table's key.
     pub fn key_templates(&self) -> impl Iterator<Item = &Template> {
         self.key.iter().flat_map(|key| key.partition.iter().chain(&key.sort)).map(|part| &part.template)
     }

@@ -1,4 +1,4 @@
-//! Conditions and values, each name bound to what it means.
+//! Conditions and values with every name resolved.
 
 use crate::document::ast::BinaryOp;
 use crate::span::Span;
@@ -6,16 +6,16 @@ use crate::span::Span;
 use super::pattern::{GuardId, ReadId};
 use super::{EntityId, FieldId};
 
-/// An expression with its place.
+/// An expression with its source range.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// Operation and operands.
     pub kind: ExprKind,
-    /// Its place.
+    /// Source range of the expression.
     pub span: Span,
 }
 
-/// The kinds of expressions.
+/// Kind of an expression.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     /// `"text"`
@@ -32,20 +32,20 @@ pub enum ExprKind {
     List(Vec<Expr>),
     /// `{ a = b }`
     Record(Vec<(String, Expr)>),
-    /// A field, a parameter, something read, the caller; perhaps with a path into it.
+    /// A field, parameter, `let`, loop element or claim, possibly with a path into it.
     Place(Place),
     /// `now()`, `ulid()`, `size(x)`, …
     Call {
         /// One of [`FUNCTIONS`].
         function: String,
-        /// Its arguments.
+        /// Arguments in source order.
         arguments: Vec<Expr>,
     },
     /// `member(serverId)` in `allow`.
     Guard {
-        /// The guard.
+        /// Called guard.
         guard: GuardId,
-        /// Its arguments, one for each parameter.
+        /// One argument per parameter of the guard.
         arguments: Vec<Expr>,
     },
     /// `not a`
@@ -64,49 +64,50 @@ pub enum ExprKind {
     Absent,
     /// `exists`
     Exists,
-    /// It has been reported.
+    /// Unresolved expression; already reported.
     Unknown,
 }
 
-/// The functions expressions may call.
+/// Functions that expressions may call.
 pub const FUNCTIONS: [&str; 9] = ["now", "today", "ulid", "uuid", "code", "token", "size", "lower", "hash"];
 
-/// A value that stands somewhere: where it comes from, and the path into it.
+/// A reference to a value: its origin and a path into it.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// Where it comes from.
+    /// Source of the value.
     pub origin: Origin,
-    /// The path into it.
+    /// Path into the value; empty for the whole value.
     pub path: Vec<Step>,
 }
 
-/// Where a value comes from.
+/// Source of a value.
 #[derive(Clone, Debug)]
 pub enum Origin {
-    /// A field of the item at hand: the one an action is about, a filter looks at, a default belongs to.
+    /// Field of the current item: the target of an action, the item a filter tests, or the owner of a default.
     Field(EntityId, FieldId),
-    /// A parameter of the pattern, by its number.
+    /// Parameter of the pattern, by index.
     Parameter(usize),
-    /// What a `let` has read or made, by its number among the write's lets; the field is given if the path begins with one.
+    /// Result of a `let`, by index in [`Write::lets`](super::Write::lets); `field` is set if the path begins with a
+    /// field.
     Let {
-        /// Which `let`.
+        /// Index of the `let`.
         number: usize,
-        /// The entity it read; `None` for a value, or if that is not known.
+        /// Entity it read; `None` for a plain value or an unresolved read.
         entity: Option<EntityId>,
-        /// The field of it.
+        /// Field of that entity.
         field: Option<FieldId>,
     },
-    /// A claim of the caller, by its number.
+    /// Claim of the caller, by index.
     Caller(usize),
-    /// The element of the `for` around, by its depth (0 is the outermost).
+    /// Element of an enclosing `for`, by depth (0 is the outermost).
     Element(usize),
-    /// What a read returns, in `allow`: `channelById(channelId).serverId`.
+    /// Result of a read, in `allow`: `channelById(channelId).serverId`.
     Read {
-        /// The read.
+        /// Called read.
         read: ReadId,
-        /// Its arguments.
+        /// Arguments in parameter order.
         arguments: Vec<Expr>,
-        /// The field of what it returns.
+        /// Field of the returned entity.
         field: Option<FieldId>,
     },
 }
@@ -127,7 +128,7 @@ impl Origin {
 }
 
 impl Step {
-    /// Whether it is the same step, written in the same words.
+    /// Returns true if both steps are structurally equal, ignoring source positions.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -148,7 +149,7 @@ pub enum Step {
 }
 
 impl Expr {
-    /// Calls `visit` with this expression and every one within it, outermost first.
+    /// Calls `visit` on this expression and every subexpression, outermost first.
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Self)) {
         visit(self);
         match &self.kind {
@@ -176,7 +177,7 @@ impl Expr {
         }
     }
 
-    /// Whether it mentions a field of the item at hand.
+    /// Returns true if it uses a field of the current item.
     #[must_use]
     pub fn has_own_fields(&self) -> bool {
         let mut found = false;
@@ -186,7 +187,7 @@ impl Expr {
         found
     }
 
-    /// The fields of the item at hand that it mentions, each once.
+    /// Returns the fields of the current item that it uses, each once.
     #[must_use]
     pub fn own_fields(&self) -> Vec<FieldId> {
         let mut fields = Vec::new();
@@ -202,7 +203,7 @@ impl Expr {
 }
 
 impl Expr {
-    /// Whether two expressions are the same words; places in the text do not count.
+    /// Returns true if both expressions are structurally equal, ignoring source positions.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         let all =
@@ -222,7 +223,7 @@ impl Expr {
         }
     }
 
-    /// Whether each evaluation gives another value: `ulid()`, `token(32)`.
+    /// Returns true if each evaluation yields a new value: `ulid()`, `token(32)`.
     #[must_use]
     pub fn is_fresh(&self) -> bool {
         matches!(&self.kind, ExprKind::Call { function, arguments }
@@ -231,7 +232,7 @@ impl Expr {
 }
 
 impl Place {
-    /// Whether it is the same place, written in the same words.
+    /// Returns true if both references are structurally equal, ignoring source positions.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         self.origin.same(&other.origin)

@@ -1,4 +1,4 @@
-//! Fields: types, flags, defaults.
+//! Fields: types, flags and defaults.
 
 use crate::document::ast::Bounds;
 use crate::span::Span;
@@ -9,42 +9,42 @@ use super::{EntityId, FieldId};
 /// A field of an entity, a shape or a nested record.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Its name, which is its attribute's.
+    /// Field name and attribute name.
     pub name: String,
-    /// Where its name stands (in the shape, for a shape's field).
+    /// Source range of the name; in the shape, for a field of a shape.
     pub name_span: Span,
-    /// The whole line.
+    /// Source range of the whole line.
     pub span: Span,
-    /// Its documentation.
+    /// Documentation lines.
     pub docs: Vec<String>,
-    /// Its type.
+    /// Resolved type.
     pub kind: Type,
-    /// Where the type stands.
+    /// Source range of the type.
     pub type_span: Span,
-    /// It may be absent.
+    /// The attribute may be absent (`?`).
     pub optional: bool,
-    /// NULL may be stored in it.
+    /// The attribute may be stored as NULL (`| null`).
     pub null: bool,
-    /// Its flags.
+    /// Flags after the type.
     pub flags: Flags,
-    /// What it is if nobody says otherwise.
+    /// Default value.
     pub default: Option<Expr>,
 }
 
-/// A type with references followed once: a `ref` or `copy` knows its target and, through [`Type::resolved`], its plain type.
+/// A type. A `ref` or `copy` holds its target and, through [`Type::resolved`], its plain type.
 #[derive(Clone, Debug)]
 pub enum Type {
-    /// Text of so many characters.
+    /// Text; the bounds limit its characters.
     String(Bounds),
-    /// Letters, digits, `-`, `_` and `.`; so many characters.
+    /// Letters, digits, `-`, `_` and `.`; the bounds limit its characters. Cannot contain a key delimiter (ADR 0008).
     Slug(Bounds),
-    /// A whole number.
+    /// Whole number; the bounds limit its value.
     Int(Bounds),
-    /// A number.
+    /// Decimal number.
     Number,
-    /// A truth value.
+    /// Boolean.
     Bool,
-    /// Bytes.
+    /// Bytes; the bounds limit their number.
     Binary(Bounds),
     /// A ULID: 26 characters.
     Ulid,
@@ -58,50 +58,50 @@ pub enum Type {
     Timestamp,
     /// ISO 8601 of any precision and offset.
     Datetime,
-    /// Seconds.
+    /// Unix time in seconds.
     Epoch,
-    /// Milliseconds.
+    /// Unix time in milliseconds.
     EpochMs,
     /// `2026-10-31`
     Date,
-    /// Whole nano-units.
+    /// Amount in whole nano-units of the currency.
     Money,
-    /// One of these texts.
+    /// One of these strings.
     OneOf(Vec<String>),
-    /// A list.
+    /// List; the bounds limit its elements.
     List(Box<Type>, Bounds),
-    /// A map from text.
+    /// Map with string keys; the bounds limit its entries.
     Map(Box<Type>, Bounds),
-    /// A set.
+    /// Set; the bounds limit its elements.
     Set(Box<Type>, Bounds),
-    /// Any value.
+    /// Any JSON value.
     Json,
-    /// A map with these fields.
+    /// Map with exactly these fields.
     Record(Vec<Field>),
-    /// The id (or another field) of an entity; the plain type it has is the box.
+    /// Reference to an entity: its id field, or another field of it.
     Ref {
-        /// The entity.
+        /// Target entity; `None` if the name did not resolve.
         entity: Option<EntityId>,
-        /// The field of it.
+        /// Target field; `None` if it did not resolve.
         field: Option<FieldId>,
-        /// The plain type.
+        /// Type of the target field.
         plain: Box<Type>,
     },
-    /// A repetition of a field.
+    /// Denormalized copy of another entity's field.
     Copy {
-        /// The entity.
+        /// Source entity; `None` if the name did not resolve.
         entity: Option<EntityId>,
-        /// The field of it.
+        /// Source field; `None` if it did not resolve.
         field: Option<FieldId>,
-        /// The plain type.
+        /// Type of the source field.
         plain: Box<Type>,
     },
-    /// It has been reported.
+    /// Unresolved type; already reported.
     Unknown,
 }
 
 impl Type {
-    /// The type without `ref` and `copy`.
+    /// Returns the type behind `ref` and `copy`.
     #[must_use]
     pub fn resolved(&self) -> &Self {
         match self {
@@ -110,13 +110,13 @@ impl Type {
         }
     }
 
-    /// Whether it is stored as N.
+    /// Returns true if values are stored as DynamoDB type N.
     #[must_use]
     pub fn is_numeric(&self) -> bool {
         matches!(self.resolved(), Self::Int(_) | Self::Number | Self::Epoch | Self::EpochMs | Self::Money)
     }
 
-    /// Whether it is stored as S.
+    /// Returns true if values are stored as DynamoDB type S.
     #[must_use]
     pub fn is_text(&self) -> bool {
         matches!(
@@ -134,14 +134,14 @@ impl Type {
         )
     }
 
-    /// Whether it says when something was.
+    /// Returns true if values are points in time.
     #[must_use]
     pub fn is_time(&self) -> bool {
         matches!(self.resolved(), Self::Timestamp | Self::Datetime | Self::Epoch | Self::EpochMs | Self::Date)
     }
 }
 
-/// The flags of a field, each with its place.
+/// Flags of a field, each with its source range.
 #[derive(Clone, Debug, Default)]
 pub struct Flags {
     /// `unique`
@@ -177,33 +177,34 @@ pub struct Flags {
 /// `unique`, `unique per a, b`
 #[derive(Clone, Debug)]
 pub struct Unique {
-    /// The fields within which it is unique; none for the whole table.
+    /// Fields within which values are unique; empty for the whole table.
     pub per: Vec<FieldId>,
-    /// Its place.
+    /// Source range of the flag.
     pub span: Span,
 }
 
 impl Field {
-    /// Whether its default makes a fresh id.
+    /// Returns true if the default generates a fresh id.
     #[must_use]
     pub fn is_generated(&self) -> bool {
         matches!(&self.default, Some(Expr { kind: ExprKind::Call { function, .. }, .. })
             if matches!(function.as_str(), "ulid" | "uuid" | "code" | "token"))
     }
 
-    /// Whether an item always has it.
+    /// Returns true if the attribute may not be absent.
     #[must_use]
     pub fn is_required(&self) -> bool {
         !self.optional
     }
 
-    /// Whether an item without a value for it would not be one of its entity. What may be NULL is that then, and an empty set is not stored.
+    /// Returns true if an item without a value is invalid. A nullable field is then NULL, and an empty set is not
+    /// stored at all.
     #[must_use]
     pub fn must_have_value(&self) -> bool {
         !self.optional && !self.null && !matches!(self.kind.resolved(), Type::Set(..))
     }
 
-    /// Whether a creation has a value for it without being told.
+    /// Returns true if a create fills the field without an argument.
     #[must_use]
     pub fn has_source(&self) -> bool {
         self.default.is_some()
@@ -212,7 +213,7 @@ impl Field {
             || self.flags.version.is_some()
     }
 
-    /// Whether it never changes once the item is there.
+    /// Returns true if the value never changes after the item is created.
     #[must_use]
     pub fn is_fixed(&self) -> bool {
         self.flags.immutable.is_some() || self.flags.created.is_some() || self.is_generated()

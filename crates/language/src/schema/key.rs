@@ -1,4 +1,4 @@
-//! Tables, indexes, and how an entity fills their keys.
+//! Tables, indexes, and the templates with which entities fill their keys.
 
 use std::fmt;
 
@@ -7,103 +7,103 @@ use crate::span::Span;
 
 use super::FieldId;
 
-/// The number of a table in [`Model::tables`](super::Model::tables).
+/// Index of a table in [`Model::tables`](super::Model::tables).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TableId(pub usize);
 
-/// The number of an index in [`Table::indexes`].
+/// Index of a secondary index in [`Table::indexes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct IndexId(pub usize);
 
-/// A table.
+/// A table of the model.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Its name in the model.
+    /// Name in the model.
     pub name: String,
-    /// Where its name stands.
+    /// Source range of the name.
     pub name_span: Span,
-    /// The whole declaration.
+    /// Source range of the declaration.
     pub span: Span,
-    /// Its documentation.
+    /// Documentation lines.
     pub docs: Vec<String>,
-    /// Its name in the store, perhaps with variables; the model's name if none is given.
+    /// Name in the store, possibly with variables; defaults to the name in the model.
     pub physical: String,
-    /// The partition key's attribute.
+    /// Partition key attribute.
     pub partition: Option<KeyAttribute>,
-    /// The sort key's attribute.
+    /// Sort key attribute.
     pub sort: Option<KeyAttribute>,
-    /// Its indexes.
+    /// Secondary indexes in source order.
     pub indexes: Vec<Index>,
-    /// The attribute that names the entity of an item.
+    /// Attribute that holds the entity name of an item.
     pub tag: Option<(String, Span)>,
-    /// The attribute by which items expire.
+    /// Attribute that holds the expiry time of an item.
     pub ttl: Option<(String, Span)>,
-    /// What its stream holds.
+    /// Stream view type; `None` if the table has no stream.
     pub stream: Option<(StreamView, Span)>,
-    /// How it is encrypted at rest.
+    /// Encryption at rest.
     pub encryption: Encryption,
-    /// How it is paid.
+    /// Billing mode.
     pub billing: Billing,
-    /// Its storage class.
+    /// Storage class.
     pub class: TableClass,
-    /// Point-in-time recovery.
+    /// True if point-in-time recovery is enabled.
     pub recovery: bool,
-    /// Deletion protection.
+    /// True if deletion protection is enabled.
     pub protected: bool,
 }
 
-/// An attribute of a key.
+/// A key attribute of a table or an index.
 #[derive(Clone, Debug)]
 pub struct KeyAttribute {
-    /// Its name.
+    /// Attribute name in the store.
     pub name: String,
-    /// Where it stands.
+    /// Source range of the name.
     pub span: Span,
-    /// Its type: the declared one, or what the fields and templates that fill it make it.
+    /// Declared type, or the type inferred from the fields and templates that fill it.
     pub kind: KeyType,
-    /// Whether the author gave the type.
+    /// True if the author declared the type.
     pub declared: bool,
 }
 
-/// An index.
+/// A secondary index.
 #[derive(Clone, Debug)]
 pub struct Index {
-    /// Its name in the model.
+    /// Name in the model.
     pub name: String,
-    /// Its name in the store; the model's if none is given.
+    /// Name in the store; defaults to the name in the model.
     pub physical: String,
-    /// Where its name stands.
+    /// Source range of the name.
     pub name_span: Span,
-    /// The whole line.
+    /// Source range of the whole line.
     pub span: Span,
-    /// Its documentation.
+    /// Documentation lines.
     pub docs: Vec<String>,
-    /// It is a local one.
+    /// True for a local secondary index.
     pub local: bool,
-    /// The attributes of its partition key: of a local index the table's.
+    /// Partition key attributes; for a local index those of the table.
     pub partition: Vec<KeyAttribute>,
-    /// The attributes of its sort key.
+    /// Sort key attributes.
     pub sort: Vec<KeyAttribute>,
-    /// What it copies of an item; `None` for everything, else the names beside the keys.
+    /// Projected attributes besides the keys; `None` projects everything.
     pub projection: Option<Vec<(String, Span)>>,
-    /// Items without its keys are meant to be missing.
+    /// True if the author declared that items without the index keys are intentionally not in the index.
     pub sparse: bool,
 }
 
 impl Table {
-    /// The index of that number.
+    /// Returns the index with this id.
     #[must_use]
     pub fn index_at(&self, id: IndexId) -> &Index {
         &self.indexes[id.0]
     }
 
-    /// The index of that name.
+    /// Returns the index with this name.
     #[must_use]
     pub fn index_named(&self, name: &str) -> Option<IndexId> {
         self.indexes.iter().position(|index| index.name == name).map(IndexId)
     }
 
-    /// The type of an attribute of an index's key, or of its own.
+    /// Returns the type of a key attribute of the index or of the table; `String` if there is no such attribute.
     #[must_use]
     pub fn key_type(&self, index: Option<IndexId>, attribute: &str) -> KeyType {
         let of_index = index.map(|index| self.index_at(index));
@@ -112,84 +112,86 @@ impl Table {
         all.find(|key| key.name == attribute).map_or(KeyType::String, |key| key.kind)
     }
 
-    /// The names of its own key attributes.
+    /// Iterates over the names of the table's key attributes.
     pub fn key_names(&self) -> impl Iterator<Item = &str> {
         self.partition.iter().chain(&self.sort).map(|attribute| attribute.name.as_str())
     }
 }
 
-/// How an entity fills the key of its table or of an index.
+/// Templates with which an entity fills the key of its table or of an index.
 #[derive(Clone, Debug)]
 pub struct EntityKey {
-    /// The index; `None` for the table's key.
+    /// Index; `None` for the table's key.
     pub index: Option<IndexId>,
-    /// One template for each attribute of the partition key.
+    /// One template per partition key attribute.
     pub partition: Vec<KeyPart>,
-    /// One for each attribute of the sort key that it fills. Empty although the index has a sort key: the entity never appears there.
+    /// One template per sort key attribute the entity fills. Empty although the index has a sort key: the entity never
+    /// appears in that index.
     pub sort: Vec<KeyPart>,
-    /// The line of the entity that says so, or, if the fields' names alone say so, the entity's name.
+    /// Source range of the line in the entity; if the key follows from field names alone, of the entity's name.
     pub span: Span,
-    /// Whether a line of the entity says so.
+    /// True if the entity has an explicit line for this key.
     pub written: bool,
 }
 
 impl EntityKey {
-    /// What fills each attribute, partition key first.
+    /// Iterates over the key parts, partition key first.
     pub fn parts(&self) -> impl Iterator<Item = &KeyPart> {
         self.partition.iter().chain(&self.sort)
     }
 
-    /// Its fields in the order of the templates, repeated where they repeat.
+    /// Iterates over the fields in template order, repeated where they repeat.
     pub fn fields(&self) -> impl Iterator<Item = FieldId> {
         self.parts().flat_map(|part| part.template.fields())
     }
 }
 
-/// What fills an attribute of a key. The table's tag attribute as a key is filled by the entity's tag: a template of just that text.
+/// Template that fills one key attribute. If the table's tag attribute is a key, its template is the entity's tag as
+/// literal text.
 #[derive(Clone, Debug)]
 pub struct KeyPart {
-    /// The attribute.
+    /// Name of the key attribute.
     pub attribute: String,
-    /// What fills it. A field of the attribute's own name is a template of just that field.
+    /// Template; a field with the attribute's own name is a template of just that field.
     pub template: Template,
 }
 
-/// A key template.
+/// A resolved key template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Template {
-    /// Its pieces; two texts never follow each other.
+    /// Pieces; two text pieces are never adjacent.
     pub parts: Vec<Part>,
-    /// The quoted text, quotes included, or the field's name.
+    /// Source range of the quoted text, quotes included, or of the field's name.
     pub span: Span,
 }
 
 /// A piece of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Text as it is.
+    /// Literal text.
     Text(String),
     /// `{field:format}`
     Field {
-        /// The field.
+        /// Field whose value is inserted.
         field: FieldId,
-        /// How it is written.
+        /// Format of the inserted value.
         format: Format,
-        /// From brace to brace.
+        /// Source range, braces included.
         span: Span,
     },
-    /// `{name}` of no field; it has been reported.
+    /// `{name}` where no such field exists; already reported.
     Unknown {
-        /// The name.
+        /// Unresolved name.
         name: String,
-        /// From brace to brace.
+        /// Source range, braces included.
         span: Span,
     },
 }
 
-/// How a field is written in a template.
+/// Format of a field in a template.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// As it is.
+    /// Value as stored.
     #[default]
     Plain,
     /// 13-digit epoch milliseconds.
@@ -202,17 +204,17 @@ pub enum Format {
     Day,
     /// `2026-10-31T07`
     Hour,
-    /// So many digits with leading zeros.
+    /// Decimal digits padded with zeros to this width, so that text order equals numeric order.
     Pad(u32),
-    /// In upper case.
+    /// Upper case.
     Upper,
-    /// In lower case.
+    /// Lower case.
     Lower,
-    /// SHA-256 in hexadecimal digits.
+    /// SHA-256 as hexadecimal digits.
     Hash,
 }
 
-/// As it stands after the field's name: `:ms`; nothing for a plain field.
+/// Formats the suffix after the field's name: `:ms`; empty for a plain field.
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -231,7 +233,7 @@ impl fmt::Display for Format {
 }
 
 impl Template {
-    /// Its fields in order, repeated where they repeat.
+    /// Iterates over the fields in order, repeated where they repeat.
     pub fn fields(&self) -> impl Iterator<Item = FieldId> {
         self.parts.iter().filter_map(|part| match part {
             Part::Field { field, .. } => Some(*field),
@@ -239,7 +241,7 @@ impl Template {
         })
     }
 
-    /// The template as an author writes it, without quotes; `name` gives the name of a field.
+    /// Formats the template in source syntax without quotes; `name` resolves the name of a field.
     #[must_use]
     pub fn text<'a>(&self, name: impl Fn(FieldId) -> &'a str) -> String {
         let mut text = String::new();
@@ -253,7 +255,7 @@ impl Template {
         text
     }
 
-    /// Whether both are made of the same texts, fields and formats, wherever they stand.
+    /// Returns true if both have the same texts, fields and formats, regardless of source position.
     #[must_use]
     pub fn parts_alike(&self, other: &Self) -> bool {
         let alike = |one: &Part, other: &Part| match (one, other) {
@@ -265,7 +267,7 @@ impl Template {
             && self.parts.iter().zip(&other.parts).all(|(one, other)| alike(one, other))
     }
 
-    /// The text before its first field.
+    /// Returns the literal text before the first field.
     #[must_use]
     pub fn prefix(&self) -> &str {
         match self.parts.first() {
@@ -274,7 +276,7 @@ impl Template {
         }
     }
 
-    /// Whether a part of it has been reported.
+    /// Returns true if a field of the template did not resolve.
     #[must_use]
     pub fn is_broken(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Unknown { .. }))

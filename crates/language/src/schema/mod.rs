@@ -1,14 +1,15 @@
-//! What the author meant: the document with every name resolved.
+//! The resolved model: the document with every name bound to its declaration.
 //!
-//! Everything is numbered ([`TableId`], [`EntityId`], …), so that parts refer to each other without borrowing. A name that does not
-//! resolve has been reported once, by [`mod@resolve`]; here it is a `None` or an `Unknown`, and whoever meets one stays silent.
+//! Parts refer to each other by index ([`TableId`], [`EntityId`], …), so the model borrows nothing. [`mod@resolve`]
+//! reports each unresolved name once and stores a `None` or an `Unknown`. Later passes skip those silently, so one
+//! mistake yields one diagnostic (ADR 0008).
 //!
-//! 1. [`field`]: types and flags, shapes merged into their entities.
-//! 2. [`key`]: tables, indexes, and the templates by which each entity fills their keys.
+//! 1. [`field`]: types and flags, with shapes merged into their entities.
+//! 2. [`key`]: tables, indexes, and the templates with which each entity fills their keys.
 //! 3. [`expression`]: conditions and values, each name bound to a field, a parameter, a `let` or the caller.
 //! 4. [`pattern`]: reads, guards and writes.
-//! 5. [`change`]: what changes trigger, and how entities evolve.
-//! 6. [`mod@resolve`]: how a document becomes all that.
+//! 5. [`change`]: stream consumers and evolutions.
+//! 6. [`mod@resolve`]: builds the model from a document.
 
 pub mod change;
 pub mod expression;
@@ -34,120 +35,120 @@ pub use resolve::resolve;
 /// A resolved model.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
-    /// Its name; empty if the file has none.
+    /// Declared name; empty if the file has none.
     pub name: String,
-    /// Where the name stands.
+    /// Source range of the name.
     pub name_span: Span,
-    /// The documentation before `model`.
+    /// Documentation lines before `model`.
     pub docs: Vec<String>,
-    /// What a caller's token proves; `None` if the model has no caller.
+    /// Claims of a caller's token; `None` if the model declares no caller.
     pub caller: Option<Caller>,
-    /// The tables.
+    /// Tables in source order; a [`TableId`] is an index into this list.
     pub tables: Vec<Table>,
-    /// The entities.
+    /// Entities in source order; an [`EntityId`] is an index into this list.
     pub entities: Vec<Entity>,
-    /// The guards.
+    /// Guards in source order; a [`GuardId`] is an index into this list.
     pub guards: Vec<Guard>,
-    /// The reads.
+    /// Reads in source order; a [`ReadId`] is an index into this list.
     pub reads: Vec<Read>,
-    /// The writes.
+    /// Writes in source order; a [`WriteId`] is an index into this list.
     pub writes: Vec<Write>,
-    /// What changes trigger.
+    /// Consumers of change events.
     pub consumers: Vec<Consumer>,
-    /// How entities evolve.
+    /// Declared migrations of entities from their earlier form.
     pub evolutions: Vec<Evolution>,
-    /// The warnings the author accepts, each with the place within which it holds.
+    /// Warnings that the author suppresses, each with its scope.
     pub allows: Vec<Allow>,
 }
 
-/// What a caller's token proves.
+/// The `caller` declaration: claims of a verified token.
 #[derive(Clone, Debug, Default)]
 pub struct Caller {
-    /// The claims.
+    /// Claims in source order.
     pub fields: Vec<Field>,
-    /// The declaration.
+    /// Source range of the declaration.
     pub span: Span,
 }
 
-/// A warning the author accepts.
+/// `allow CODE "reason"`: a suppressed warning.
 #[derive(Clone, Debug)]
 pub struct Allow {
-    /// The code.
+    /// Rule code such as `W03`.
     pub code: String,
-    /// Why.
+    /// Reason given by the author.
     pub reason: String,
-    /// Where it stands.
+    /// Source range of the clause.
     pub span: Span,
-    /// The declaration within which it holds; `None` for the whole file.
+    /// Declaration in which the warning is suppressed; `None` for the whole file.
     pub within: Option<Span>,
 }
 
-/// The number of an entity in [`Model::entities`].
+/// Index of an entity in [`Model::entities`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntityId(pub usize);
 
-/// The number of a field in [`Entity::fields`].
+/// Index of a field in [`Entity::fields`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FieldId(pub usize);
 
-/// An item type.
+/// An item type of a table.
 #[derive(Clone, Debug)]
 pub struct Entity {
-    /// Its name.
+    /// Name in the model; unique among entities.
     pub name: String,
-    /// Where its name stands.
+    /// Source range of the name.
     pub name_span: Span,
-    /// The whole declaration.
+    /// Source range of the declaration.
     pub span: Span,
-    /// Its documentation.
+    /// Documentation lines.
     pub docs: Vec<String>,
-    /// Its table.
+    /// Table that stores its items; `None` if the name did not resolve.
     pub table: Option<TableId>,
-    /// The value of the table's tag attribute in its items.
+    /// Value of the table's tag attribute in its items.
     pub tag: String,
-    /// Its own fields and those of its shapes, in the order of the file (shapes first, in the order they are named).
+    /// Fields of its shapes, in the order the shapes are named, then its own fields in source order.
     pub fields: Vec<Field>,
-    /// How it fills the table's key.
+    /// Templates that fill the table's key.
     pub key: Option<EntityKey>,
-    /// How it fills the key of each index it is in.
+    /// Templates that fill the keys of the indexes it appears in.
     pub indexes: Vec<EntityKey>,
-    /// Its figures.
+    /// Declared item count and size, for cost estimates.
     pub volume: ast::Volume,
-    /// Where the figures stand.
+    /// Source range of the volume clause.
     pub volume_span: Option<Span>,
 }
 
 impl Model {
-    /// The table of that number.
+    /// Returns the table with this id.
     #[must_use]
     pub fn table(&self, id: TableId) -> &Table {
         &self.tables[id.0]
     }
 
-    /// The entity of that number.
+    /// Returns the entity with this id.
     #[must_use]
     pub fn entity(&self, id: EntityId) -> &Entity {
         &self.entities[id.0]
     }
 
-    /// The read of that number.
+    /// Returns the read with this id.
     #[must_use]
     pub fn read(&self, id: ReadId) -> &Read {
         &self.reads[id.0]
     }
 
-    /// The entities of a table, in the order of the file.
+    /// Iterates over the entities of a table in source order.
     pub fn entities_of(&self, table: TableId) -> impl Iterator<Item = (EntityId, &Entity)> {
         let numbered = self.entities.iter().enumerate().map(|(number, entity)| (EntityId(number), entity));
         numbered.filter(move |(_, entity)| entity.table == Some(table))
     }
 
-    /// The numbers of all entities.
+    /// Iterates over the ids of all entities.
     pub fn entity_ids(&self) -> impl Iterator<Item = EntityId> + use<> {
         (0..self.entities.len()).map(EntityId)
     }
 
-    /// The entity of that name.
+    /// Returns the entity with this name.
     #[must_use]
     pub fn entity_named(&self, name: &str) -> Option<EntityId> {
         self.entities.iter().position(|entity| entity.name == name).map(EntityId)
@@ -155,24 +156,24 @@ impl Model {
 }
 
 impl Entity {
-    /// The field of that number.
+    /// Returns the field with this id.
     #[must_use]
     pub fn field(&self, id: FieldId) -> &Field {
         &self.fields[id.0]
     }
 
-    /// Its fields that are sealed before they reach a store.
+    /// Iterates over the fields that are encrypted before they reach a store (ADR 0014).
     pub fn encrypted_fields(&self) -> impl Iterator<Item = &Field> {
         self.fields.iter().filter(|field| field.flags.encrypted.is_some())
     }
 
-    /// The field of that name.
+    /// Returns the field with this name.
     #[must_use]
     pub fn field_named(&self, name: &str) -> Option<FieldId> {
         self.fields.iter().position(|field| field.name == name).map(FieldId)
     }
 
-    /// Whether a template of it names a field of this name that it does not have.
+    /// Returns true if a key template refers to a field of this name that the entity lacks.
     #[must_use]
     pub fn misses(&self, name: &str) -> bool {
         let parts =
@@ -180,7 +181,7 @@ impl Entity {
         parts.into_iter().any(|part| matches!(part, Part::Unknown { name: missed, .. } if missed == name))
     }
 
-    /// How it fills the key of an index, or with `None` the table's.
+    /// Returns the templates that fill the key of an index, or with `None` the key of the table.
     #[must_use]
     pub fn key_of(&self, index: Option<IndexId>) -> Option<&EntityKey> {
         match index {
@@ -189,8 +190,8 @@ impl Entity {
         }
     }
 
-    /// The fields of its table key in the order of the templates, each once: what identifies an item, and the order in which
-    /// `Entity(…)` takes arguments.
+    /// Returns the fields of the table key in template order, each once. They identify an item, and `Entity(…)` takes
+    /// its arguments in this order.
     #[must_use]
     pub fn key_fields(&self) -> Vec<FieldId> {
         let mut fields = Vec::new();
@@ -202,13 +203,14 @@ impl Entity {
         fields
     }
 
-    /// Whether its key is known: nothing of it has been reported.
+    /// Returns true if every key template resolved.
     #[must_use]
     pub fn has_whole_key(&self) -> bool {
         self.key.as_ref().is_some_and(|key| !key.parts().any(|part| part.template.is_broken()))
     }
 
-    /// The field that names an item of it: the key field with a generated default, or else the last of the key that is never absent.
+    /// Returns the field that a `ref` to the entity stores: the key field with a generated default, else the last
+    /// required key field, else the last key field.
     #[must_use]
     pub fn id_field(&self) -> Option<FieldId> {
         let fields = self.key_fields();

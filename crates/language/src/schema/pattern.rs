@@ -8,49 +8,50 @@ use super::field::Type;
 use super::key::{IndexId, Template};
 use super::{Entity, EntityId, FieldId};
 
-/// The number of a read in [`Model::reads`](super::Model::reads).
+/// Index of a read in [`Model::reads`](super::Model::reads).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ReadId(pub usize);
 
-/// The number of a write in [`Model::writes`](super::Model::writes).
+/// Index of a write in [`Model::writes`](super::Model::writes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WriteId(pub usize);
 
-/// The number of a guard in [`Model::guards`](super::Model::guards).
+/// Index of a guard in [`Model::guards`](super::Model::guards).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GuardId(pub usize);
 
 /// A parameter. A range with two ends (`between`) is one parameter with two arguments.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// The field it is about, as written.
+    /// Field name as written.
     pub field_name: String,
-    /// The names of the arguments a caller gives: of an equality the field's, else those after the operator.
+    /// Argument names a caller passes: the field's name for an equality, else the names after the operator.
     pub arguments: Vec<String>,
-    /// How it limits the field.
+    /// Comparison with the field.
     pub test: Test,
-    /// The field of the first entity the pattern is about that has it; `None` for a parameter with a type of its own, or one
-    /// that only code or templates use.
+    /// Field of the first entity of the pattern that has one with this name; `None` for a parameter with its own type,
+    /// or one that only code or templates use.
     pub field: Option<(EntityId, FieldId)>,
-    /// Its type: the declared one, or the field's.
+    /// Declared type, or the field's type.
     pub kind: Type,
-    /// Whether the author gave the type.
+    /// True if the author declared the type.
     pub declared: bool,
-    /// Whether the author gave a type with `?`: it may be left out, and is nothing then.
+    /// True if the declared type ends in `?`: the argument may be omitted.
     pub optional: bool,
-    /// Its place.
+    /// Source range of the parameter.
     pub span: Span,
 }
 
 impl Parameter {
-    /// Whether nothing is known of it: it is no field, has no type, and its use tells none. Only a `key` clause may use such a one.
+    /// Returns true if neither a field, nor a declared type, nor its use determines the type. Only a `key` clause may
+    /// use such a parameter.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         !self.declared && self.field.is_none() && matches!(self.kind, Type::Unknown)
     }
 }
 
-/// How a parameter limits its field.
+/// Comparison between a parameter and its field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Test {
     /// `=`
@@ -71,58 +72,58 @@ pub enum Test {
     In,
 }
 
-/// A guard: exactly one consistent GetItem.
+/// A guard of `allow`: exactly one consistent GetItem.
 #[derive(Clone, Debug)]
 pub struct Guard {
-    /// Its name.
+    /// Name in the model.
     pub name: String,
-    /// Where its name stands.
+    /// Source range of the name.
     pub name_span: Span,
-    /// The whole declaration.
+    /// Source range of the declaration.
     pub span: Span,
-    /// Its documentation.
+    /// Documentation lines.
     pub docs: Vec<String>,
-    /// Its parameters.
+    /// Parameters in source order.
     pub parameters: Vec<Parameter>,
-    /// The entity of the item that must exist.
+    /// Entity of the item that must exist.
     pub entity: Option<EntityId>,
-    /// The values of its key's fields.
+    /// Values of the key fields.
     pub keys: Vec<(FieldId, Expr)>,
-    /// What must hold of it.
+    /// Condition the item must meet.
     pub condition: Option<Expr>,
 }
 
-/// Who may call a pattern.
+/// The `allow` clause of a pattern. It binds external callers; Rust code bypasses it.
 #[derive(Clone, Debug)]
 pub enum Permission {
-    /// Everyone.
+    /// Every caller.
     Public(Span),
-    /// Only code.
+    /// Rust code only.
     System(Span),
-    /// Those of whom this holds.
+    /// Callers for which the condition holds.
     When(Expr),
 }
 
-/// A read.
+/// A read pattern.
 #[derive(Clone, Debug)]
 pub struct Read {
-    /// Its name.
+    /// Name in the model; unique among patterns.
     pub name: String,
-    /// Where its name stands.
+    /// Source range of the name.
     pub name_span: Span,
-    /// The whole declaration.
+    /// Source range of the declaration.
     pub span: Span,
-    /// Its documentation.
+    /// Documentation lines.
     pub docs: Vec<String>,
-    /// Its parameters.
+    /// Parameters in source order.
     pub parameters: Vec<Parameter>,
-    /// What it returns.
+    /// Declared result.
     pub result: Result,
-    /// The index that serves it, by name: `Some((name, span, None))` if there is no such index (reported).
+    /// Index named by `via`; its id is `None` if the index does not exist (reported).
     pub via: Option<(String, Span, Option<IndexId>)>,
     /// `newest first` (true) or `oldest first` (false).
     pub newest_first: Option<(bool, Span)>,
-    /// `ordered by FIELD`, of the first entity that has it, and whether descending.
+    /// `ordered by FIELD`: field of the first entity that has it, and true if descending.
     pub ordered: Option<((EntityId, FieldId), bool, Span)>,
     /// `page 50`
     pub page: Option<(u64, Span)>,
@@ -132,7 +133,7 @@ pub struct Read {
     pub strong: Option<Span>,
     /// `where …`
     pub filter: Option<Expr>,
-    /// `select (a, b)`, each of the first entity that has it.
+    /// `select (a, b)`: each field of the first entity that has it.
     pub select: Option<Vec<((EntityId, FieldId), Span)>>,
     /// `scan`
     pub scan: Option<Span>,
@@ -142,21 +143,21 @@ pub struct Read {
     pub key: Option<KeyCondition>,
     /// `400/s`
     pub rate: Option<(Rate, Span)>,
-    /// Who may call it.
+    /// `allow` clause.
     pub allow: Option<Permission>,
 }
 
-/// What a read returns.
+/// Declared result of a read.
 #[derive(Clone, Debug)]
 pub enum Result {
-    /// Items, by entity.
+    /// Items by entity.
     Parts(Vec<(Option<EntityId>, Number, Span)>),
-    /// How many there are.
+    /// Number of matching items.
     Count(Option<EntityId>, Span),
 }
 
 impl Result {
-    /// The entities it returns or counts.
+    /// Returns the entities that are returned or counted.
     #[must_use]
     pub fn entities(&self) -> Vec<EntityId> {
         match self {
@@ -165,7 +166,7 @@ impl Result {
         }
     }
 
-    /// Whether a part of it has been reported.
+    /// Returns true if an entity of the result did not resolve.
     #[must_use]
     pub fn is_broken(&self) -> bool {
         match self {
@@ -175,42 +176,42 @@ impl Result {
     }
 }
 
-/// A key condition in so many words. The fields of its templates are [`Parameter`]s: `FieldId(n)` there is the n-th parameter.
+/// An explicit key condition (`key` clause). `FieldId(n)` in its templates is the n-th [`Parameter`].
 #[derive(Clone, Debug)]
 pub struct KeyCondition {
-    /// The partition key's value.
+    /// Test of the partition key.
     pub partition: KeyTest,
-    /// The sort key's, if it is limited.
+    /// Test of the sort key, if it is limited.
     pub sort: Option<KeyTest>,
-    /// The whole clause.
+    /// Source range of the clause.
     pub span: Span,
 }
 
-/// A test of a key attribute against templates.
+/// A comparison of a key attribute with templates.
 #[derive(Clone, Debug)]
 pub struct KeyTest {
-    /// How.
+    /// Comparison operator.
     pub test: Test,
-    /// The template, or the lower end of `between`.
+    /// Template to compare with, or the lower end of `between`.
     pub template: Template,
-    /// The upper end of `between`.
+    /// Upper end of `between`.
     pub upper: Option<Template>,
 }
 
-/// A write.
+/// A write pattern: one atomic request (ADR 0009), except with `batch`.
 #[derive(Clone, Debug)]
 pub struct Write {
-    /// Its name.
+    /// Name in the model; unique among patterns.
     pub name: String,
-    /// Where its name stands.
+    /// Source range of the name.
     pub name_span: Span,
-    /// The whole declaration.
+    /// Source range of the declaration.
     pub span: Span,
-    /// Its documentation.
+    /// Documentation lines.
     pub docs: Vec<String>,
-    /// Its parameters.
+    /// Parameters in source order.
     pub parameters: Vec<Parameter>,
-    /// The entity it returns.
+    /// Entity it returns.
     pub result: Option<(Option<EntityId>, Span)>,
     /// `idempotent`
     pub idempotent: Option<Span>,
@@ -218,23 +219,24 @@ pub struct Write {
     pub batch: Option<Span>,
     /// `50/s`
     pub rate: Option<(Rate, Span)>,
-    /// Who may call it.
+    /// `allow` clause.
     pub allow: Option<Permission>,
-    /// What it reads and makes first, in order.
+    /// Values that are read or computed before the request, in order.
     pub lets: Vec<Let>,
-    /// What is refused early.
+    /// Conditions checked before the request. They decide by what was read and do not protect against concurrent
+    /// writers.
     pub requires: Vec<Require>,
-    /// The steps that change or check something, in order.
+    /// Steps of the atomic request, in order.
     pub steps: Vec<Step>,
 }
 
 impl Write {
-    /// Whether one of its actions, those within `for` included, is as asked.
+    /// Returns true if the predicate holds for an action, including actions inside `for`.
     pub(crate) fn any_action(&self, is: &mut dyn FnMut(&Action) -> bool) -> bool {
         any(&self.steps, is)
     }
 
-    /// Its actions in order, those within `for` included.
+    /// Returns the actions in order, including actions inside `for`.
     #[must_use]
     pub fn actions(&self) -> Vec<&Action> {
         let mut actions = Vec::new();
@@ -264,58 +266,58 @@ fn collect<'a>(steps: &'a [Step], actions: &mut Vec<&'a Action>) {
 pub enum Step {
     /// An action on one item.
     Action(Action),
-    /// Actions for each element of a list.
+    /// Steps for each element of a list.
     For(For),
 }
 
 /// `for x in list max 20 { … }`
 #[derive(Clone, Debug)]
 pub struct For {
-    /// The name of an element.
+    /// Name bound to the current element.
     pub name: String,
-    /// The list.
+    /// List to iterate over.
     pub list: Expr,
-    /// How many elements it has at most.
+    /// Maximum number of elements, which bounds the size of the transaction.
     pub max: Option<u64>,
-    /// What is done for each.
+    /// Steps per element.
     pub steps: Vec<Step>,
-    /// The whole step.
+    /// Source range of the step.
     pub span: Span,
 }
 
 /// `let x = readName(args) else Outcome`, `let id = ulid()`
 #[derive(Clone, Debug)]
 pub struct Let {
-    /// The name.
+    /// Bound name.
     pub name: String,
-    /// Where the name stands.
+    /// Source range of the name.
     pub name_span: Span,
-    /// What it stands for.
+    /// Read or value it is bound to.
     pub source: LetSource,
-    /// The outcome if there is nothing.
+    /// Outcome if the read finds nothing.
     pub outcome: Option<Outcome>,
-    /// The whole step.
+    /// Source range of the step.
     pub span: Span,
 }
 
-/// What a `let` stands for.
+/// Right-hand side of a `let`.
 #[derive(Clone, Debug)]
 pub enum LetSource {
-    /// What a read returns.
+    /// Result of a read.
     Read {
-        /// The read.
+        /// Called read.
         read: ReadId,
-        /// Its arguments, one for each argument name of the read's parameters, in order.
+        /// One value per argument name of the read's parameters, in order.
         arguments: Vec<Expr>,
     },
-    /// A value, made once for the whole write.
+    /// A value, evaluated once per write.
     Value(Expr),
-    /// It has been reported.
+    /// Unresolved; already reported.
     Unknown,
 }
 
 impl Let {
-    /// The read it calls, if it is one.
+    /// Returns the read it calls, if any.
     #[must_use]
     pub fn read(&self) -> Option<ReadId> {
         match self.source {
@@ -328,54 +330,56 @@ impl Let {
 /// `require CONDITION else Outcome`
 #[derive(Clone, Debug)]
 pub struct Require {
-    /// What must hold.
+    /// Condition that must hold.
     pub condition: Expr,
-    /// The outcome if it does not.
+    /// Outcome if the condition does not hold.
     pub outcome: Option<Outcome>,
-    /// The whole step.
+    /// Source range of the step.
     pub span: Span,
 }
 
-/// A named refusal.
+/// Named reason a write is refused with.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Its name; `keep` is a silent success.
+    /// Name in the model; `keep` means the write succeeds without a change.
     pub name: String,
-    /// Its place.
+    /// Source range of the name.
     pub span: Span,
 }
 
 /// An action on one item.
 #[derive(Clone, Debug)]
 pub struct Action {
-    /// Which.
+    /// Operation: create, put, update, upsert, delete or check.
     pub verb: Verb,
-    /// The entity.
+    /// Entity of the item; `None` if the name did not resolve.
     pub entity: Option<EntityId>,
-    /// Where the entity's name stands.
+    /// Source range of the entity's name.
     pub entity_span: Span,
-    /// The values of its key's fields: for `create` and `put` those that are set, for the others the arguments.
+    /// Values of the key fields: for `create` and `put` those that are set, for other verbs the arguments.
     pub keys: Vec<(FieldId, Expr)>,
-    /// What is set, by author, parameter or default: for `create` and `put` every field that has a source.
+    /// Changed fields, from the author, a parameter or a default. For `create` and `put`, every field that has a
+    /// source.
     pub changes: Vec<Change>,
     /// `exists` or `absent` after `check`.
     pub presence: Option<Presence>,
-    /// The conditions in order.
+    /// Conditions in source order; the first that fails names the outcome (ADR 0010).
     pub conditions: Vec<Condition>,
-    /// The outcome if the item's presence is not as it must be.
+    /// Outcome if the item unexpectedly exists or does not exist.
     pub outcome: Option<Outcome>,
-    /// The whole step.
+    /// Source range of the step.
     pub span: Span,
 }
 
 impl Action {
-    /// Whether a condition of it looks at the field.
+    /// Returns true if a condition uses the field.
     #[must_use]
     pub fn tests(&self, field: FieldId) -> bool {
         self.conditions.iter().any(|condition| condition.condition.own_fields().contains(&field))
     }
 
-    /// Whether all it changes means the same whatever was there before: it counts, and at most stamps who did it and when.
+    /// Returns true if the written changes do not depend on the previous state: they count, and at most record the
+    /// caller or the time.
     #[must_use]
     pub fn only_counts(&self) -> bool {
         let written: Vec<&Change> = self.changes.iter().filter(|change| change.written).collect();
@@ -383,7 +387,7 @@ impl Action {
         written.iter().any(|change| change.is_cumulative()) && written.iter().all(is_harmless)
     }
 
-    /// The value a field is set to, if it is set as a whole.
+    /// Returns the value the whole field is set to, if any.
     #[must_use]
     pub fn value_of(&self, field: FieldId) -> Option<&Expr> {
         self.changes.iter().find_map(|change| match &change.kind {
@@ -396,49 +400,49 @@ impl Action {
 /// A condition with its outcome.
 #[derive(Clone, Debug)]
 pub struct Condition {
-    /// What must hold.
+    /// Condition that must hold.
     pub condition: Expr,
-    /// The outcome if it does not.
+    /// Outcome if the condition does not hold.
     pub outcome: Option<Outcome>,
 }
 
-/// A change of a field.
+/// A change of one field.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// The field; `None` if it has been reported.
+    /// Changed field; `None` if the name did not resolve.
     pub field: Option<FieldId>,
-    /// The path into it: its origin is the field.
+    /// Path into the field; its origin is the field.
     pub place: Option<Place>,
-    /// What is done.
+    /// Operation on the field.
     pub kind: ChangeKind,
-    /// Whether the author wrote it; else it comes from a parameter of the field's name or from the field's default.
+    /// True if the author wrote it; false if it comes from a parameter of the field's name or from the field's default.
     pub written: bool,
-    /// Its place; of one that is not written the action's entity.
+    /// Source range; for an implicit change, that of the action's entity.
     pub span: Span,
 }
 
 impl Change {
-    /// Whether it builds on what is there: a count, an element more or less.
+    /// Returns true if the result depends on the stored value: counters, added or removed elements.
     #[must_use]
     pub fn is_cumulative(&self) -> bool {
         !matches!(self.kind, ChangeKind::Set(_) | ChangeKind::Remove)
     }
 
-    /// The default to which an argument that was left out leaves the field.
+    /// Returns the default the field receives if the argument is omitted.
     #[must_use]
     pub fn fallback<'a>(&self, entity: &'a Entity) -> Option<&'a Expr> {
         let field = entity.field(self.field?);
         field.default.as_ref().filter(|_| !self.written || !field.optional)
     }
 
-    /// Whether the value is made of no other field.
+    /// Returns true if it sets a value, or a default, that uses no other field of the item.
     #[must_use]
     pub fn is_plain(&self, entity: &Entity) -> bool {
         let is_plain = |expr: &Expr| !expr.has_own_fields();
         matches!(&self.kind, ChangeKind::Set(expr) if is_plain(expr) && self.fallback(entity).is_none_or(is_plain))
     }
 
-    /// Whether it only says who did it, or when.
+    /// Returns true if it only records the caller or the time.
     fn is_stamp(&self) -> bool {
         let ChangeKind::Set(value) = &self.kind else { return false };
         match &value.kind {
@@ -448,14 +452,14 @@ impl Change {
         }
     }
 
-    /// The path into the field; empty if the change is of the whole field.
+    /// Returns the path into the field; empty if the whole field changes.
     #[must_use]
     pub fn path(&self) -> &[super::expression::Step] {
         self.place.as_ref().map_or(&[], |place| &place.path)
     }
 }
 
-/// What is done to a field.
+/// Operation on a field.
 #[derive(Clone, Debug)]
 pub enum ChangeKind {
     /// `=`

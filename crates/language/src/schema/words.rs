@@ -1,10 +1,10 @@
-//! Types, flags and results as an author writes them, for documents and hovers.
+//! Formats types, flags and results in source syntax, for documentation and hovers.
 
 use crate::document::ast::{Bounds, Number};
 
 use super::{Field, Flags, Model, Read, Result, Type};
 
-/// A field's type with its `?`.
+/// Formats the type of a field with its `?` and `| null`.
 #[must_use]
 pub fn field_type(model: &Model, field: &Field) -> String {
     let optional = if field.optional { "?" } else { "" };
@@ -12,7 +12,7 @@ pub fn field_type(model: &Model, field: &Field) -> String {
     format!("{}{optional}{null}", type_name(model, &field.kind))
 }
 
-/// A type.
+/// Formats a type.
 #[must_use]
 pub fn type_name(model: &Model, kind: &Type) -> String {
     match kind {
@@ -64,7 +64,7 @@ fn bounded(bounds: Bounds) -> String {
     }
 }
 
-/// The flags of a field in the order of the reference.
+/// Returns the set flags of a field in the order of the language reference.
 #[must_use]
 pub fn flags(flags: &Flags) -> Vec<&'static str> {
     let named = [
@@ -86,7 +86,7 @@ pub fn flags(flags: &Flags) -> Vec<&'static str> {
     unique.chain(named.into_iter().filter(|(_, span)| span.is_some()).map(|(name, _)| name)).collect()
 }
 
-/// What a read returns: `User?`, `[Message]`, `Workspace + [Member]`.
+/// Formats the result of a read: `User?`, `[Message]`, `Workspace + [Member]`.
 #[must_use]
 pub fn result(model: &Model, read: &Read) -> String {
     let name = |entity: Option<super::EntityId>| entity.map_or("?", |id| model.entity(id).name.as_str());

@@ -1,53 +1,54 @@
-//! Texts that two sequences of languages share, found by walking both at once.
+//! Finds strings that two sequences of languages share, by searching the product of two automata.
 //!
-//! Each sequence becomes an automaton whose states lie between the symbols of its pieces; a step on a symbol both allow leads to the next
-//! pair of states. The walk is breadth first, so the text it finds is a short one, and each character of it knows which piece of either side
-//! it belongs to.
+//! Each sequence becomes a nondeterministic automaton with states between the symbols of its pieces. A step on a symbol
+//! that both allow leads to the next pair of states. The search is breadth-first, so it finds a short text, and it
+//! records which piece of either side each character belongs to.
 //!
 //! ```text
 //!   "USER#" {name}        U─S─E─R─#─◦a◦a◦a…
 //!   {kind} "#1"           a◦a◦a◦a◦─#─1         → USER#1, once as "USER#"+"1", once as "USER"+"#1"
 //! ```
 //!
-//! A run of more than [`REPEAT_MAX`] symbols counts as one without end: the walk may then find a text that is too long, and never misses one.
-//! The rough automaton goes further: it does not count at all, so that it has few states and settles most questions at once.
+//! A run of more than [`REPEAT_MAX`] symbols is treated as unbounded: the search may then find a string that is too
+//! long, but never misses one. The rough automaton does not count repetitions at all. It has few states and settles
+//! most questions quickly.
 
 use std::collections::VecDeque;
 
 use super::class::Symbol;
 use super::language::{Language, Run};
 
-/// Up to so many repetitions a run is taken exactly.
+/// Repetitions up to this number are represented exactly.
 const REPEAT_MAX: usize = 64;
 
-/// The automaton of languages after each other.
+/// Automaton of a concatenation of languages.
 #[derive(Clone, Debug)]
 pub(super) struct Automaton {
     states: Vec<Vec<Edge>>,
     last: usize,
-    /// Runs are not counted.
+    /// True if repetitions are not counted.
     rough: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Edge {
-    /// Nothing for a step that reads nothing.
+    /// Symbol read by the step; `None` for an empty step.
     symbol: Option<Symbol>,
     piece: usize,
     to: usize,
 }
 
-/// A text both sides have, cut into the pieces of each.
+/// A string that both sides accept, split into the pieces of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shared {
-    /// The text of each piece of the left side.
+    /// Text of each piece of the left side.
     pub left: Vec<String>,
-    /// The text of each piece of the right side.
+    /// Text of each piece of the right side.
     pub right: Vec<String>,
 }
 
 impl Automaton {
-    /// The automaton of these, one after the other.
+    /// Builds the automaton of a concatenation.
     pub(super) fn new<'a>(pieces: impl IntoIterator<Item = &'a Language>) -> Self {
         let mut automaton = Self { states: vec![Vec::new()], last: 0, rough: false };
         for (piece, language) in pieces.into_iter().enumerate() {
@@ -56,7 +57,7 @@ impl Automaton {
         automaton
     }
 
-    /// The same without counting: a run of several is one of any length.
+    /// Builds the automaton without counting: any repetition is unbounded.
     pub(super) fn rough<'a>(pieces: impl IntoIterator<Item = &'a Language>) -> Self {
         let mut automaton = Self { states: vec![Vec::new()], last: 0, rough: true };
         for (piece, language) in pieces.into_iter().enumerate() {
@@ -82,7 +83,7 @@ impl Automaton {
         self.last = end;
     }
 
-    /// Adds a run after a state, and gives the state behind it.
+    /// Adds a run after a state and returns the state behind it.
     fn run(&mut self, piece: usize, from: usize, run: &Run) -> usize {
         let mut at = from;
         if self.rough && run.max != Some(1) {
@@ -138,23 +139,23 @@ impl Automaton {
     }
 }
 
-/// A text that both have; `None` only if there is none.
+/// Returns a string that both accept; `None` only if no such string exists.
 pub(super) fn shared(left: &Automaton, right: &Automaton) -> Option<Shared> {
     Walk::new(left, right, false).find()
 }
 
-/// A text that the automaton reads in two ways: a character belongs to one piece in the one, to another in the other.
+/// Returns a string that the automaton can split in two ways, so that a character belongs to different pieces.
 pub(super) fn ambiguous(automaton: &Automaton) -> Option<Shared> {
     Walk::new(automaton, automaton, true).find()
 }
 
-/// A pair of states, and whether the two readings have parted.
+/// A pair of states, and true if the two readings have diverged.
 type Place = (usize, usize, bool);
 
-/// A character and the pieces it belongs to.
+/// A character and the pieces it belongs to, left and right.
 type Read = (char, usize, usize);
 
-/// A place that was reached, from where, and what was read on the way.
+/// A reached state pair, its predecessor, and the character read on the way.
 struct Step {
     place: Place,
     from: usize,
@@ -164,9 +165,9 @@ struct Step {
 struct Walk<'a> {
     left: &'a Automaton,
     right: &'a Automaton,
-    /// The readings must part somewhere.
+    /// True if the two readings must diverge.
     parting: bool,
-    /// The places that were reached, by [`Walk::number`].
+    /// Reached state pairs, indexed by [`Walk::number`].
     seen: Vec<bool>,
     steps: Vec<Step>,
     queue: VecDeque<usize>,
@@ -227,7 +228,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Steps that read nothing are taken first, so that short texts are found first.
+    /// Enqueues a state pair. Empty steps go to the front, so that short strings are found first.
     fn reach(&mut self, to: Place, from: usize, read: Option<Read>) {
         let number = self.number(to);
         if std::mem::replace(&mut self.seen[number], true) {
@@ -266,12 +267,12 @@ fn put(pieces: &mut Vec<String>, piece: usize, character: char) {
 }
 
 impl Shared {
-    /// The text of a piece of the left side.
+    /// Returns the string of a piece of the left side.
     pub(super) fn left(&self, piece: usize) -> &str {
         self.left.get(piece).map_or("", String::as_str)
     }
 
-    /// The text of a piece of the right side.
+    /// Returns the string of a piece of the right side.
     pub(super) fn right(&self, piece: usize) -> &str {
         self.right.get(piece).map_or("", String::as_str)
     }

@@ -1,7 +1,7 @@
-//! Sets of characters, as small as key templates need them: each ASCII character on its own, all others together.
+//! Character sets for key templates: each ASCII character individually, all others as one group.
 //!
-//! Delimiters, digits and letters of ids are ASCII; what lies beyond is only ever allowed or not. A single character beyond ASCII, as a
-//! literal text may hold it, is a [`Symbol::Char`].
+//! Delimiters, digits and the letters of ids are ASCII, so for other characters one bit suffices. A single non-ASCII
+//! character in literal text is a [`Symbol::Char`].
 
 /// A set of characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,14 +11,14 @@ pub struct Class {
 }
 
 impl Class {
-    /// Every character.
+    /// All characters.
     pub const ANY: Self = Self { ascii: u128::MAX, wide: true };
-    /// No character.
+    /// Empty set.
     pub const NONE: Self = Self { ascii: 0, wide: false };
     /// `0` to `9`
     pub const DIGITS: Self = Self::range('0', '9');
 
-    /// The ASCII characters from `first` to `last`.
+    /// Creates the set of ASCII characters from `first` to `last`, inclusive.
     #[must_use]
     pub const fn range(first: char, last: char) -> Self {
         let width = last as u32 - first as u32 + 1;
@@ -26,31 +26,31 @@ impl Class {
         Self { ascii: ones << first as u32, wide: false }
     }
 
-    /// These ASCII characters.
+    /// Creates the set of these characters.
     #[must_use]
     pub fn of(characters: &str) -> Self {
         characters.chars().fold(Self::NONE, Self::with)
     }
 
-    /// The characters of both.
+    /// Returns the union.
     #[must_use]
     pub const fn or(self, other: Self) -> Self {
         Self { ascii: self.ascii | other.ascii, wide: self.wide || other.wide }
     }
 
-    /// The characters that both have.
+    /// Returns the intersection.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self { ascii: self.ascii & other.ascii, wide: self.wide && other.wide }
     }
 
-    /// The characters that `other` has not.
+    /// Returns the characters that `other` does not contain.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self { ascii: self.ascii & !other.ascii, wide: self.wide && !other.wide }
     }
 
-    /// With one more; one beyond ASCII brings all of those.
+    /// Adds a character; a non-ASCII character adds all of them.
     #[must_use]
     pub fn with(self, character: char) -> Self {
         match u32::from(character) {
@@ -59,7 +59,7 @@ impl Class {
         }
     }
 
-    /// Whether it has that character.
+    /// Returns true if the set contains the character.
     #[must_use]
     pub fn has(self, character: char) -> bool {
         match u32::from(character) {
@@ -68,19 +68,19 @@ impl Class {
         }
     }
 
-    /// Whether it has no character.
+    /// Returns true if the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.ascii == 0 && !self.wide
     }
 
-    /// The bytes its longest character takes in UTF-8.
+    /// Returns the maximum UTF-8 length of a character in bytes.
     #[must_use]
     pub const fn bytes_max(self) -> u64 {
         if self.wide { 4 } else { 1 }
     }
 
-    /// A character of it, the most readable there is.
+    /// Returns a character of the set, preferring readable ones.
     #[must_use]
     pub fn example(self) -> Option<char> {
         let readable = "axbcyzuvwmnopqrstdefghijkl".chars().chain('A'..='Z').chain('0'..='9').chain('!'..='~');
@@ -89,17 +89,17 @@ impl Class {
     }
 }
 
-/// What one step of a text can be: one character, or one of a class.
+/// A single character or one of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symbol {
-    /// This character.
+    /// Exactly this character.
     Char(char),
-    /// One of these.
+    /// Any character of the class.
     Class(Class),
 }
 
 impl Symbol {
-    /// What both can be.
+    /// Returns the intersection; `None` if it is empty.
     #[must_use]
     pub fn and(self, other: Self) -> Option<Self> {
         match (self, other) {
@@ -114,7 +114,7 @@ impl Symbol {
         }
     }
 
-    /// A character it can be.
+    /// Returns a character that matches.
     #[must_use]
     pub fn example(self) -> Option<char> {
         match self {
@@ -123,7 +123,7 @@ impl Symbol {
         }
     }
 
-    /// The bytes the longest takes in UTF-8.
+    /// Returns the maximum UTF-8 length in bytes.
     #[must_use]
     pub fn bytes_max(self) -> u64 {
         match self {
@@ -132,7 +132,7 @@ impl Symbol {
         }
     }
 
-    /// Whether it can be that character.
+    /// Returns true if the character matches.
     #[must_use]
     pub fn has(self, character: char) -> bool {
         match self {

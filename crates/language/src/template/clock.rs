@@ -1,8 +1,8 @@
-//! Timestamps and milliseconds since 1970, for years of four digits.
+//! Converts between timestamps and milliseconds since 1970, for four-digit years.
 
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// `2026-10-31T07:08:09.123Z` of milliseconds since 1970.
+/// Formats milliseconds since 1970 as `2026-10-31T07:08:09.123Z`.
 pub(super) fn timestamp(millis: i64) -> String {
     let (year, month, day) = date(millis.div_euclid(DAY_MILLIS));
     let rest = millis.rem_euclid(DAY_MILLIS) as u32;
@@ -20,7 +20,7 @@ pub(super) fn timestamp(millis: i64) -> String {
     String::from_utf8(text.to_vec()).expect("digits and signs are ASCII")
 }
 
-/// The last two decimal digits of a number.
+/// Returns the last two decimal digits of a number.
 fn two_digits(number: u32) -> [u8; 2] {
     [digit(number / 10), digit(number)]
 }
@@ -29,7 +29,7 @@ fn digit(number: u32) -> u8 {
     b'0' + (number % 10) as u8
 }
 
-/// Milliseconds since 1970 of a timestamp with milliseconds in UTC; `None` if it is none.
+/// Parses a UTC timestamp with milliseconds; `None` if the string is not one.
 pub(super) fn millis(text: &str) -> Option<i64> {
     let number = |from: usize, to: usize| {
         let digits = text.get(from..to)?;
@@ -44,7 +44,7 @@ pub(super) fn millis(text: &str) -> Option<i64> {
     (timestamp(millis) == text).then_some(millis)
 }
 
-/// Days since 1970. Years are counted from March, so that a leap day is the last of its year.
+/// Returns days since 1970. Years start in March, so that a leap day is the last day of its year.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -53,7 +53,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
-/// Year, month and day of days since 1970.
+/// Converts days since 1970 to year, month and day.
 fn date(days: i64) -> (i64, u32, u32) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);

@@ -1,7 +1,9 @@
-//! Does a key tell its items apart? With two items that it does not.
+//! Decides if a key is injective, that is, different items always have different keys. If not, returns two items with
+//! the same key.
 //!
-//! A template whose pieces all have a known width, save one field, can always be read back. So can one whose automaton reads every text in a
-//! single way. What one attribute tells is known in the next: after a partition key `T#{tenant}`, a sort key `{tenant}#{name}` holds no secret.
+//! A template is injective if at most one of its fields has no fixed width, or if its automaton reads every string in a
+//! single way. Fields determined by one attribute count as known in the others: after a partition key `T#{tenant}`,
+//! `tenant` is fixed in a sort key `{tenant}#{name}`.
 
 use std::collections::BTreeSet;
 
@@ -16,26 +18,26 @@ use super::shape::{KeyShape, Shape};
 /// Two items with different fields and the same key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ambiguity {
-    /// The attribute whose template can be read in two ways, by its number.
+    /// Index of the attribute whose template has two readings.
     pub attribute: usize,
-    /// The piece of it whose end is not certain.
+    /// Index of the first piece whose text differs between the readings.
     pub piece: usize,
-    /// The fields of two items, if an example was found.
+    /// Fields of two such items, if an example was found.
     pub example: Option<Example>,
 }
 
 /// Two items with the same key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {
-    /// The fields of one.
+    /// Fields of the first item.
     pub first: Values,
-    /// The fields of the other.
+    /// Fields of the second item.
     pub second: Values,
-    /// What both have in the attribute.
+    /// Text that both have in the attribute.
     pub text: String,
 }
 
-/// The first attribute that does not tell its fields; `None` if each does, so that the key is injective.
+/// Returns the first attribute that does not determine its fields; `None` if the key is injective.
 #[must_use]
 pub fn ambiguity(key: &KeyShape<'_>) -> Option<Ambiguity> {
     let mut known = BTreeSet::new();
@@ -58,7 +60,7 @@ pub fn ambiguity(key: &KeyShape<'_>) -> Option<Ambiguity> {
     }
 }
 
-/// Whether one shape alone tells its fields.
+/// Returns true if the shape alone determines its fields.
 #[must_use]
 pub fn is_injective(shape: &Shape<'_>) -> bool {
     tells(shape, &BTreeSet::new())
@@ -80,7 +82,7 @@ fn doubt(key: &KeyShape<'_>, attribute: usize, known: &BTreeSet<FieldId>) -> Opt
     Some(Ambiguity { attribute, piece, example })
 }
 
-/// Two items that share the attribute's text, with these fields given.
+/// Returns two items that share the attribute's text, with the `fixed` fields given.
 fn example(key: &KeyShape<'_>, attribute: usize, fixed: &Values) -> Option<Example> {
     let shape = key.attributes[attribute].bound(fixed)?;
     let narrow = |field: FieldId| {

@@ -1,8 +1,9 @@
-//! The texts a field can have in a key: what its type allows, written in a template's format.
+//! Sets of strings that a field can have in a key, by its type and format.
 //!
-//! A [`Language`] is a choice of [`Words`], words are runs of symbols: a date is `d{4}-d{2}-d{2}`, a boolean `true` or `false`. It is exact for
-//! whole numbers, choices and generated ids; a date may have a 31st of February, and a `number` more digits than the service takes. So a
-//! language may hold a text too many, never one too few: what is disjoint here is disjoint.
+//! A [`Language`] is a choice of [`Words`], and words are runs of symbols: a date is `d{4}-d{2}-d{2}`, a boolean `true`
+//! or `false`. The set is exact for whole numbers, choices and generated ids. It may contain too much, such as a 31st
+//! of February, or a `number` with more digits than DynamoDB accepts. It never lacks a string, so languages that are
+//! disjoint here are disjoint (ADR 0009).
 
 use crate::document::ast::Bounds;
 use crate::schema::{Field, Format, Type};
@@ -10,64 +11,64 @@ use crate::schema::{Field, Format, Type};
 use super::class::{Class, Symbol};
 use super::number::decimals;
 
-/// So many symbols of a kind.
+/// Repetition of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Which.
+    /// Repeated symbol.
     pub symbol: Symbol,
-    /// At least so many.
+    /// Minimum number of repetitions.
     pub min: usize,
-    /// At most so many; `None` for any number.
+    /// Maximum number of repetitions; `None` for no limit.
     pub max: Option<usize>,
 }
 
 impl Run {
-    /// One of them.
+    /// Creates a single occurrence.
     #[must_use]
     pub const fn one(symbol: Symbol) -> Self {
         Self::times(symbol, 1)
     }
 
-    /// Exactly so many.
+    /// Creates exactly `count` repetitions.
     #[must_use]
     pub const fn times(symbol: Symbol, count: usize) -> Self {
         Self { symbol, min: count, max: Some(count) }
     }
 }
 
-/// Runs after each other.
+/// Concatenation of runs.
 pub type Words = Vec<Run>;
 
-/// A set of texts.
+/// A set of strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Language {
-    /// The choices; a text is of one of them.
+    /// Alternatives; a string matches one of them.
     pub words: Vec<Words>,
-    /// Its characters are the author's or a caller's choice, so that they may happen to be a delimiter.
+    /// True if the author or a caller chooses the characters, so that they may include a delimiter.
     pub free: bool,
-    /// The most bytes of a text, where the type limits bytes and not characters.
+    /// Maximum bytes of a string, where the type limits bytes instead of characters.
     pub octets_max: Option<usize>,
 }
 
-/// The longest a number is in a key: a sign, 38 digits, and as many zeros as its magnitude allows.
+/// Maximum length of a number in a key: sign, 38 digits, and the zeros its magnitude allows.
 const NUMBER_CHARS_MAX: usize = 168;
-/// The longest an address is: 64 bytes, `@`, 255 bytes.
+/// Maximum length of an e-mail address: 64 bytes, `@`, 255 bytes.
 const EMAIL_OCTETS_MAX: usize = 320;
 
 impl Language {
-    /// A choice of words.
+    /// Creates a choice of words.
     #[must_use]
     pub fn new(words: Vec<Words>) -> Self {
         Self { words, free: false, octets_max: None }
     }
 
-    /// Only that text.
+    /// Creates the language of exactly this string.
     #[must_use]
     pub fn text(text: &str) -> Self {
         Self::new(vec![literal(text)])
     }
 
-    /// Every text, the empty one too.
+    /// Creates the language of all strings, including the empty one.
     #[must_use]
     pub fn anything() -> Self {
         Self::run(Class::ANY, 0, None)
@@ -77,7 +78,7 @@ impl Language {
         Self::new(vec![vec![Run { symbol: Symbol::Class(class), min, max }]])
     }
 
-    /// What a field's value looks like in a key; `None` if its type is not known or cannot be part of a key.
+    /// Returns the strings of a field in a key; `None` if its type is unknown or cannot be part of a key.
     #[must_use]
     pub fn of_field(field: &Field, format: Format) -> Option<Self> {
         let language = Self::of(&field.kind, format)?;
@@ -85,7 +86,7 @@ impl Language {
         Some(if coded { language.limited_to(slug()) } else { language })
     }
 
-    /// What a value of a type looks like in a key; `None` if the type is not known or cannot be part of a key.
+    /// Returns the strings of a type in a key; `None` if the type is unknown or cannot be part of a key.
     #[must_use]
     pub fn of(kind: &Type, format: Format) -> Option<Self> {
         let kind = kind.resolved();
@@ -160,14 +161,14 @@ impl Language {
         self.in_case(Class::range('A', 'Z'), 2, |character| character.to_lowercase().collect())
     }
 
-    /// Each symbol as it is in another case; a character beyond ASCII may become up to `growth` characters.
+    /// Converts each symbol to another case; a non-ASCII character may become up to `growth` characters.
     fn in_case(self, gone: Class, growth: usize, change: fn(char) -> String) -> Self {
         let words =
             self.words.iter().map(|words| words.iter().flat_map(|run| cased(run, gone, growth, change)).collect());
         Self { words: words.collect(), free: self.free, octets_max: None }
     }
 
-    /// The texts of it that hold only characters of the class.
+    /// Restricts the character classes to `class`.
     #[must_use]
     pub fn limited_to(mut self, class: Class) -> Self {
         for run in self.words.iter_mut().flatten() {
@@ -179,26 +180,26 @@ impl Language {
         self
     }
 
-    /// Whether it holds that text.
+    /// Returns true if the language contains the string.
     #[must_use]
     pub fn holds(&self, text: &str) -> bool {
         let text: Vec<char> = text.chars().collect();
         self.words.iter().any(|words| matches(words, &text))
     }
 
-    /// The fewest characters of a text.
+    /// Returns the minimum number of characters.
     #[must_use]
     pub fn chars_min(&self) -> usize {
         self.words.iter().map(|words| words.iter().map(|run| run.min).sum()).min().unwrap_or(0)
     }
 
-    /// The most characters of a text; `None` if there is no limit.
+    /// Returns the maximum number of characters; `None` if there is no limit.
     #[must_use]
     pub fn chars_max(&self) -> Option<usize> {
         self.most(|_, count| count)
     }
 
-    /// The most bytes of a text in UTF-8; `None` if there is no limit.
+    /// Returns the maximum number of UTF-8 bytes; `None` if there is no limit.
     #[must_use]
     pub fn bytes_max(&self) -> Option<usize> {
         let counted = self.most(|run, count| count * run.symbol.bytes_max() as usize);
@@ -211,20 +212,20 @@ impl Language {
         self.words.iter().map(of_words).try_fold(0, |most, length| length.map(|length| most.max(length)))
     }
 
-    /// The number of characters, if all texts have the same.
+    /// Returns the number of characters if all strings have the same.
     #[must_use]
     pub fn width(&self) -> Option<usize> {
         self.chars_max().filter(|&max| max == self.chars_min())
     }
 
-    /// Whether a text of it can hold that character.
+    /// Returns true if a string can contain the character.
     #[must_use]
     pub fn may_hold(&self, character: char) -> bool {
         self.words.iter().flatten().any(|run| run.max != Some(0) && run.symbol.has(character))
     }
 }
 
-/// A run in another case.
+/// Converts a run to another case.
 fn cased(run: &Run, gone: Class, growth: usize, change: fn(char) -> String) -> Words {
     match run.symbol {
         Symbol::Char(character) => {
@@ -240,7 +241,7 @@ fn cased(run: &Run, gone: Class, growth: usize, change: fn(char) -> String) -> W
     }
 }
 
-/// What the characters of `class` that vanish become.
+/// Returns the characters that the converted letters of `class` become.
 fn swapped(class: Class, gone: Class, change: fn(char) -> String) -> Class {
     let vanish = class.and(gone);
     let letters = ('A'..='Z').chain('a'..='z').filter(|&letter| vanish.has(letter));
@@ -270,12 +271,13 @@ fn letters() -> Class {
     Class::range('a', 'z').or(Class::range('A', 'Z'))
 }
 
-/// What a slug, a generated code and a token consist of.
+/// Returns the characters of slugs, generated codes and tokens.
 fn slug() -> Class {
     letters().or(Class::DIGITS).or(Class::of("-_."))
 }
 
-/// Crockford's base 32 in upper case; the first of the 26 characters holds only three bits.
+/// Returns the strings of a ULID: Crockford's base 32 in upper case. The first of the 26 characters holds only three
+/// bits.
 fn ulid() -> Words {
     let class = Class::DIGITS.or(Class::range('A', 'Z').without(Class::of("ILOU")));
     vec![Run::one(Symbol::Class(Class::range('0', '7'))), Run::times(Symbol::Class(class), 25)]
@@ -286,8 +288,8 @@ fn uuid() -> Words {
     [group(8), literal("-"), group(4), literal("-"), group(4), literal("-"), group(4), literal("-"), group(12)].concat()
 }
 
-/// An address as mail knows it: before the `@` anything an unquoted local part may hold (`#` and `/` are among it), after it a domain,
-/// all in lower case.
+/// Returns the strings of an e-mail address in lower case: an unquoted local part, which may contain `#` and `/`, `@`,
+/// and a domain.
 fn email() -> Words {
     let wide = Class::ANY.without(Class::range('\0', '\u{7f}'));
     let alphanumeric = Class::range('a', 'z').or(Class::DIGITS).or(wide);
@@ -297,7 +299,7 @@ fn email() -> Words {
     [vec![run(local, 64)], literal("@"), vec![run(domain, 253)]].concat()
 }
 
-/// A scheme, a colon, and whatever is no white space.
+/// Returns the strings of a URL: a scheme, a colon, and anything without white space.
 fn url() -> Words {
     let scheme = letters().or(Class::DIGITS).or(Class::of("+.-"));
     let rest = Class::ANY.without(Class::range('\0', ' '));
@@ -325,7 +327,7 @@ fn timestamp() -> Words {
     [minute(), literal(":"), vec![digits(2)], literal("."), vec![digits(3)], literal("Z")].concat()
 }
 
-/// With or without seconds and fractions, in UTC or with an offset.
+/// Returns the strings of a datetime: with or without seconds and fractions, in UTC or with an offset.
 fn datetimes() -> Vec<Words> {
     let fraction = [literal("."), vec![Run { symbol: Symbol::Class(Class::DIGITS), min: 1, max: Some(9) }]].concat();
     let seconds = [literal(":"), vec![digits(2)]].concat();

@@ -1,4 +1,4 @@
-//! The laws of the algebra, tried on random templates over a small alphabet against plain enumeration.
+//! Property tests of the template algebra: random templates over a small alphabet, compared with plain enumeration.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::document::ast::Bounds;
 use crate::schema::{Field, FieldId, Flags, Format, Part, Template, Type};
 use crate::span::Span;
 
-/// A field of that name and type.
+/// Creates a field with this name and type.
 pub(crate) fn field(name: &str, kind: Type) -> Field {
     Field {
         name: name.to_owned(),
@@ -26,7 +26,7 @@ pub(crate) fn field(name: &str, kind: Type) -> Field {
     }
 }
 
-/// A template of these parts, with texts that touch joined.
+/// Creates a template of these parts and merges adjacent strings.
 pub(crate) fn template(parts: Vec<Part>) -> Template {
     let mut joined: Vec<Part> = Vec::new();
     for part in parts {
@@ -46,7 +46,7 @@ fn of(field: usize, format: Format) -> Part {
     Part::Field { field: FieldId(field), format, span: Span::default() }
 }
 
-/// An entity's fields and the templates of its key.
+/// Fields of an entity and the templates of its key.
 #[derive(Clone, Debug)]
 struct Item {
     fields: Vec<Field>,
@@ -59,7 +59,7 @@ impl Item {
         KeyShape { partition: 1, attributes: attributes.collect() }
     }
 
-    /// Every choice of values for the fields its key uses.
+    /// Returns every combination of values for the fields its key uses.
     fn all_values(&self) -> Vec<Values> {
         let used: std::collections::BTreeSet<_> =
             self.templates.iter().flat_map(|template| template.fields()).collect();

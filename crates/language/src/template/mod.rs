@@ -1,16 +1,17 @@
-//! The algebra of key templates: do two keys overlap, is one injective, how does it sort, how long can it be.
+//! Algebra of key templates: overlap, injectivity, sort order and maximum length.
 //!
-//! 1. [`class`]: sets of characters.
-//! 2. [`language`]: the texts a field can have in a key, by its type and format ([`number`] for ranges of whole numbers).
-//! 3. [`shape`]: a template, each piece of it a language; and the shapes of a whole key.
-//! 4. `automaton`: texts that two shapes share, or that one can be read in two ways.
-//! 5. [`mod@overlap`]: whether two keys can be the same, with two items that show it.
-//! 6. [`injective`]: whether a key tells its items apart.
-//! 7. [`order`]: whether text sorts as its values do, how long it can be, what begins with what.
-//! 8. [`mod@render`] and [`sample`]: values written as keys, and values to show.
+//! 1. [`class`]: character sets.
+//! 2. [`language`]: the strings a field can have in a key, by its type and format ([`number`] for ranges of whole
+//!    numbers).
+//! 3. [`shape`]: a template whose pieces are languages, and the shapes of a whole key.
+//! 4. `automaton`: strings that two shapes share, or that one shape can split in two ways.
+//! 5. [`mod@overlap`]: decides if two keys can be equal, with two items as example.
+//! 6. [`injective`]: decides if different items always have different keys.
+//! 7. [`order`]: compares text order with value order, and computes maximum lengths and common prefixes.
+//! 8. [`mod@render`] and [`sample`]: values written as keys, and sample values.
 //!
-//! What is said to be disjoint or injective is so for every item the types allow; what is said to collide comes with two items that render
-//! the same key.
+//! "Disjoint" and "injective" hold for every item the types allow. A reported collision comes with two items that
+//! render the same key (ADR 0009).
 
 mod automaton;
 pub mod class;

@@ -1,12 +1,12 @@
-//! The decimal texts of a range of whole numbers.
+//! Decimal strings of a range of whole numbers.
 //!
-//! A range is cut where all digits behind a place are free: 17 to 342 is `1[7-9]`, `[2-9]d`, `[12]dd`, `3[0-3]d`, `34[0-2]`. Lengths of
-//! which it has all numbers are taken together: 10 to 99,999 is `[1-9]d{1..4}`.
+//! A range is split where all following digits are free: 17 to 342 is `1[7-9]`, `[2-9]d`, `[12]dd`, `3[0-3]d`,
+//! `34[0-2]`. Lengths that are covered completely are merged: 10 to 99,999 is `[1-9]d{1..4}`.
 
 use super::class::{Class, Symbol};
 use super::language::{Run, Words};
 
-/// The texts of the numbers from `low` to `high` without leading zeros, or with so many digits at least.
+/// Returns the strings of the numbers from `low` to `high`, padded with zeros to at least `width` digits.
 #[must_use]
 pub fn decimals(low: i128, high: i128, width: usize) -> Vec<Words> {
     let mut words = Vec::new();
@@ -22,7 +22,7 @@ pub fn decimals(low: i128, high: i128, width: usize) -> Vec<Words> {
     words
 }
 
-/// The same for numbers that are not negative.
+/// Same as [`decimals`] for nonnegative numbers.
 fn magnitudes(low: u128, high: u128, width: usize) -> Vec<Words> {
     let mut words = Vec::new();
     let mut from = low;
@@ -48,12 +48,12 @@ fn magnitudes(low: u128, high: u128, width: usize) -> Vec<Words> {
     words
 }
 
-/// The largest number of so many digits.
+/// Returns the largest number with this many digits.
 fn last_of(digits: usize) -> u128 {
     10_u128.checked_pow(digits as u32).map_or(u128::MAX, |power| power - 1)
 }
 
-/// If all numbers of that many digits follow: up to how many digits that goes on.
+/// If the range covers all numbers with this many digits, returns the largest number of digits it covers completely.
 fn whole_lengths(from: u128, high: u128, digits: usize) -> Option<usize> {
     let first = digits > 1 && from == last_of(digits - 1) + 1;
     let most = (digits..=38).take_while(|&count| last_of(count) <= high).last();
@@ -73,7 +73,7 @@ fn padded(number: u128, digits: usize) -> Vec<u8> {
     format!("{number:0digits$}").into_bytes()
 }
 
-/// All texts between two of the same length, after `head`.
+/// Adds all strings between two strings of the same length, each after `head`.
 fn same_length(low: &[u8], high: &[u8], head: Words, words: &mut Vec<Words>) {
     let (Some((&first, low_rest)), Some((&last, high_rest))) = (low.split_first(), high.split_first()) else {
         words.push(head);

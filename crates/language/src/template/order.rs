@@ -1,4 +1,4 @@
-//! The order and the length of what a template writes.
+//! Sort order and length of the strings a template renders.
 
 use crate::document::ast::Bounds;
 use crate::schema::{Format, Type};
@@ -7,20 +7,20 @@ use super::language::Language;
 use super::overlap::{share, shared_text};
 use super::shape::Shape;
 
-/// How the texts of a field sort in a key.
+/// Sort order of a field's strings in a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// As the values do.
+    /// Same order as the values.
     Value,
-    /// Numbers of different lengths: `10` before `9`.
+    /// Numbers of different lengths: `10` sorts before `9`.
     UnevenNumbers,
-    /// Numbers wider than their padding, or below zero.
+    /// Numbers wider than their padding, or negative numbers.
     TooNarrow,
     /// Times of different precision or offset.
     MixedTimes,
 }
 
-/// How values of a type sort when they are text in a key.
+/// Returns the sort order of a type's strings in a key.
 #[must_use]
 pub fn order(kind: &Type, format: Format) -> Order {
     let kind = kind.resolved();
@@ -37,25 +37,25 @@ pub fn order(kind: &Type, format: Format) -> Order {
     }
 }
 
-/// The most bytes a shape can have; `None` if there is no limit.
+/// Returns the maximum bytes of a shape; `None` if there is no limit.
 #[must_use]
 pub fn bytes_max(shape: &Shape<'_>) -> Option<usize> {
     shape.pieces.iter().map(|piece| piece.language.bytes_max()).sum()
 }
 
-/// Whether a shape can be the empty text.
+/// Returns true if a shape can be the empty string.
 #[must_use]
 pub fn can_be_empty(shape: &Shape<'_>) -> bool {
     shape.pieces.iter().all(|piece| piece.language.chars_min() == 0)
 }
 
-/// Whether texts of `shape` can begin with texts of `prefix`.
+/// Returns true if a string of `shape` can begin with a string of `prefix`.
 #[must_use]
 pub fn can_begin_with(shape: &Shape<'_>, prefix: &Shape<'_>) -> bool {
     share(shape, &prefix.clone().open())
 }
 
-/// A text of `shape` that begins with a text of `prefix`.
+/// Returns a string of `shape` that begins with a string of `prefix`.
 #[must_use]
 pub fn example_beginning(shape: &Shape<'_>, prefix: &Shape<'_>) -> Option<String> {
     shared_text(shape, &prefix.clone().open()).map(|text| text.left.concat())

@@ -1,10 +1,11 @@
-//! Can two keys be the same? With two items that show it.
+//! Decides if two keys can be equal, with two items as example.
 //!
-//! 1. If for some attribute the two templates share no text, no: that is certain.
-//! 2. Else an item for each side is looked for, attribute by attribute: what one attribute settles is text in the next, so that a field in
-//!    two attributes has one value. First with sample ids and times on both sides, which gives examples one can read, then with any values.
-//! 3. An example counts only if both items render the same key. Where none is found although no attribute rules it out, the answer is
-//!    [`Overlap::Undecided`].
+//! 1. If the two templates of some attribute share no string, the keys are disjoint.
+//! 2. Otherwise the search looks for an item on each side, attribute by attribute. Values found in one attribute are
+//!    fixed in the next, so that a field in two attributes has one value. It first tries sample ids and times, which
+//!    yields readable examples, then any values.
+//! 3. An example counts only if both items render the same key. If none is found although no attribute rules it out,
+//!    the answer is [`Overlap::Undecided`].
 
 use crate::schema::{Format, Type};
 
@@ -13,29 +14,30 @@ use super::render::{Values, accepts, value_of};
 use super::sample;
 use super::shape::{KeyShape, Shape};
 
-/// Whether two keys can be the same.
+/// Result of comparing two keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Overlap {
-    /// They never are.
+    /// No two items have the same key.
     Disjoint,
     /// These two items have the same key.
     Collision(Collision),
-    /// Nothing rules it out, and no example was found.
+    /// Nothing rules out a collision, but no example was found.
     Undecided,
 }
 
 /// Two items with the same key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collision {
-    /// The values of the left item's key fields.
+    /// Key field values of the left item.
     pub left: Values,
-    /// The values of the right item's key fields.
+    /// Key field values of the right item.
     pub right: Values,
-    /// The text of each attribute.
+    /// Text of each key attribute.
     pub key: Vec<String>,
 }
 
-/// Whether an item of the left key can have the key of one of the right; attributes beyond the shorter of the two are not looked at.
+/// Decides if an item of the left key can have the same key as one of the right; ignores attributes beyond the shorter
+/// key.
 #[must_use]
 pub fn overlap(left: &KeyShape<'_>, right: &KeyShape<'_>) -> Overlap {
     let pairs = || left.attributes.iter().zip(&right.attributes);
@@ -50,7 +52,7 @@ pub fn overlap(left: &KeyShape<'_>, right: &KeyShape<'_>) -> Overlap {
     found.map_or(Overlap::Undecided, Overlap::Collision)
 }
 
-/// Whether two shapes have a text in common.
+/// Returns true if two shapes have a string in common.
 #[must_use]
 pub fn share(left: &Shape<'_>, right: &Shape<'_>) -> bool {
     let apart = |(one, two): (char, char)| one != two;
@@ -60,7 +62,7 @@ pub fn share(left: &Shape<'_>, right: &Shape<'_>) -> bool {
     shared(&left.rough(), &right.rough()).is_some() && shared(&left.automaton(), &right.automaton()).is_some()
 }
 
-/// Sample values for the fields whose texts nobody would invent: ids, times, addresses, hashes.
+/// Returns sample values for fields whose strings a search would make unreadable: ids, times, addresses, hashes.
 fn sampled(key: &KeyShape<'_>) -> Values {
     let stiff = key.fields().filter(|field| {
         let kind = field.kind.resolved();
@@ -70,7 +72,7 @@ fn sampled(key: &KeyShape<'_>) -> Values {
     stiff.map(|field| (field.id, sample::of_type(field.kind, "id", 0))).collect()
 }
 
-/// Looks for two items with one key, beginning with these values; forwards and backwards through the attributes.
+/// Searches two items with the same key, starting from these values; tries the attributes in both directions.
 fn search(left: &KeyShape<'_>, right: &KeyShape<'_>, left_values: &Values, right_values: &Values) -> Option<Collision> {
     let count = left.attributes.len().min(right.attributes.len());
     let forwards: Vec<usize> = (0..count).collect();
@@ -95,7 +97,7 @@ fn settle(
     verified(left, right, left_values, right_values, order.len())
 }
 
-/// Takes over what a text says of each field.
+/// Records the field values that a string implies; `None` if a field would have two values.
 pub(super) fn learn<'t>(shape: &Shape<'_>, text: impl Fn(usize) -> &'t str, values: &mut Values) -> Option<()> {
     for (number, piece) in shape.pieces.iter().enumerate() {
         let Some(field) = piece.field else { continue };
@@ -114,12 +116,12 @@ fn verified(left: &KeyShape<'_>, right: &KeyShape<'_>, one: Values, two: Values,
     (same && proper).then_some(Collision { left: one, right: two, key: left_key })
 }
 
-/// Whether each value is one its field can have.
+/// Returns true if each value is valid for its field.
 pub(super) fn is_proper(key: &KeyShape<'_>, values: &Values) -> bool {
     key.fields().all(|field| values.get(&field.id).is_some_and(|value| accepts(field.kind, value)))
 }
 
-/// A text of both sides, for those who look at one attribute only.
+/// Returns a string that both sides have, for callers that compare a single attribute.
 pub(super) fn shared_text(left: &Shape<'_>, right: &Shape<'_>) -> Option<Shared> {
     shared(&left.automaton(), &right.automaton())
 }

@@ -1,6 +1,7 @@
-//! Values in keys: how a value is written in a template's format, and which value a text in a key stands for.
+//! Renders values in a template's format, and recovers the value from a string in a key.
 //!
-//! A value is its text: of S the text itself, of N its digits, of BOOL `true` or `false`, of a time the form its type stores.
+//! Values are represented as text: an S as itself, an N as its digits, a BOOL as `true` or `false`, and a time as its
+//! type stores it.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +13,10 @@ use crate::schema::{FieldId, Format, Part, Template, Type};
 use super::clock;
 use super::language::Language;
 
-/// The values of an item's fields.
+/// Values of an item's fields.
 pub type Values = BTreeMap<FieldId, String>;
 
-/// The text of a template with these values; `None` if one is missing or does not fit its format.
+/// Renders a template with these values; `None` if a value is missing or does not fit its format.
 pub fn render<'a>(template: &Template, kind: impl Fn(FieldId) -> &'a Type, values: &Values) -> Option<String> {
     let part = |part: &Part| match part {
         Part::Text(text) => Some(text.clone()),
@@ -25,7 +26,7 @@ pub fn render<'a>(template: &Template, kind: impl Fn(FieldId) -> &'a Type, value
     template.parts.iter().map(part).collect()
 }
 
-/// A value as a template writes it; `None` if the format is not for values of that type.
+/// Renders a value in a format; `None` if the format does not apply to the type.
 #[must_use]
 pub fn written(kind: &Type, format: Format, value: &str) -> Option<String> {
     let kind = kind.resolved();
@@ -50,7 +51,7 @@ fn padded(value: &str, width: usize) -> String {
     }
 }
 
-/// A time as milliseconds since 1970.
+/// Converts a stored time to milliseconds since 1970.
 pub fn millis(kind: &Type, value: &str) -> Option<i64> {
     match kind {
         Type::Timestamp => clock::millis(value),
@@ -61,7 +62,7 @@ pub fn millis(kind: &Type, value: &str) -> Option<i64> {
     }
 }
 
-/// A time given in milliseconds, as its type stores it.
+/// Converts milliseconds since 1970 to the form the type stores.
 pub fn stored(kind: &Type, millis: i64) -> Option<String> {
     match kind {
         Type::Timestamp => Some(clock::timestamp(millis)),
@@ -72,7 +73,7 @@ pub fn stored(kind: &Type, millis: i64) -> Option<String> {
     }
 }
 
-/// A value that is written as `text`; `None` if there is none or it cannot be known.
+/// Returns a value that renders as `text`; `None` if there is no such value or it cannot be recovered.
 #[must_use]
 pub fn value_of(kind: &Type, format: Format, text: &str) -> Option<String> {
     let kind = kind.resolved();
@@ -90,7 +91,7 @@ pub fn value_of(kind: &Type, format: Format, text: &str) -> Option<String> {
     fits.then_some(value)
 }
 
-/// Whether a field of the type can have the value.
+/// Returns true if the value is valid for the type.
 #[must_use]
 pub fn accepts(kind: &Type, value: &str) -> bool {
     let kind = kind.resolved();
@@ -122,14 +123,14 @@ fn is_slug(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
 }
 
-/// Crockford's base 32 in upper case; the first character holds three bits.
+/// Returns true for a ULID: Crockford's base 32 in upper case, whose first character holds three bits.
 fn is_ulid(value: &str) -> bool {
     value.len() == 26
         && matches!(value.as_bytes()[0], b'0'..=b'7')
         && value.bytes().all(|byte| IS_ULID_DIGIT[usize::from(byte)])
 }
 
-/// Whether each byte is one of Crockford's digits.
+/// Lookup table of Crockford's base 32 digits.
 const IS_ULID_DIGIT: [bool; 256] = {
     let (digits, mut is_digit) = (b"0123456789ABCDEFGHJKMNPQRSTVWXYZ", [false; 256]);
     let mut place = 0;
@@ -140,7 +141,7 @@ const IS_ULID_DIGIT: [bool; 256] = {
     is_digit
 };
 
-/// Groups of 8, 4, 4, 4 and 12 hexadecimal digits.
+/// Returns true for a UUID: groups of 8, 4, 4, 4 and 12 lower-case hexadecimal digits.
 fn is_uuid(value: &str) -> bool {
     let fits = |(place, byte): (usize, u8)| match place {
         8 | 13 | 18 | 23 => byte == b'-',
@@ -149,7 +150,7 @@ fn is_uuid(value: &str) -> bool {
     value.len() == 36 && value.bytes().enumerate().all(fits)
 }
 
-/// A number in its shortest form without an exponent.
+/// Returns true for a number in its shortest form without exponent.
 fn is_number(value: &str) -> bool {
     let digits = value.strip_prefix('-').unwrap_or(value);
     let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(whole, fraction)| (whole, Some(fraction)));

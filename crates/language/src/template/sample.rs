@@ -1,4 +1,5 @@
-//! Sample values: the same for the same type, name and number, so that documents and findings do not change from run to run.
+//! Deterministic sample values: equal for the same type, name and index, so that documents and findings do not change
+//! between runs.
 
 use crate::document::ast::Bounds;
 use crate::schema::{Field, Type};
@@ -11,13 +12,14 @@ const MOMENT_MILLIS: i64 = 1_773_480_413_589;
 const MINUTE_MILLIS: i64 = 60_000;
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// A value for a field, and for each number another where the type has that many. A type that cannot stand in a key gives `{}`.
+/// Returns a sample value for a field; different for each `number` where the type has enough values. A type that cannot
+/// be part of a key yields `{}`.
 #[must_use]
 pub fn value(field: &Field, number: usize) -> String {
     of_type(&field.kind, &field.name, number)
 }
 
-/// The same for a type, with a word that makes free text readable.
+/// Returns a sample value for a type, with a word that makes free text readable.
 #[must_use]
 pub fn of_type(kind: &Type, word: &str, number: usize) -> String {
     let count = i64::try_from(number).unwrap_or(0);
@@ -51,7 +53,7 @@ pub fn of_type(kind: &Type, word: &str, number: usize) -> String {
     }
 }
 
-/// Words that fit the name of a field better than the name itself.
+/// Sample words for field names, which read better than the name itself.
 const WORDS: [(&str, [&str; 3]); 8] = [
     ("username", ["ada", "grace", "alan"]),
     ("name", ["Ada", "Grace", "Alan"]),
@@ -70,7 +72,7 @@ fn text(bounds: Bounds, word: &str, number: usize) -> String {
     fitted(bounds, &plain)
 }
 
-/// Cut or repeated until it has as many characters as it must.
+/// Truncates or repeats the string until its length is within the bounds.
 fn fitted(bounds: Bounds, text: &str) -> String {
     let min = bounds.min.and_then(|min| usize::try_from(min).ok()).unwrap_or(0);
     let max = bounds.max.and_then(|max| usize::try_from(max).ok()).unwrap_or(usize::MAX);
@@ -87,7 +89,7 @@ fn int(bounds: Bounds, count: i64) -> i64 {
         .unwrap_or_default()
 }
 
-/// So many characters of Crockford's alphabet, made of a seed.
+/// Returns `count` characters of Crockford's alphabet, derived from a seed.
 fn base32(seed: &str, count: usize) -> String {
     const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
     bits(seed).take(count).map(|bits| char::from(ALPHABET[(bits % 32) as usize])).collect()
@@ -100,7 +102,7 @@ fn uuid(seed: &str) -> String {
     format!("{}-{}-4{}-a{}-{}", group(0, 8), group(8, 12), group(13, 16), group(17, 20), group(20, 32))
 }
 
-/// Numbers without end that only the seed decides.
+/// Returns an infinite pseudorandom sequence that depends only on the seed.
 fn bits(seed: &str) -> impl Iterator<Item = u64> {
     let mut state = seed
         .bytes()

@@ -1,4 +1,4 @@
-//! The texts a key of an entity can have: for each attribute of the key its template, each piece of it a [`Language`].
+//! Shapes: the templates of a key with a [`Language`] for each piece.
 
 use crate::schema::{Entity, EntityKey, Field, FieldId, Format, KeyPart, Parameter, Part, Template, Type};
 use crate::span::Span;
@@ -8,39 +8,39 @@ use super::class::Class;
 use super::language::Language;
 use super::render::{Values, written};
 
-/// A template with the language of each of its pieces.
+/// A template with the language of each piece.
 #[derive(Clone, Debug)]
 pub struct Shape<'a> {
-    /// The pieces.
+    /// Pieces in template order.
     pub pieces: Vec<Piece<'a>>,
 }
 
 /// A piece of a shape.
 #[derive(Clone, Debug)]
 pub struct Piece<'a> {
-    /// The field it writes; `None` for text.
+    /// Field it renders; `None` for literal text.
     pub field: Option<FieldPiece<'a>>,
-    /// The texts it can be.
+    /// Strings it can have.
     pub language: Language,
 }
 
 /// A field in a shape.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldPiece<'a> {
-    /// The field.
+    /// Field of the entity, or parameter of the read.
     pub id: FieldId,
-    /// Its name.
+    /// Name of the field or parameter.
     pub name: &'a str,
-    /// Its type.
+    /// Type of the value.
     pub kind: &'a Type,
-    /// How it is written.
+    /// Format of the value.
     pub format: Format,
-    /// From brace to brace.
+    /// Source range, braces included.
     pub span: Span,
 }
 
 impl<'a> Shape<'a> {
-    /// The shape of an entity's template; `None` if a part of it has been reported or cannot be part of a key.
+    /// Builds the shape of an entity's template; `None` if a part did not resolve or cannot be part of a key.
     #[must_use]
     pub fn of(template: &Template, fields: &'a [Field]) -> Option<Self> {
         Self::build(template, |id, format| {
@@ -49,7 +49,7 @@ impl<'a> Shape<'a> {
         })
     }
 
-    /// The shape of a template over the parameters of a read.
+    /// Builds the shape of a template over the parameters of a read.
     #[must_use]
     pub fn of_parameters(template: &Template, parameters: &'a [Parameter]) -> Option<Self> {
         Self::build(template, |id, format| {
@@ -74,14 +74,14 @@ impl<'a> Shape<'a> {
         Some(Self { pieces: template.parts.iter().map(piece).collect::<Option<_>>()? })
     }
 
-    /// All texts that begin with one of these.
+    /// Extends the shape to all strings that begin with one of its strings.
     #[must_use]
     pub fn open(mut self) -> Self {
         self.pieces.push(Piece { field: None, language: Language::anything() });
         self
     }
 
-    /// Only texts in which free text holds none of these characters.
+    /// Restricts free text to strings without these characters.
     #[must_use]
     pub fn without(&self, delimiters: Class) -> Self {
         let mut shape = self.clone();
@@ -91,7 +91,7 @@ impl<'a> Shape<'a> {
         shape
     }
 
-    /// With a text in place of each piece whose field has a value; `None` if a value cannot be written in its format.
+    /// Replaces each field that has a value by its text; `None` if a value cannot be written in its format.
     #[must_use]
     pub fn bound(&self, values: &Values) -> Option<Self> {
         let bind = |piece: &Piece<'a>| match piece.field {
@@ -104,7 +104,7 @@ impl<'a> Shape<'a> {
         Some(Self { pieces: self.pieces.iter().map(bind).collect::<Option<_>>()? })
     }
 
-    /// The text with these values; `None` if one is missing.
+    /// Renders the shape with these values; `None` if one is missing.
     #[must_use]
     pub fn render(&self, values: &Values) -> Option<String> {
         let piece = |piece: &Piece<'a>| match piece.field {
@@ -114,12 +114,12 @@ impl<'a> Shape<'a> {
         self.pieces.iter().map(piece).collect()
     }
 
-    /// Its fields, repeated where they repeat.
+    /// Iterates over the fields, repeated where they repeat.
     pub fn fields(&self) -> impl Iterator<Item = FieldPiece<'a>> + '_ {
         self.pieces.iter().filter_map(|piece| piece.field)
     }
 
-    /// The characters next to a field in its texts, letters and digits excepted: what keeps the fields apart.
+    /// Returns the delimiters: ASCII characters next to a field, except letters and digits.
     #[must_use]
     pub fn delimiters(&self) -> Class {
         let mut class = Class::NONE;
@@ -138,19 +138,19 @@ impl<'a> Shape<'a> {
         class
     }
 
-    /// The text before its first field.
+    /// Returns the literal text before the first field.
     #[must_use]
     pub fn prefix(&self) -> String {
         self.pieces.iter().map_while(Piece::text).collect()
     }
 
-    /// Whether a text is one of its own.
+    /// Returns true if the shape contains the string.
     #[must_use]
     pub fn holds(&self, text: &str) -> bool {
         super::overlap::share(self, &Shape { pieces: vec![Piece { field: None, language: Language::text(text) }] })
     }
 
-    /// Its automaton without counting.
+    /// Builds its automaton without counting.
     pub(super) fn rough(&self) -> Automaton {
         Automaton::rough(self.pieces.iter().map(|piece| &piece.language))
     }
@@ -161,7 +161,7 @@ impl<'a> Shape<'a> {
 }
 
 impl Piece<'_> {
-    /// Its text, if it is text.
+    /// Returns its text, if it is a literal.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         if self.field.is_some() {
@@ -176,17 +176,17 @@ impl Piece<'_> {
     }
 }
 
-/// The shapes of all attributes of a key.
+/// Shapes of all attributes of a key.
 #[derive(Clone, Debug)]
 pub struct KeyShape<'a> {
-    /// How many of the attributes are the partition key's.
+    /// Number of attributes that belong to the partition key.
     pub partition: usize,
-    /// The partition key's shapes, then the sort key's.
+    /// Shapes of the partition key, then of the sort key.
     pub attributes: Vec<Shape<'a>>,
 }
 
 impl<'a> KeyShape<'a> {
-    /// The shapes of an entity's key; `None` if a part of it has been reported or cannot be part of a key.
+    /// Builds the shapes of an entity's key; `None` if a part did not resolve or cannot be part of a key.
     #[must_use]
     pub fn of(entity: &'a Entity, key: &EntityKey) -> Option<Self> {
         let shape = |part: &KeyPart| Shape::of(&part.template, &entity.fields);
@@ -194,32 +194,32 @@ impl<'a> KeyShape<'a> {
         Some(Self { partition: key.partition.len(), attributes })
     }
 
-    /// The shapes of the partition key alone.
+    /// Returns the shapes of the partition key alone.
     #[must_use]
     pub fn partition_only(&self) -> Self {
         Self { partition: self.partition, attributes: self.attributes[..self.partition].to_vec() }
     }
 
-    /// Only texts in which free text holds none of these characters.
+    /// Restricts free text to strings without these characters.
     #[must_use]
     pub fn without(&self, delimiters: Class) -> Self {
         let attributes = self.attributes.iter().map(|shape| shape.without(delimiters)).collect();
         Self { partition: self.partition, attributes }
     }
 
-    /// The delimiters of all its shapes.
+    /// Returns the delimiters of all its shapes.
     #[must_use]
     pub fn delimiters(&self) -> Class {
         self.attributes.iter().fold(Class::NONE, |class, shape| class.or(shape.delimiters()))
     }
 
-    /// The texts of all attributes with these values.
+    /// Renders all attributes with these values.
     #[must_use]
     pub fn render(&self, values: &Values) -> Option<Vec<String>> {
         self.attributes.iter().map(|shape| shape.render(values)).collect()
     }
 
-    /// Its fields, repeated where they repeat.
+    /// Iterates over the fields, repeated where they repeat.
     pub fn fields(&self) -> impl Iterator<Item = FieldPiece<'a>> + '_ {
         self.attributes.iter().flat_map(Shape::fields)
     }

@@ -1,4 +1,4 @@
-//! What an editor is told. `|` in a model is the cursor.
+//! Editor features. `|` in a model marks the cursor.
 
 use keyform_language::Checked;
 use keyform_language::editor::{complete, definition, hover};
@@ -34,7 +34,7 @@ write rename(userId, name) {
 }
 "#;
 
-/// The model with one piece replaced, and where the cursor is in it.
+/// Returns the model with one replacement, and the offset of the cursor in it.
 fn cursor(find: &str, with: &str) -> (Checked, usize) {
     assert!(MODEL.contains(find), "{find}");
     let text = MODEL.replacen(find, with, 1);

@@ -1,6 +1,6 @@
-//! What `explain` prints, as golden files.
+//! Golden tests of `explain`.
 //!
-//! `KEYFORM_BLESS=1 cargo test -p keyform-language explain` writes them anew; read the difference like code.
+//! `KEYFORM_BLESS=1 cargo test -p keyform-language explain` regenerates the files; review the difference like code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn checked(name: &str) -> Checked {
     Checked::read(&fs::read_to_string(folder().join(name)).expect("the model can be read"))
 }
 
-/// Compares with a golden file, or writes it.
+/// Compares with a golden file, or regenerates it.
 fn compare(name: &str, actual: &str) {
     let path = folder().join(name);
     if std::env::var_os("KEYFORM_BLESS").is_some() {

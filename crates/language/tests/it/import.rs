@@ -1,6 +1,6 @@
-//! Imported models: each example gives the model beside it, which reads without an error.
+//! Import: each example yields the model beside it, which checks without an error.
 //!
-//! `KEYFORM_BLESS=1` writes the models.
+//! `KEYFORM_BLESS=1` regenerates the models.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

@@ -1,4 +1,4 @@
-//! The list of all rules in `docs/rules/README.md` is made of the rules. `KEYFORM_BLESS=1` writes it.
+//! The rule index in `docs/rules/README.md` is generated from the rules. `KEYFORM_BLESS=1` regenerates it.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

@@ -1,4 +1,4 @@
-//! A model whose keys are not complained of never gives two items the same key: random models, many random items each.
+//! A model without key findings never gives two items the same key: random models, many random items each (ADR 0009).
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use keyform_language::template::{KeyShape, Values, render};
 use keyform_language::{Checked, Diagnostic};
 use proptest::prelude::*;
 
-/// Items made of each model that is found to be clean.
+/// Items generated for each model without findings.
 const ITEMS: usize = 10_000;
 
-/// A type with the texts its random values are made of.
+/// Types of the random fields.
 const TYPES: [&str; 9] = [
     "string(1..6)",
     "string(1..3)",
@@ -24,7 +24,7 @@ const TYPES: [&str; 9] = [
     "bool",
 ];
 
-/// Pieces of templates: texts, and fields by their numbers.
+/// Generates pieces of templates: literal texts, and fields by index.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => prop_oneof![Just("#"), Just("USER#"), Just("A"), Just("META"), Just("/")].prop_map(str::to_owned),
@@ -50,7 +50,7 @@ fn model() -> impl Strategy<Value = String> {
         .prop_map(|(one, two, three)| format!("model random\n\ntable T {{\n  key pk, sk\n}}\n\n{one}\n{two}\n{three}"))
 }
 
-/// Numbers from a seed.
+/// Pseudorandom numbers from a seed.
 struct Numbers(u64);
 
 impl Numbers {
@@ -64,7 +64,7 @@ impl Numbers {
         (0..length).map(|_| alphabet[self.below(alphabet.len())]).collect()
     }
 
-    /// A value of the type, of few, so that chance has them meet.
+    /// Returns a value of the type from a small range, so that collisions are likely.
     fn value(&mut self, kind: &Type) -> String {
         match kind.resolved() {
             Type::String(bounds) => self.text(&["a", "#", "/", "A", "1"], 1, bounds.max.unwrap_or(3) as usize),

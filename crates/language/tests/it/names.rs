@@ -1,4 +1,5 @@
-//! Binding names: every model of the repository resolves, and the page of the N codes shows what does not.
+//! Name resolution: every model of the repository resolves, and the page of the N codes shows the findings of names
+//! that do not.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// All `.kf` files below a folder.
+/// Returns all `.kf` files below a directory.
 fn models_below(folder: &Path) -> Vec<PathBuf> {
     let mut models = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder of the repository") {
@@ -28,7 +29,7 @@ fn models_below(folder: &Path) -> Vec<PathBuf> {
     models
 }
 
-/// Whether a model is a document transcribed as it stands, mistakes included.
+/// Returns true for a model that transcribes a document literally, including its mistakes.
 fn is_literal(path: &Path) -> bool {
     path.parent().is_some_and(|folder| folder.ends_with("literal"))
 }
@@ -44,12 +45,12 @@ fn every_name_in_the_models_of_the_repository_is_bound() {
     assert!(report.is_empty(), "{report}");
 }
 
-/// The page of the N codes.
+/// Returns the path of the page of the N codes.
 fn page() -> PathBuf {
     root().join("docs/rules/N.md")
 }
 
-/// What the page must look like: under each model all errors that are found in it, and those of the section's code.
+/// Returns the expected page: below each model, all errors found in it and the findings of the section's code.
 fn expected(page: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let (mut code, mut model, mut shown) = (String::new(), String::new(), None);
@@ -99,7 +100,7 @@ fn every_code_of_names_has_its_section() {
     assert_eq!(sections, codes);
 }
 
-/// The places of the names in a text: words that are neither within quotes nor comments.
+/// Returns the ranges of the names in a text: words outside quotes and comments.
 fn words(text: &str) -> Vec<(usize, usize)> {
     let mut words = Vec::new();
     let mut offset = 0;
@@ -125,7 +126,7 @@ fn words(text: &str) -> Vec<(usize, usize)> {
     words
 }
 
-/// Where names are declared: a misspelling there shows at each use, in as many words as the uses are different.
+/// Returns the positions where names are declared. A misspelling there is reported once per kind of use.
 fn declared(checked: &Checked) -> Vec<Span> {
     let model = &checked.model;
     let mut places: Vec<Span> = model.tables.iter().map(|table| table.name_span).collect();
@@ -136,8 +137,8 @@ fn declared(checked: &Checked) -> Vec<Span> {
     places
 }
 
-/// Misspells words of models, one at a time. A use gives at most one finding; a declaration may give several, since its uses differ. Notes
-/// do not count, nor do the parser's own findings, which are tested there.
+/// Misspells words of models, one at a time. A misspelt use yields at most one finding; a misspelt declaration may
+/// yield several, since its uses differ. Notes do not count, nor do syntax errors, which the parser tests cover.
 #[test]
 fn a_misspelt_name_is_found_once() {
     let (mut tried, mut silent) = (0, 0);
@@ -155,7 +156,7 @@ fn a_misspelt_name_is_found_once() {
     assert!(silent * 3 < tried, "{silent} of {tried} misspellings are not found");
 }
 
-/// How many findings a misspelt word makes; `None` if the parser refuses it.
+/// Returns the number of findings for a misspelt word; `None` if it is a syntax error.
 fn misspell(clean: &Checked, start: usize, end: usize) -> Option<usize> {
     let key = |finding: &Diagnostic| (finding.code, finding.message.clone());
     let known: Vec<_> = clean.diagnostics.iter().map(key).collect();

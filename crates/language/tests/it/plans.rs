@@ -1,4 +1,4 @@
-//! Which request a read becomes, or what is in its way: one model, many reads.
+//! Read planning: the request of a read or its obstacles. One model, many reads.
 
 use keyform_language::Checked;
 use keyform_language::explain::words;
@@ -75,7 +75,7 @@ entity House in T {
 }
 "#;
 
-/// The plan in words, a line each, or the codes of the findings about the read.
+/// Compares the plan in words, one line each, or the codes of the findings about the read.
 fn check(read: &str, expected: &[&str]) {
     let text = format!("{MODEL}\nread {read}\n");
     let checked = Checked::read(&text);

@@ -1,8 +1,9 @@
-//! The pages of the rules are their tests: a model that breaks the rule gives exactly the rendered findings the page shows, and the
-//! repaired model has none of them and no error.
+//! The rule pages are the tests of the rules: a model that breaks the rule yields exactly the rendered findings on the
+//! page, and the repaired model has none of them and no error.
 //!
-//! On a page, a `kf` block that is followed by a `text` block breaks the rule, one that is not is repaired. A `kf before` block is the model
-//! as it was before the next one, a `json samples` block holds real items it is checked with; `kf alternator` is checked for that store. `KEYFORM_BLESS=1` writes the `text` blocks.
+//! On a page, a `kf` block followed by a `text` block breaks the rule; one without is repaired. A `kf before` block is
+//! the previous version of the next model, and a `json samples` block holds sample items for it. `kf alternator` is
+//! checked for that store. `KEYFORM_BLESS=1` regenerates the `text` blocks.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -18,7 +19,7 @@ fn path(rule: &Rule) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/rules/{}.md", rule.code))
 }
 
-/// A fenced block: what stands after the fence, the text within, and its lines on the page.
+/// A fenced block: its info string, its text, and its lines on the page.
 #[derive(Debug)]
 struct Block {
     info: String,
@@ -61,7 +62,7 @@ fn rendered(rule: &Rule, block: &Block, checked: &Checked) -> String {
     render::text(&block.text, "model.kf", &found, false)
 }
 
-/// What a page must look like, or what is wrong with its models.
+/// Returns the expected page, or the problem with its models.
 fn expected(rule: &Rule, page: &str) -> Result<String, String> {
     let blocks = blocks(page);
     let mut before = None;

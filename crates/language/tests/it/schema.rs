@@ -1,4 +1,4 @@
-//! What a document means, in a few words for each part: keys that fields fill without a line, types behind references, sources of fields.
+//! Resolution: implicit keys, types behind references, and sources of fields.
 
 use keyform_language::document::parse;
 use keyform_language::schema::{

@@ -1,5 +1,5 @@
-//! The systems' models: the documents as they stand have exactly the findings listed here, the corrected models have neither errors nor
-//! warnings.
+//! Models of the example systems: the literal documents have exactly the findings listed here, and the corrected models
+//! have no errors and no warnings.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use keyform_language::diagnostic::{Diagnostic, Severity, render};
 use keyform_language::{Checked, Options, explain};
 
-/// What is found in the documents as they stand: each code, and how often if more than once.
+/// Findings of the literal documents: each code, with its count if more than one.
 const LITERAL: [(&str, &str); 5] = [
     ("agencies", "A11×3 K04×2 K05 K09×2 K16 T06 W01×2 W09×2 W13 W15×2 X09"),
     (
@@ -23,7 +23,8 @@ const LITERAL: [(&str, &str); 5] = [
     ("workspaces", "A07 A11×3 A15×2 K04 K05×6 K09×3 K16×3 M05×3 T06 X08 X09×3"),
 ];
 
-/// The codes that a system's page says are found: those of the third column of its table of defects, but for the rows that say why there is none.
+/// Returns the codes that a system's page claims: the third column of its defect table, except rows that explain the
+/// absence of a finding.
 fn promised(page: &str) -> Vec<String> {
     let rows = page.lines().filter_map(|line| {
         let cells: Vec<&str> = line.split(" | ").collect();
@@ -59,7 +60,7 @@ fn pages_name_only_rules_that_find_something() {
     }
 }
 
-/// The names that a page gives after a word of the language: `read userById`, `entity User`.
+/// Returns the names that a page mentions after a keyword: `read userById`, `entity User`.
 fn named<'a>(page: &'a str, word: &str) -> Vec<&'a str> {
     let start = format!("`{word} ");
     let rests = page.match_indices(&start).map(|(place, _)| &page[place + start.len()..]);
@@ -84,7 +85,7 @@ fn pages_name_only_what_their_model_has() {
     }
 }
 
-/// The models that must be without errors and warnings.
+/// Models that must have no errors and no warnings.
 const CORRECTED: [&str; 6] = [
     "agencies/agencies.kf",
     "discord/discord.kf",

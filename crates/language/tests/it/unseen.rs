@@ -1,5 +1,5 @@
-//! Models of designs that no rule was written for: as a careful engineer would write them they have no errors and no warnings but notes, every
-//! command can be run on them, and typical mistakes put into them are found.
+//! Models of designs for which no rule was written: as a careful engineer would write them, they have no errors and no
+//! warnings, only notes. Every command runs on them, and typical mistakes in them are found.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use keyform_language::diagnostic::Severity;
 use keyform_language::document::{self, json};
 use keyform_language::{Checked, cost, doc, explain};
 
-/// The models, and the notes that each of them has.
+/// Models with the notes that each yields.
 const MODELS: [(&str, &str); 6] = [
     ("booking", "T06"),
     ("catalogue", ""),
@@ -19,7 +19,7 @@ const MODELS: [(&str, &str); 6] = [
     ("shop", "T06 V12"),
 ];
 
-/// A model, what is written there, what is written instead, and the codes that are then found besides notes.
+/// Model, original text, replacement, and the codes then found besides notes.
 const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("shop", "\"ORDER#{orderId}\", \"ORDER\"", "\"ORDER#{orderid}\", \"ORDER\"", "K01"),
     ("shop", "addressId:  ulid = ulid()", "addressId:  ulid?", "K02"),
@@ -62,7 +62,7 @@ fn text(name: &str) -> String {
     fs::read_to_string(&path).expect("a model can be read")
 }
 
-/// The codes of these findings, and how often if more than once.
+/// Formats the codes of these findings, with their counts if more than one.
 fn codes(checked: &Checked, wanted: impl Fn(Severity) -> bool) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for finding in checked.diagnostics.iter().filter(|finding| wanted(finding.severity)) {

@@ -1,4 +1,4 @@
-//! What it costs.
+//! Section with the cost estimate.
 
 use crate::cost::Report;
 use crate::cost::text::{bytes, count, dollars, number};
@@ -6,7 +6,6 @@ use crate::doc::block::Page;
 
 use super::code;
 
-/// Writes the bill.
 pub(crate) fn write(report: &Report, page: &mut Page) {
     page.heading(2, "Costs");
     page.paragraph(format!(

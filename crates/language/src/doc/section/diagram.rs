@@ -1,10 +1,9 @@
-//! The entities and their references, drawn.
+//! Section with the diagram of the entities and their references.
 
 use crate::doc::block::{Block, Page};
 use crate::doc::drawing;
 use crate::schema::Model;
 
-/// Writes the picture.
 pub(crate) fn write(model: &Model, page: &mut Page) {
     if model.entities.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! The entities: keys, fields, a sample item.
+//! Section with the entities: keys, fields, a sample item.
 
 use crate::Checked;
 use crate::cost::text::count;
@@ -8,7 +8,6 @@ use crate::schema::{Entity, EntityKey, Field, Model, words};
 
 use super::code;
 
-/// Writes the entities.
 pub(crate) fn write(checked: &Checked, page: &mut Page) {
     let model = &checked.model;
     page.heading(2, "Entities");

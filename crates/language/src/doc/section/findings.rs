@@ -1,11 +1,10 @@
-//! What the checker found, and what the author accepts.
+//! Section with the findings of the checker and the suppressed warnings.
 
 use crate::Checked;
 use crate::doc::block::Page;
 
 use super::code;
 
-/// Writes the findings.
 pub(crate) fn write(checked: &Checked, page: &mut Page) {
     page.heading(2, "Findings");
     if checked.diagnostics.is_empty() {

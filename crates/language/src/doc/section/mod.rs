@@ -1,4 +1,4 @@
-//! The parts of the document, in order.
+//! Sections of the document, in order.
 
 pub(super) mod cost;
 pub(super) mod diagram;
@@ -8,7 +8,7 @@ pub(super) mod overview;
 pub(super) mod patterns;
 pub(super) mod tables;
 
-/// Text as code, if there is any.
+/// Formats text as code; empty text stays empty.
 fn code(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("`{text}`") }
 }

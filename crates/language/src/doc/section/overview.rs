@@ -1,11 +1,10 @@
-//! What the model is for, and what it has.
+//! Section with the purpose of the model and its tables.
 
 use crate::doc::block::Page;
 use crate::schema::{Index, KeyAttribute, Model, Table, TableId};
 
 use super::code;
 
-/// Writes the overview.
 pub(crate) fn write(model: &Model, page: &mut Page) {
     page.docs(&model.docs);
     let count = |number: usize, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
@@ -32,12 +31,12 @@ fn row(model: &Model, id: TableId) -> Vec<String> {
     vec![table.name.clone(), code(&table.physical), code(&key(table)), indexes.join(", "), entities.join(", ")]
 }
 
-/// `pk, sk`
+/// Formats the key attributes of a table: `pk, sk`.
 pub(super) fn key(table: &Table) -> String {
     table.key_names().collect::<Vec<_>>().join(", ")
 }
 
-/// `(gsi1pk, gsi1sk)`, several attributes joined by `+`.
+/// Formats the key of an index: `gsi1pk, gsi1sk`; several attributes are joined by `+`.
 pub(super) fn index_key(index: &Index) -> String {
     let joined = |attributes: &[KeyAttribute]| {
         attributes.iter().map(|attribute| attribute.name.as_str()).collect::<Vec<_>>().join(" + ")

@@ -1,4 +1,4 @@
-//! The access patterns: each read with its request, each write with its steps.
+//! Section with the access patterns: each read with its request, each write with its steps.
 
 use crate::Checked;
 use crate::doc::block::Page;
@@ -8,7 +8,6 @@ use crate::schema::{Action, Model, Parameter, Permission, Read, Write, words};
 
 use super::code;
 
-/// Writes the patterns.
 pub(crate) fn write(checked: &Checked, page: &mut Page) {
     let Checked { model, plans, .. } = checked;
     page.heading(2, "Access patterns");
@@ -68,7 +67,7 @@ fn request(model: &Model, plan: &ReadPlan) -> String {
     format!("{}{index}{}", plan_words::request_name(plan.request), if plan.strong { ", consistent" } else { "" })
 }
 
-/// Order, page and filters.
+/// Formats order, page size and filters of a read.
 fn then(checked: &Checked, read: &Read, plan: &ReadPlan) -> String {
     let mut parts = Vec::new();
     parts.extend(read.newest_first.map(|(newest, _)| if newest { "newest first" } else { "oldest first" }.to_owned()));
@@ -118,7 +117,7 @@ fn step(model: &Model, action: &Action) -> String {
     format!("{verb} {}", action.entity.map_or("?", |id| &model.entity(id).name))
 }
 
-/// The names of all refusals, each once.
+/// Returns the outcome names of a write, each once.
 fn outcomes(write: &Write) -> Vec<String> {
     let lets = write.lets.iter().filter_map(|read| read.outcome.as_ref());
     let requires = write.requires.iter().filter_map(|require| require.outcome.as_ref());

@@ -1,4 +1,4 @@
-//! The tables with their indexes, and what a partition of them looks like.
+//! Section with the tables, their indexes, and sample partitions.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,6 @@ use crate::schema::{Index, Model, Table, TableId};
 
 use super::{code, overview};
 
-/// Writes the tables.
 pub(crate) fn write(model: &Model, page: &mut Page) {
     page.heading(2, "Tables");
     for (number, table) in model.tables.iter().enumerate() {
@@ -70,7 +69,7 @@ fn index(index: &Index) -> Vec<String> {
     vec![code(&index.name), code(&overview::index_key(index)), copies, remarks.join(" ")]
 }
 
-/// Sample items as they lie in the table: by partition, in the order of the sort key.
+/// Adds sample items in storage order: by partition, then by sort key.
 fn collection(model: &Model, id: TableId, table: &Table, page: &mut Page) {
     let (Some(partition), sort) = (&table.partition, &table.sort) else { return };
     let mut rows: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();

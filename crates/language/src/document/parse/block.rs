@@ -1,7 +1,7 @@
-//! The lines between braces, and where reading goes on after a mistake.
+//! Parses the lines between braces and recovers after a syntax error.
 //!
-//! A missing closing brace shows by a declaration that begins before it. If the file has too few closing braces, a brace at the
-//! beginning of a line also shows by its indentation that it belongs to an outer block.
+//! A missing closing brace is detected when a declaration begins before it. If the file has too few closing braces, the
+//! indentation of a brace at the beginning of a line also shows that it belongs to an outer block.
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{Block, Line};
@@ -12,24 +12,23 @@ use super::declaration::DECLARATIONS;
 use super::report::UNCLOSED_BRACE;
 use super::{Parsed, Parser, Reported};
 
-/// Words that continue a line rather than begin one.
+/// Words that continue a line instead of beginning one.
 const CONTINUING: [&str; 10] = ["if", "else", "and", "or", "not", "in", "is", "between", "begins", "contains"];
 
-/// What an opening brace stands for.
+/// An opening brace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Brace {
-    /// Its place.
     span: Span,
-    /// The indentation of its line.
+    /// Indentation of its line.
     indent: usize,
-    /// How many braces are open behind it.
+    /// Brace depth inside it.
     depth: usize,
-    /// How many parentheses are open behind it.
+    /// Parenthesis depth at the brace.
     parens: usize,
 }
 
 impl Parser<'_> {
-    /// Reads `{ lines }`; `owner` says whose lines.
+    /// Parses `{ lines }`; `owner` names the declaration in messages.
     pub(super) fn block<T>(&mut self, owner: &str, entry: fn(&mut Self) -> Parsed<T>) -> Parsed<Block<T>> {
         let brace = self.open(owner)?;
         self.braces.push(brace);
@@ -61,7 +60,7 @@ impl Parser<'_> {
         Ok(Block { lines, tail })
     }
 
-    /// Steps over the opening brace. If it is missing but its lines are there, that is reported and reading goes on.
+    /// Consumes the opening brace. If it is missing but its lines follow, reports that and continues.
     fn open(&mut self, owner: &str) -> Parsed<Brace> {
         let token = self.peek();
         let (depth, parens) = (self.brace_depth + 1, self.paren_depth);
@@ -79,7 +78,7 @@ impl Parser<'_> {
         Ok(brace)
     }
 
-    /// Whether the block ends here, and if so whether by its closing brace. Reports a missing one.
+    /// Returns `Some` at the end of the block, with true if it has a closing brace. Reports a missing one.
     fn block_end(&mut self, brace: &Brace) -> Option<bool> {
         while self.peek().kind == Kind::Bad || self.at_mark(",") {
             self.bump();
@@ -94,7 +93,7 @@ impl Parser<'_> {
         missing.then_some(false)
     }
 
-    /// Whether the closing brace that comes next belongs to an outer block, by its indentation.
+    /// Returns true if the next closing brace belongs to an outer block, judged by its indentation.
     fn closes_outer(&self, brace: &Brace) -> bool {
         let next = self.peek();
         let outer = self.braces.iter().rev().skip(1);
@@ -104,7 +103,7 @@ impl Parser<'_> {
             && outer.clone().any(|outer| outer.indent == next.indent && outer.span != brace.span)
     }
 
-    /// Reports a missing closing brace, once for each place where one shows.
+    /// Reports a missing closing brace, at most once per position.
     pub(super) fn unclosed(&mut self, span: Span) -> Reported {
         if self.unclosed_at.replace(self.at) == Some(self.at) {
             return Reported;
@@ -122,7 +121,7 @@ impl Parser<'_> {
         self.paren_depth = brace.parens;
     }
 
-    /// Goes on to the next line of the block after a mistake in the one that began at `before`.
+    /// Skips to the next line of the block after an error in the line that began at `before`.
     fn recover(&mut self, brace: &Brace, before: usize) {
         while !self.at_end() {
             let inside = self.brace_depth <= brace.depth;
@@ -142,20 +141,20 @@ impl Parser<'_> {
         self.paren_depth = brace.parens;
     }
 
-    /// Whether a line of the block begins behind a comma.
+    /// Returns true if a line of the block begins after a comma.
     fn separated_line(&self) -> bool {
         let verb = ["append", "add", "remove", "rename", "set", "from"].iter().any(|verb| self.at_word(verb));
         let marked = matches!(self.peek_at(1).kind, Kind::Mark(":" | "=" | "+=" | "-=" | "." | "["));
         self.peek().is_name() && (verb || marked)
     }
 
-    /// Whether the next token can begin a line of a block.
+    /// Returns true if the next token can begin a line of a block.
     pub(super) fn begins_line(&self) -> bool {
         let next = self.peek();
         next.first && next.is_name() && !(next.kind == Kind::Word && CONTINUING.contains(&next.text.as_str()))
     }
 
-    /// Whether a declaration begins here.
+    /// Returns true if a declaration begins here.
     pub(super) fn at_declaration(&self) -> bool {
         let next = self.peek();
         if !next.first || next.kind != Kind::Word || !DECLARATIONS.contains(&next.text.as_str()) {

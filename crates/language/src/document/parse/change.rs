@@ -1,11 +1,11 @@
-//! What a change triggers, and how entities evolve.
+//! Parses `on` and `evolve` declarations.
 
 use crate::document::ast::{Event, Evolve, EvolveEntry, Image, Name, On, Target};
 
 use super::{Parsed, Parser};
 
 impl Parser<'_> {
-    /// What follows `on`.
+    /// Parses the rest of an `on` declaration.
     pub(super) fn on(&mut self) -> Parsed<On> {
         let entity = self.name_here("the entity whose changes these are")?;
         let events = self.chain(|_| true, Self::event)?;
@@ -41,7 +41,7 @@ impl Parser<'_> {
         })
     }
 
-    /// What follows `evolve`.
+    /// Parses the rest of an `evolve` declaration.
     pub(super) fn evolve(&mut self) -> Parsed<Evolve> {
         let entity = self.name_here("the entity that evolves")?;
         let body = self.block(&format!("the evolution of `{}`", entity.text), Self::evolve_entry)?;

@@ -1,4 +1,4 @@
-//! The next token, and what must follow.
+//! Token access: lookahead, consuming, and expecting tokens.
 
 use crate::document::ast::{Name, Text};
 use crate::document::token::{Kind, Token};
@@ -7,33 +7,33 @@ use crate::span::Span;
 use super::{Parsed, Parser, Reported};
 
 impl Parser<'_> {
-    /// The next token.
+    /// Returns the next token.
     pub(super) fn peek(&self) -> &Token {
         self.peek_at(0)
     }
 
-    /// The token after so many others.
+    /// Returns the token `distance` positions ahead.
     pub(super) fn peek_at(&self, distance: usize) -> &Token {
         let last = self.tokens.len() - 1;
         &self.tokens[(self.at + distance).min(last)]
     }
 
-    /// The token before the next one.
+    /// Returns the token consumed last.
     pub(super) fn previous(&self) -> Option<&Token> {
         self.at.checked_sub(1).map(|at| &self.tokens[at])
     }
 
-    /// Where the last token that was read ends.
+    /// Returns the end offset of the token consumed last.
     pub(super) fn end(&self) -> usize {
         self.previous().map_or(0, |token| token.span.end)
     }
 
-    /// From `start` to the last token that was read.
+    /// Returns the span from `start` to the token consumed last.
     pub(super) fn since(&self, start: usize) -> Span {
         Span::new(start, self.end().max(start))
     }
 
-    /// Steps over the next token, unless it is the end of the file.
+    /// Consumes the next token, unless it is the end of the file.
     pub(super) fn bump(&mut self) {
         match self.peek().kind {
             Kind::End => return,
@@ -58,7 +58,7 @@ impl Parser<'_> {
         self.peek().is_word(word)
     }
 
-    /// Steps over this mark if it comes next.
+    /// Consumes this punctuation if it comes next.
     pub(super) fn eat_mark(&mut self, mark: &str) -> bool {
         let there = self.at_mark(mark);
         if there {
@@ -67,7 +67,7 @@ impl Parser<'_> {
         there
     }
 
-    /// Steps over this word if it comes next.
+    /// Consumes this word if it comes next.
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let there = self.at_word(word);
         if there {
@@ -76,17 +76,17 @@ impl Parser<'_> {
         there
     }
 
-    /// Steps over this mark; `what` says what it is for.
+    /// Consumes this punctuation or reports it missing; `what` completes the message.
     pub(super) fn expect_mark(&mut self, mark: &str, what: &str) -> Parsed<()> {
         if self.eat_mark(mark) { Ok(()) } else { Err(self.expected(&format!("`{mark}` {what}"))) }
     }
 
-    /// Steps over this word; `what` says what it is for.
+    /// Consumes this word or reports it missing; `what` completes the message.
     pub(super) fn expect_word(&mut self, word: &str, what: &str) -> Parsed<()> {
         if self.eat_word(word) { Ok(()) } else { Err(self.expected(&format!("`{word}` {what}"))) }
     }
 
-    /// Reads a name; `what` says of what.
+    /// Parses a name; `what` describes it in messages.
     pub(super) fn name(&mut self, what: &str) -> Parsed<Name> {
         if !self.peek().is_name() {
             return Err(self.expected(what));
@@ -94,12 +94,12 @@ impl Parser<'_> {
         Ok(self.take_name())
     }
 
-    /// Reads a name on the same line as what comes before it.
+    /// Parses a name that must be on the same line as the previous token.
     pub(super) fn name_here(&mut self, what: &str) -> Parsed<Name> {
         if self.peek().first { Err(self.expected(what)) } else { self.name(what) }
     }
 
-    /// Takes the next token as a name.
+    /// Consumes the next token as a name without checking its kind.
     pub(super) fn take_name(&mut self) -> Name {
         let token = self.peek();
         let name = Name { text: token.text.clone(), span: token.span };
@@ -107,7 +107,7 @@ impl Parser<'_> {
         name
     }
 
-    /// Reads a quoted text; `what` says of what.
+    /// Parses a quoted string; `what` describes it in messages.
     pub(super) fn quoted(&mut self, what: &str) -> Parsed<Text> {
         if self.peek().kind != Kind::Text {
             return Err(self.expected(what));
@@ -118,7 +118,7 @@ impl Parser<'_> {
         Ok(text)
     }
 
-    /// Reads `element, element, …` up to `close`, which it steps over. A last comma is allowed.
+    /// Parses `element, element, …` and consumes `close`. A trailing comma is allowed.
     pub(super) fn list<T>(
         &mut self,
         close: &str,
@@ -136,7 +136,7 @@ impl Parser<'_> {
         Ok(elements)
     }
 
-    /// Reads `element, element, …` without an end of its own; `more` says whether another follows a comma.
+    /// Parses `element, element, …` without a closing token; `more` decides if an element follows a comma.
     pub(super) fn chain<T>(
         &mut self,
         more: impl Fn(&Self) -> bool,
@@ -150,12 +150,12 @@ impl Parser<'_> {
         Ok(elements)
     }
 
-    /// Whether something follows the comma on the same line.
+    /// Returns true if the token after the comma is on the same line.
     pub(super) fn same_line_follows(&self) -> bool {
         !self.peek_at(1).first
     }
 
-    /// Reads something that may hold itself, or reports that it is nested too deep.
+    /// Parses a recursive construct, or reports that it is nested too deep.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= super::DEPTH_MAX {
             return Err(self.too_deep());
@@ -166,7 +166,7 @@ impl Parser<'_> {
         result
     }
 
-    /// Makes the `>` of a `>=` a token of its own, as in `map<string>= {}`.
+    /// Splits `>=` into `>` and `=`, as in `map<string>= {}`.
     pub(super) fn split_angle(&mut self) {
         if self.at_mark(">=") {
             let whole = self.peek().clone();
@@ -183,7 +183,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A mistake that has been reported where there is one; used where a token is [`Kind::Bad`].
+    /// Returns the proof for an error that was reported before; used where a token is [`Kind::Bad`].
     pub(super) const fn reported() -> Reported {
         Reported
     }

@@ -1,4 +1,4 @@
-//! The declarations of a file.
+//! Parses the declarations of a file.
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{Allow, CallerField, Declaration, DeclarationKind, Document, Name};
@@ -9,12 +9,12 @@ use super::expression::RESERVED;
 use super::report::NO_MODEL;
 use super::{Parsed, Parser};
 
-/// The words that begin a declaration.
+/// Keywords that begin a declaration.
 pub(crate) const DECLARATIONS: [&str; 11] =
     ["model", "caller", "table", "shape", "entity", "guard", "read", "write", "on", "evolve", "allow"];
 
 impl Parser<'_> {
-    /// Reads the whole file.
+    /// Parses the whole file.
     pub(super) fn document(&mut self) -> Document {
         let mut declarations: Vec<Declaration> = Vec::new();
         loop {
@@ -63,7 +63,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips to the next declaration after a mistake in the one that began at `before`.
+    /// Skips to the next declaration after an error in the one that began at `before`.
     fn next_declaration(&mut self, before: usize) {
         while !self.at_end() {
             let next = self.peek();
@@ -77,7 +77,7 @@ impl Parser<'_> {
         self.paren_depth = 0;
     }
 
-    /// The claims after `caller`.
+    /// Parses the claims after `caller`.
     fn caller(&mut self) -> Parsed<Vec<CallerField>> {
         self.chain(
             |_| true,
@@ -90,26 +90,26 @@ impl Parser<'_> {
         )
     }
 
-    /// The code and the reason after `allow`.
+    /// Parses the code and the reason after `allow`.
     pub(super) fn allow(&mut self) -> Parsed<Allow> {
         let code = self.name("the code of a warning, as in `allow K16 \"the reason\"`")?;
         let reason = self.quoted("the reason in quotes")?;
         Ok(Allow { code, reason })
     }
 
-    /// Whether a code and a reason come next.
+    /// Returns true if a code and a reason come next.
     pub(super) fn at_code(&self) -> bool {
         self.code_at(0)
     }
 
-    /// The same, after so many tokens. `not "text"` is a condition.
+    /// Same as [`Self::at_code`], `distance` tokens ahead. `not "text"` is a condition, not a code.
     pub(super) fn code_at(&self, distance: usize) -> bool {
         let code = self.peek_at(distance);
         let operator = code.kind == Kind::Word && RESERVED.contains(&code.text.as_str());
         code.is_name() && !operator && self.peek_at(distance + 1).kind == Kind::Text
     }
 
-    /// `model` must be there once, `caller` at most once.
+    /// Checks that `model` is declared exactly once and `caller` at most once.
     fn check_singles(&mut self, declarations: &[Declaration]) {
         let places = |wanted: fn(&DeclarationKind) -> bool| -> Vec<Span> {
             declarations.iter().filter(|line| wanted(&line.value)).map(|line| line.span).collect()
@@ -130,18 +130,18 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a line begins with `model`, perhaps with a mistake in it that has been reported.
+    /// Returns true if a line begins with `model`, even with an error in it that was already reported.
     fn mentions_model(&self) -> bool {
         self.tokens.iter().any(|token| token.first && token.is_word("model"))
     }
 }
 
-/// Whether a token closes what is not open at the level of declarations.
+/// Returns true for a closing token, which has no opening one at the level of declarations.
 fn declarations_closed(text: &str) -> bool {
     matches!(text, "}" | ")" | "]")
 }
 
-/// The name the author forgot, at the place where it should stand.
+/// Returns an empty name as placeholder for a missing one.
 pub(super) fn missing_name(at: usize) -> Name {
     Name { text: String::new(), span: Span::new(at, at) }
 }

@@ -1,4 +1,4 @@
-//! Shapes and entities: keys, fields, figures.
+//! Parses shapes and entities: keys, fields, volumes.
 
 use crate::document::ast::{Block, Entity, EntityEntry, EntityKey, Field, KeySource, Shape, TypeRef, Volume};
 use crate::document::token::Kind;
@@ -9,11 +9,11 @@ use super::field::TYPES;
 use super::number::Figure;
 use super::{Parsed, Parser};
 
-/// The words that begin a line of an entity, beside the names of fields and indexes.
+/// Keywords that begin a line of an entity, besides the names of fields and indexes.
 pub(crate) const ENTRIES: [&str; 4] = ["tag", "key", "volume", "allow"];
 
 impl Parser<'_> {
-    /// What follows `shape`.
+    /// Parses the rest of a `shape` declaration.
     pub(super) fn shape(&mut self) -> Parsed<Shape> {
         let name = self.name_here("the name of the shape")?;
         let body = self.block(&format!("the shape `{}`", name.text), Self::shape_field)?;
@@ -24,7 +24,7 @@ impl Parser<'_> {
         self.field("a field, as in `name: string`")
     }
 
-    /// What follows `entity`.
+    /// Parses the rest of an `entity` declaration.
     pub(super) fn entity(&mut self) -> Parsed<Entity> {
         let name = self.name_here("the name of the entity")?;
         let table = if self.eat_word("in") {
@@ -60,7 +60,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a name and a type come next without a colon between them.
+    /// Returns true if a name and a type come next without a colon between them.
     pub(super) fn lacks_colon(&self) -> bool {
         let next = self.peek_at(1);
         next.kind == Kind::Word && !next.first && TYPES.contains(&next.text.as_str())
@@ -80,7 +80,7 @@ impl Parser<'_> {
         self.key_sources(Some(index))
     }
 
-    /// `"partition", "sort"`, `(a, b), (c)`
+    /// Parses `"partition", "sort"` or `(a, b), (c)`.
     pub(super) fn key_sources(&mut self, index: Option<crate::document::ast::Name>) -> Parsed<EntityKey> {
         let partition = self.key_source()?;
         let sort = if self.at_mark(",") && self.key_source_follows() {
@@ -105,7 +105,7 @@ impl Parser<'_> {
         self.quoted("a key template in quotes, as in `\"USER#{userId}\"`").map(KeySource::Template)
     }
 
-    /// The figures after `volume`.
+    /// Parses the values after `volume`.
     fn volume(&mut self) -> Parsed<Volume> {
         let mut volume = Volume::default();
         let mut said: Vec<(String, Span)> = Vec::new();
@@ -122,7 +122,7 @@ impl Parser<'_> {
         Ok(volume)
     }
 
-    /// Whether another figure follows the comma.
+    /// Returns true if another volume value follows the comma.
     fn same_line_or_figure(&self) -> bool {
         let next = self.peek_at(1);
         !next.first
@@ -130,7 +130,7 @@ impl Parser<'_> {
             || (["max", "top", "lives"].iter().any(|word| next.is_word(word)) && !self.peek_at(2).is_mark(":"))
     }
 
-    /// Reads one figure; gives what it is.
+    /// Parses one volume value and returns its description, by which duplicates are found.
     fn figure(&mut self, volume: &mut Volume) -> Parsed<&'static str> {
         if self.eat_word("top") {
             volume.top_percent = Some(self.percent()?);
@@ -165,14 +165,14 @@ impl Parser<'_> {
         })
     }
 
-    /// What an entity says at most once.
+    /// Reports entries that an entity may have only once.
     fn check_entity(&mut self, body: &Block<EntityEntry>) {
         let named = body.lines.iter().filter_map(|line| Some((entry_word(&line.value)?, line.span)));
         self.check_twice(named.collect());
     }
 }
 
-/// The word of an entry that may stand there only once.
+/// Returns the keyword of an entry that may occur only once.
 fn entry_word(entry: &EntityEntry) -> Option<String> {
     match entry {
         EntityEntry::Tag(_) => Some("`tag`".to_owned()),
@@ -184,7 +184,7 @@ fn entry_word(entry: &EntityEntry) -> Option<String> {
     }
 }
 
-/// The type of a field whose type is missing, which has been reported.
+/// Returns an unknown type as placeholder for a missing one, which was already reported.
 pub(super) fn missing_type(at: usize) -> TypeRef {
     let kind = crate::document::ast::Type::Unknown(missing_name(at));
     TypeRef { kind, optional: false, null: false, span: Span::new(at, at) }

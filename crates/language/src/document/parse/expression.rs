@@ -1,6 +1,7 @@
-//! Conditions and values.
+//! Parses conditions and values.
 //!
-//! From the loosest to the tightest: `or`, `and`, `not`, one comparison, `+` and `-`, then members, elements and calls.
+//! Precedence from lowest to highest: `or`, `and`, `not`, one comparison, `+` and `-`, then members, elements and
+//! calls.
 
 use crate::document::ast::{Argument, BinaryOp, Expr, ExprKind, Name};
 use crate::document::token::Kind;
@@ -13,7 +14,7 @@ pub(in crate::document) const RESERVED: [&str; 17] = [
     "else", "some", "null",
 ];
 
-/// The comparisons written as a mark.
+/// Comparison operators that are punctuation.
 const COMPARISONS: [(&str, BinaryOp); 6] = [
     ("=", BinaryOp::Equal),
     ("!=", BinaryOp::NotEqual),
@@ -24,7 +25,7 @@ const COMPARISONS: [(&str, BinaryOp); 6] = [
 ];
 
 impl Parser<'_> {
-    /// Reads a condition or a value.
+    /// Parses a condition or a value.
     pub(super) fn expression(&mut self) -> Parsed<Expr> {
         self.nested(Self::any_of)
     }
@@ -37,13 +38,13 @@ impl Parser<'_> {
         self.left_chain(Self::negated, |parser| parser.eat_operator("and").then_some(BinaryOp::And))
     }
 
-    /// `a op b op c`, grouped to the left.
+    /// Parses the left-associative chain `a op b op c`.
     fn left_chain(
         &mut self,
         operand: fn(&mut Self) -> Parsed<Expr>,
         operator: fn(&mut Self) -> Option<BinaryOp>,
     ) -> Parsed<Expr> {
-        // From a parenthesis on, which the left operand does not know of.
+        // The left operand's span excludes a parenthesis around it.
         let start = self.peek().span.start;
         let mut left = operand(self)?;
         let mut length = self.depth;
@@ -58,7 +59,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// Whether this operator comes next, and not a field of the same name.
+    /// Returns true if this operator comes next, and not an argument of the same name.
     fn at_operator(&self, word: &str) -> bool {
         self.at_word(word) && !self.peek_at(1).is_mark(":")
     }
@@ -140,7 +141,7 @@ impl Parser<'_> {
         self.path_of(first)
     }
 
-    /// Members and elements of what was read. The bracket of an element stands at once behind its list.
+    /// Parses members and elements after an expression. The bracket of an element must follow its list without a space.
     fn path_of(&mut self, first: Expr) -> Parsed<Expr> {
         let start = first.span.start;
         let mut of = first;
@@ -164,7 +165,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A field or a path into it, as in `address.city` or `reactions[emoji]`.
+    /// Parses a field or a path into it, such as `address.city` or `reactions[emoji]`.
     pub(super) fn path(&mut self, what: &str) -> Parsed<Expr> {
         let name = self.name(what)?;
         let start = name.span.start;
@@ -237,7 +238,7 @@ impl Parser<'_> {
         Ok(ExprKind::Name(name))
     }
 
-    /// The arguments after an opening parenthesis, in order or by name.
+    /// Parses the arguments after an opening parenthesis, positional or named.
     pub(super) fn arguments(&mut self) -> Parsed<Vec<Argument>> {
         self.list(")", "after an argument", |parser| {
             let named = parser.peek().is_name() && parser.peek_at(1).is_mark(":");
@@ -249,7 +250,7 @@ impl Parser<'_> {
         })
     }
 
-    /// An expression from `start` to what was read last.
+    /// Builds an expression from `start` to the token consumed last.
     fn expr(&self, start: usize, kind: ExprKind) -> Expr {
         Expr { kind: Box::new(kind), span: self.since(start) }
     }

@@ -1,4 +1,4 @@
-//! Fields, their types and flags.
+//! Parses fields, their types and flags.
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{Bounds, Field, Flag, FlagKind, Name, Type, TypeRef};
@@ -8,7 +8,7 @@ use super::entity::missing_type;
 use super::report::{BAD_BOUNDS, UNEXPECTED};
 use super::{Parsed, Parser};
 
-/// The words that begin a type.
+/// Keywords that begin a type.
 pub(crate) const TYPES: [&str; 22] = [
     "string",
     "slug",
@@ -34,7 +34,7 @@ pub(crate) const TYPES: [&str; 22] = [
     "copy",
 ];
 
-/// The flags.
+/// Keywords of flags.
 pub(crate) const FLAGS: [&str; 14] = [
     "unique",
     "version",
@@ -53,7 +53,8 @@ pub(crate) const FLAGS: [&str; 14] = [
 ];
 
 impl Parser<'_> {
-    /// `name: type flags = default`. Once the name is known, the field is there, whatever else is wrong.
+    /// Parses `name: type flags = default`. Once the name is known, the field becomes part of the tree, whatever errors
+    /// follow.
     pub(super) fn field(&mut self, what: &str) -> Parsed<Field> {
         if !self.peek().is_name() {
             return Err(self.expected(what));
@@ -92,7 +93,7 @@ impl Parser<'_> {
         self.expected(what)
     }
 
-    /// Skips what is left of a field with a mistake.
+    /// Skips the rest of a field with an error.
     fn end_of_field(&mut self, name: &Name, depth: (usize, usize)) {
         let next = self.peek();
         if next.first || matches!(next.kind, Kind::End | Kind::Bad | Kind::Mark("," | "}")) || self.field_follows() {
@@ -111,12 +112,12 @@ impl Parser<'_> {
         self.paren_depth = depth.1;
     }
 
-    /// Whether another field begins on the same line.
+    /// Returns true if another field begins on the same line.
     fn field_follows(&self) -> bool {
         self.peek().is_name() && matches!(self.peek_at(1).kind, Kind::Mark(":" | "(") | Kind::Text | Kind::Number)
     }
 
-    /// Reads a type; what is none has been reported.
+    /// Parses a type; reports an error and returns `Unknown` otherwise.
     pub(super) fn type_ref(&mut self) -> TypeRef {
         let start = self.peek().span.start;
         let read = self.nested(|parser| parser.type_with_suffix(start));
@@ -214,7 +215,7 @@ impl Parser<'_> {
         Type::Unknown(name)
     }
 
-    /// Skips what stands in brackets on the same line.
+    /// Skips a bracketed group on the same line.
     fn skip_bracketed(&mut self, open: &str, close: &str) {
         let mut depth = 0_usize;
         while !self.at_end() && !self.peek().first {
@@ -241,7 +242,7 @@ impl Parser<'_> {
         Ok(Type::Copy(entity, self.name("the field whose value is repeated")?))
     }
 
-    /// `<T>`
+    /// Parses `<T>`.
     fn element(&mut self, of: &str) -> Parsed<Box<TypeRef>> {
         if !self.eat_mark("<") {
             let help = format!("write `{of}<string>`, with the type of its elements");
@@ -256,7 +257,7 @@ impl Parser<'_> {
         Ok(Box::new(element))
     }
 
-    /// `(min..max)`, `(exactly)`, or nothing
+    /// Parses `(min..max)`, `(exactly)`, or nothing.
     fn bounds(&mut self) -> Parsed<Bounds> {
         if !self.at_mark("(") || self.peek().first {
             return Ok(Bounds::default());
@@ -292,7 +293,7 @@ impl Parser<'_> {
         Err(self.expected_with("bounds", "write `(1..32)`, `(8)`, `(1..)` or `(..100)`"))
     }
 
-    /// Reads the flags that come next; reports words that are none.
+    /// Parses the flags that come next; reports unknown words.
     fn flags(&mut self, field: &mut Field) {
         while self.peek().is_name() && !self.field_follows() {
             let word = self.peek().text.clone();
@@ -341,12 +342,12 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a type could not be read.
+/// Returns true for the placeholder of a type that could not be parsed.
 fn is_missing(kind: &TypeRef) -> bool {
     matches!(&kind.kind, Type::Unknown(name) if name.text.is_empty())
 }
 
-/// The flag of that name.
+/// Returns the flag with this name.
 fn flag_kind(word: &str, per: Vec<Name>) -> FlagKind {
     match word {
         "version" => FlagKind::Version,
@@ -366,7 +367,7 @@ fn flag_kind(word: &str, per: Vec<Name>) -> FlagKind {
     }
 }
 
-/// Whether two flags say the same. A field can be unique in several ways.
+/// Returns true if two flags are the same. A field may have several `unique` flags with different `per` fields.
 fn same_flag(first: &FlagKind, second: &FlagKind) -> bool {
     match (first, second) {
         (FlagKind::Unique(first), FlagKind::Unique(second)) => {

@@ -1,14 +1,14 @@
-//! Reads a model: recursive descent with recovery.
+//! Parses a model: recursive descent with error recovery.
 //!
-//! A mistake ends the line it stands in (a field, a clause, a step), and the next line is read as if nothing had happened; where it
-//! is clear what the author meant, the parser goes on within the line. So one run reports every independent mistake, and none
-//! that only follows from another. A function that returns `Reported` has said what is wrong.
+//! An error ends the line it occurs in (a field, a clause, a step), and parsing resumes with the next line. Where the
+//! intent is clear, the parser continues within the line. One run therefore reports every independent error and no
+//! follow-on errors (ADR 0008). A function that returns `Reported` has already reported its error.
 //!
-//! 1. `cursor`: the next token, and what must follow.
-//! 2. `report`: how a mistake is said, and which of them are not said again.
-//! 3. `notes`: comments and documentation find their line.
-//! 4. `block`: the lines between braces, and where reading goes on after a mistake.
-//! 5. `declaration` and the files for each kind of them: `table`, `entity`, `field`, `pattern`, `read`, [`write`], `change`.
+//! 1. `cursor`: lookahead, consuming, and expecting tokens.
+//! 2. `report`: reports syntax errors and suppresses follow-on errors.
+//! 3. `notes`: attaches comments and documentation to lines.
+//! 4. `block`: the lines between braces, and recovery after an error.
+//! 5. `declaration` and one file per kind: `table`, `entity`, `field`, `pattern`, `read`, [`write`], `change`.
 //! 6. `expression` and `number`.
 
 mod block;
@@ -35,17 +35,17 @@ use super::lexer::{self, Lexed};
 use super::token::{Comment, Token};
 use block::Brace;
 
-/// Proof that a mistake has been reported.
+/// Proof that an error has been reported.
 #[derive(Clone, Copy, Debug)]
 struct Reported;
 
-/// A part of the tree, or the mistake has been reported.
+/// A part of the tree, or an error that has been reported.
 type Parsed<T> = Result<T, Reported>;
 
-/// How deep types, expressions and steps may be nested.
+/// Maximum nesting of types, expressions and steps; bounds the recursion of the parser.
 const DEPTH_MAX: usize = 64;
 
-/// Reads the text of a model. The tree holds all that could be read.
+/// Parses the text of a model. The tree contains everything that could be parsed.
 ///
 /// ```
 /// let (document, mistakes) = keyform_language::document::parse("model chat\n\nshape Named { name: strin }\n");
@@ -60,28 +60,28 @@ pub fn parse(text: &str) -> (Document, Vec<Diagnostic>) {
     (document, parser.finish(problems))
 }
 
-/// The state of the reading.
+/// State of the parser.
 struct Parser<'a> {
     text: &'a str,
     tokens: Vec<Token>,
-    /// The number of the next token.
+    /// Index of the next token.
     at: usize,
     comments: Vec<Comment>,
-    /// The number of the first comment that no line has taken yet.
+    /// Index of the first comment that is not attached to a line yet.
     comment_at: usize,
-    /// The comment behind the opening brace of the line that is being read.
+    /// Comment after the opening brace of the current line.
     header_comment: Option<String>,
-    /// The blocks that are open.
+    /// Open blocks, outermost first.
     braces: Vec<Brace>,
-    /// How many braces are open at the next token.
+    /// Open braces at the next token.
     brace_depth: usize,
-    /// How many parentheses and brackets are open at the next token.
+    /// Open parentheses and brackets at the next token.
     paren_depth: usize,
-    /// How deep types, expressions and steps are nested.
+    /// Current nesting of types, expressions and steps.
     depth: usize,
-    /// The file has more opening braces than closing ones, so indentation decides which is missing.
+    /// True if the file has more opening braces than closing ones, so indentation decides which one is missing.
     unbalanced: bool,
-    /// The token at which a missing brace has been reported.
+    /// Token at which a missing brace was reported last.
     unclosed_at: Option<usize>,
     mistakes: Vec<report::Mistake>,
 }

@@ -1,19 +1,19 @@
-//! Comments and documentation find their line.
+//! Attaches comments and documentation to lines.
 //!
-//! What stands before a line or within it belongs to it; what stands behind it on the same line is its trailing comment; what stands
-//! before a closing brace is the tail of the block.
+//! A comment before or within a line belongs to it. A comment after it on the same line is its trailing comment.
+//! Comments before a closing brace are the tail of the block.
 
 use crate::document::ast::{Line, Notes};
 use crate::document::token::Comment;
 
 use super::{Parsed, Parser};
 
-/// Stands for an empty line between two comments.
+/// Represents an empty line between two comments.
 const EMPTY_LINE: &str = "\n";
 
 impl Parser<'_> {
-    /// Reads a line with what stands around it. `None` if it has a mistake that leaves nothing of it; its comments are
-    /// then left to the next line.
+    /// Parses a line with its comments. Returns `None` if an error leaves nothing of the line; its comments then
+    /// go to the next line.
     pub(super) fn line<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Option<Line<T>> {
         let comment_at = self.comment_at;
         let mut notes = self.notes_before();
@@ -32,7 +32,7 @@ impl Parser<'_> {
         Some(Line { notes, value, span })
     }
 
-    /// The comments before the next token.
+    /// Takes the comments before the next token.
     pub(super) fn notes_before(&mut self) -> Notes {
         let end = self.peek().span.start;
         let taken = self.comments_until(end);
@@ -57,7 +57,7 @@ impl Parser<'_> {
         notes
     }
 
-    /// Takes the comments that stand within the line that was just read.
+    /// Takes the comments within the line that was just parsed.
     fn hoist(&mut self, notes: &mut Notes) {
         let end = self.end();
         for comment in self.comments_until(end) {
@@ -65,7 +65,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes the comment behind the line that was just read, and the one behind its opening brace.
+    /// Takes the comment after the line that was just parsed, and the one after its opening brace.
     pub(super) fn close_notes(&mut self, notes: &mut Notes, header: Option<String>) {
         notes.trailing = header;
         if let Some(comment) = self.comment_behind() {
@@ -77,7 +77,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes the comment behind the last token, if it is on the same line.
+    /// Takes the comment after the last token, if it is on the same line.
     pub(super) fn comment_behind(&mut self) -> Option<Comment> {
         let end = self.peek().span.start;
         let comment =
@@ -86,7 +86,7 @@ impl Parser<'_> {
         Some(comment.clone())
     }
 
-    /// Keeps the comment behind an opening brace for the line it belongs to.
+    /// Saves the comment after an opening brace for the line it belongs to.
     pub(super) fn header_comment(&mut self) {
         if self.header_comment.is_none()
             && self.comments.get(self.comment_at).is_some_and(|comment| !comment.doc)
@@ -96,7 +96,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The comments before a closing brace or the end of the file.
+    /// Takes the comments before a closing brace or the end of the file.
     pub(super) fn tail(&mut self) -> Vec<String> {
         let end = self.peek().span.start;
         let mut tail = Vec::new();
@@ -109,7 +109,7 @@ impl Parser<'_> {
         tail
     }
 
-    /// Leaves the comments of a tail to the line that holds the block.
+    /// Returns the comments of a tail to the line that contains the block.
     pub(super) fn leave_comments(&mut self, tail: &[String]) {
         self.comment_at -= tail.iter().filter(|text| *text != EMPTY_LINE).count();
     }
@@ -123,7 +123,7 @@ impl Parser<'_> {
     }
 }
 
-/// Adds a comment to those before the line.
+/// Adds a comment to the comments or documentation before the line.
 fn push(notes: &mut Notes, comment: Comment) {
     if comment.doc { notes.docs.push(comment.text) } else { notes.comments.push(comment.text) }
 }

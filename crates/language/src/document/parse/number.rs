@@ -1,4 +1,4 @@
-//! Numbers with their units: counts, sizes, durations, shares, rates.
+//! Parses numbers with units: counts, sizes, durations, shares, rates.
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{ExprKind, Rate, RateUnit};
@@ -8,37 +8,37 @@ use crate::span::Span;
 use super::report::{BAD_NUMBER, listed};
 use super::{Parsed, Parser, Reported};
 
-/// The units of counts.
+/// Units of counts.
 const COUNTS: [(&str, u32); 3] = [("K", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)];
-/// The units of sizes.
+/// Units of sizes, in bytes.
 const SIZES: [(&str, u32); 5] = [("bytes", 1), ("byte", 1), ("KB", 1 << 10), ("MB", 1 << 20), ("GB", 1 << 30)];
-/// The units of durations, in seconds.
+/// Units of durations, in seconds.
 const DURATIONS: [(&str, u32); 4] = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)];
-/// The units of rates.
+/// Units of rates.
 const RATES: [(&str, RateUnit); 4] =
     [("s", RateUnit::Second), ("min", RateUnit::Minute), ("hour", RateUnit::Hour), ("day", RateUnit::Day)];
 
-/// A figure of `volume`.
+/// A value of `volume`.
 pub(super) enum Figure {
-    /// How many items.
+    /// Number of items.
     Items(u64),
-    /// How large an item.
+    /// Size of an item.
     Bytes(u64),
-    /// How many items in a partition.
+    /// Number of items per partition.
     PerPartition(u64),
 }
 
-/// A number token taken apart.
+/// A number token, split into digits and unit.
 struct Literal {
-    /// The digits, with the point.
+    /// Digits with the decimal point.
     digits: String,
-    /// The letters behind them.
+    /// Letters after the digits.
     unit: String,
     span: Span,
 }
 
 impl Parser<'_> {
-    /// Takes a number token.
+    /// Consumes a number token.
     fn literal(&mut self, what: &str) -> Parsed<Literal> {
         if self.peek().kind != Kind::Number {
             return Err(self.expected(what));
@@ -51,7 +51,7 @@ impl Parser<'_> {
         Ok(literal)
     }
 
-    /// Takes a number token and the word behind it if it is one of these units.
+    /// Consumes a number token, and the word after it if it is one of these units.
     fn literal_with_unit(&mut self, what: &str, units: &[(&str, u32)]) -> Parsed<Literal> {
         let mut literal = self.literal(what)?;
         let next = self.peek();
@@ -69,7 +69,7 @@ impl Parser<'_> {
         self.report(Diagnostic::error(BAD_NUMBER, literal.span, message).help(help))
     }
 
-    /// The number in the smallest of these units. Only a whole number of them will do.
+    /// Converts the number to the smallest of these units; reports a result that is not whole.
     fn scaled(&mut self, literal: &Literal, units: &[(&str, u32)]) -> Parsed<u64> {
         let factor = units.iter().find(|(unit, _)| *unit == literal.unit).map(|(_, factor)| *factor);
         let factor = if literal.unit.is_empty() { Some(1) } else { factor };
@@ -80,13 +80,13 @@ impl Parser<'_> {
         })
     }
 
-    /// A count such as `20`, `20K`, `1.5M`.
+    /// Parses a count such as `20`, `20K`, `1.5M`.
     pub(super) fn count(&mut self, what: &str) -> Parsed<u64> {
         let literal = self.literal(what)?;
         self.scaled(&literal, &COUNTS)
     }
 
-    /// A whole number, perhaps negative.
+    /// Parses a whole number, possibly negative.
     pub(super) fn whole(&mut self, what: &str) -> Parsed<i64> {
         let negative = self.eat_mark("-");
         let literal = self.literal(what)?;
@@ -95,7 +95,7 @@ impl Parser<'_> {
         value.map_err(|_| self.bad_number(&literal, "write a number below 2 to the 63rd"))
     }
 
-    /// A duration such as `30d`, in seconds.
+    /// Parses a duration such as `30d` and returns seconds.
     pub(super) fn duration(&mut self, what: &str) -> Parsed<u64> {
         let literal = self.literal_with_unit(what, &DURATIONS)?;
         if literal.unit.is_empty() {
@@ -104,7 +104,7 @@ impl Parser<'_> {
         self.scaled(&literal, &DURATIONS)
     }
 
-    /// `4%`
+    /// Parses `4%` and returns 4.
     pub(super) fn percent(&mut self) -> Parsed<f64> {
         let literal = self.literal("a share such as `4%`")?;
         let value = literal.digits.parse::<f64>().ok().filter(|value| literal.unit.is_empty() && *value <= 100.0);
@@ -113,7 +113,7 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    /// `2M items`, `600 bytes`, `300 per partition`
+    /// Parses `2M items`, `600 bytes` or `300 per partition`.
     pub(super) fn volume_figure(&mut self, max: bool) -> Parsed<Figure> {
         let what = if max {
             "a size or a count, as in `max 4 KB`"
@@ -143,7 +143,7 @@ impl Parser<'_> {
         ))
     }
 
-    /// `400/s`
+    /// Parses `400/s`.
     pub(super) fn rate(&mut self) -> Parsed<Rate> {
         let literal = self.literal("a rate such as `400/s`")?;
         let factor =
@@ -161,7 +161,7 @@ impl Parser<'_> {
         Ok(Rate { count: count * factor, per })
     }
 
-    /// A number of an expression: `12`, `-1.5`, `30d`, `20K`, `4 KB`.
+    /// Parses a number in an expression: `12`, `-1.5`, `30d`, `20K`, `4 KB`.
     pub(super) fn number(&mut self) -> Parsed<ExprKind> {
         let negative = self.eat_mark("-");
         let sign = if negative { "-" } else { "" };
@@ -184,7 +184,7 @@ impl Parser<'_> {
     }
 }
 
-/// `digits`, perhaps with a point, times `factor`, if that is whole and fits.
+/// Multiplies `digits`, possibly with a decimal point, by `factor`; `None` if the result is not whole or overflows.
 fn scale(digits: &str, factor: u64) -> Option<u64> {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let whole = whole.parse::<u64>().ok()?.checked_mul(factor)?;

@@ -1,4 +1,4 @@
-//! What guards, reads and writes have in common: parameters, items, permissions, outcomes.
+//! Parses the common parts of guards, reads and writes: parameters, items, permissions, outcomes.
 
 use crate::document::ast::{Guard, ItemRef, Name, Parameter, Permission, Test};
 use crate::document::token::Kind;
@@ -6,7 +6,7 @@ use crate::document::token::Kind;
 use super::{Parsed, Parser};
 
 impl Parser<'_> {
-    /// What follows `guard`.
+    /// Parses the rest of a `guard` declaration.
     pub(super) fn guard(&mut self) -> Parsed<Guard> {
         let name = self.name_here("the name of the guard")?;
         let parameters = self.parameters()?;
@@ -20,7 +20,7 @@ impl Parser<'_> {
         Ok(Guard { name, parameters, item, condition })
     }
 
-    /// `Entity(keys)`
+    /// Parses `Entity(keys)`.
     pub(super) fn item_ref(&mut self, keyed: bool) -> Parsed<ItemRef> {
         let entity = self.name_here("the name of an entity")?;
         let start = entity.span.start;
@@ -33,7 +33,7 @@ impl Parser<'_> {
         Ok(ItemRef { entity, keys: Vec::new(), span: self.since(start) })
     }
 
-    /// `(parameters)`. A parameter with a mistake is left out.
+    /// Parses `(parameters)`. Omits a parameter with an error.
     pub(super) fn parameters(&mut self) -> Parsed<Vec<Parameter>> {
         self.expect_mark("(", "and the parameters; write `()` if there are none")?;
         let outside = self.paren_depth - 1;
@@ -66,7 +66,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips a parameter with a mistake, up to the comma behind it or over the closing parenthesis.
+    /// Skips a parameter with an error, up to the next comma or past the closing parenthesis.
     fn skip_parameter(&mut self, outside: usize) {
         while !self.at_end() && !self.at_declaration() && !self.at_mark("{") && !self.at_mark("->") {
             if self.at_mark(",") && self.paren_depth == outside + 1 {
@@ -121,7 +121,7 @@ impl Parser<'_> {
         self.name(what)
     }
 
-    /// What follows `allow`, if it is not a code.
+    /// Parses the permission after `allow`, if no rule code follows.
     pub(super) fn permission(&mut self) -> Parsed<Permission> {
         let alone = !matches!(self.peek_at(1).kind, Kind::Mark("(" | "." | "=" | "!=" | "<" | ">" | "<=" | ">="));
         if alone && self.eat_word("public") {
@@ -133,7 +133,7 @@ impl Parser<'_> {
         self.expression().map(Permission::When)
     }
 
-    /// `else Outcome`, if it comes next.
+    /// Parses `else Outcome`, if it comes next.
     pub(super) fn outcome(&mut self) -> Parsed<Option<Name>> {
         if !self.eat_word("else") {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Reads.
+//! Parses reads.
 
 use crate::document::ast::{KeyCondition, KeyTest, Line, Number, Read, ReadClause, ReadResult, ResultPart};
 use crate::document::token::Kind;
@@ -6,12 +6,13 @@ use crate::span::Span;
 
 use super::{Parsed, Parser};
 
-/// The words that begin a clause of a read.
+/// Keywords that begin a clause of a read.
 const CLAUSES: [&str; 13] =
     ["via", "newest", "oldest", "ordered", "page", "all", "strong", "where", "select", "scan", "with", "key", "allow"];
 
 impl Parser<'_> {
-    /// What follows `read`. Once the name and the parameters are known, the read is there, whatever else is wrong.
+    /// Parses the rest of a `read` declaration. Once the name and the parameters are known, the read becomes part of
+    /// the tree, whatever errors follow.
     pub(super) fn read(&mut self) -> Parsed<Read> {
         let name = self.name_here("the name of the read")?;
         let parameters = self.parameters()?;
@@ -77,8 +78,8 @@ impl Parser<'_> {
         clauses
     }
 
-    /// Whether the declaration goes on. `allow CODE` at the very beginning of a line is a declaration of its own, and so is a word
-    /// there that is no clause.
+    /// Returns true if the declaration continues. At the first column, `allow CODE` is a declaration of its own, and
+    /// any word other than a clause keyword ends the read.
     pub(super) fn clause_follows(&self) -> bool {
         let next = self.peek();
         if matches!(next.kind, Kind::End | Kind::Mark("{" | "}")) || self.at_declaration() {
@@ -95,7 +96,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Goes on to the next clause after a mistake.
+    /// Skips to the next clause after an error.
     pub(super) fn next_clause(&mut self) {
         let start = self.at;
         let parens = self.paren_depth;
@@ -159,7 +160,7 @@ impl Parser<'_> {
         self.list(")", "after a field", |parser| parser.name("a field")).map(ReadClause::Select)
     }
 
-    /// `"PK", begins "SK"`
+    /// Parses `"PK", begins "SK"`.
     fn key_condition(&mut self) -> Parsed<KeyCondition> {
         let partition = self.key_test()?;
         let sort = if self.at_mark(",") && self.key_test_follows() {
@@ -200,7 +201,7 @@ impl Parser<'_> {
         template(self).map(KeyTest::Equal)
     }
 
-    /// What a read says at most once.
+    /// Reports clauses that a read may have only once.
     fn check_clauses(&mut self, clauses: &[Line<ReadClause>]) {
         let said: Vec<(String, Span)> =
             clauses.iter().filter_map(|line| Some((clause_word(&line.value)?.to_owned(), line.span))).collect();
@@ -208,7 +209,7 @@ impl Parser<'_> {
     }
 }
 
-/// The word of a clause that may stand there only once; what excludes each other has the same.
+/// Returns the description of a clause that may occur only once. Mutually exclusive clauses share one description.
 fn clause_word(clause: &ReadClause) -> Option<&'static str> {
     Some(match clause {
         ReadClause::Via(_) => "`via`",

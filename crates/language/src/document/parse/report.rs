@@ -1,4 +1,4 @@
-//! How a mistake is said, and which of them are not said again.
+//! Reports syntax errors and suppresses follow-on errors.
 
 use std::collections::BTreeSet;
 
@@ -8,40 +8,40 @@ use crate::span::Span;
 
 use super::{Parser, Reported};
 
-/// Something stands where something else must.
+/// Unexpected token.
 pub(super) const UNEXPECTED: Code = Code("S01");
-/// A brace is not closed.
+/// Unclosed brace.
 pub(super) const UNCLOSED_BRACE: Code = Code("S03");
-/// A word that begins nothing here.
+/// Unknown keyword.
 pub(super) const UNKNOWN_WORD: Code = Code("S05");
-/// A word that is no type.
+/// Unknown type.
 pub(super) const UNKNOWN_TYPE: Code = Code("S06");
-/// A word that is no flag.
+/// Unknown flag.
 pub(super) const UNKNOWN_FLAG: Code = Code("S07");
-/// A number that cannot be read.
+/// Malformed number.
 pub(super) const BAD_NUMBER: Code = Code("S08");
-/// Bounds that hold nothing.
+/// Bounds that no value can satisfy, or that have no effect.
 pub(super) const BAD_BOUNDS: Code = Code("S09");
-/// Something is said twice.
+/// Duplicate clause or declaration.
 pub(super) const DUPLICATE: Code = Code("S13");
-/// Nested too deep.
+/// Nesting too deep.
 pub(super) const TOO_DEEP: Code = Code("S14");
-/// The file has no `model`.
+/// File without `model`.
 pub(super) const NO_MODEL: Code = Code("S15");
 
-/// A longer word is not compared with others.
+/// Maximum length of a word for which a suggestion is computed.
 const WORD_MAX: usize = 40;
 
-/// A mistake, with the end of what was read before it.
+/// A syntax error, with the end of the token before it.
 #[derive(Debug)]
 pub(super) struct Mistake {
     diagnostic: Diagnostic,
-    /// Where the token before it ends.
+    /// End offset of the token before it.
     after: usize,
 }
 
 impl Parser<'_> {
-    /// Reports a mistake, unless the last one was at the same place.
+    /// Reports an error, unless the last one was at the same position.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) -> Reported {
         let after = self.end();
         let start = diagnostic.primary.span.start;
@@ -52,19 +52,19 @@ impl Parser<'_> {
         Reported
     }
 
-    /// Reports that something else was expected than what comes next.
+    /// Reports that the next token is not what the grammar expects.
     pub(super) fn expected(&mut self, what: &str) -> Reported {
         let found = self.found();
         self.expected_instead(what, &found, None)
     }
 
-    /// The same, with what to write.
+    /// Same as [`Self::expected`], with a suggested correction.
     pub(super) fn expected_with(&mut self, what: &str, help: &str) -> Reported {
         let found = self.found();
         self.expected_instead(what, &found, Some(help))
     }
 
-    /// What stands where something else was expected.
+    /// Describes the unexpected token.
     fn found(&self) -> String {
         let next = self.peek();
         if next.first && next.kind != Kind::End && self.at > 0 {
@@ -85,20 +85,20 @@ impl Parser<'_> {
         self.report(diagnostic)
     }
 
-    /// The place of the next token, or the end of the line if the next token is on another one.
+    /// Returns the span of the next token, or the end of the line if the next token is on another line.
     fn expected_span(&self) -> Span {
         let next = self.peek();
         let end = self.end();
         if (next.first || next.kind == Kind::End) && end > 0 { self.last_of(end) } else { next.span }
     }
 
-    /// The last character before `end`, so that there is something to point to.
+    /// Returns the last character before `end`, so that the diagnostic has a character to mark.
     fn last_of(&self, end: usize) -> Span {
         let length = self.text[..end].chars().next_back().map_or(0, char::len_utf8);
         Span::new(end - length, end)
     }
 
-    /// Reports a word that is none of those that may stand here; gives the one that was meant, if that is clear.
+    /// Reports an unknown keyword; returns the intended one, if a similar one exists.
     pub(super) fn unknown_word(&mut self, what: &str, words: &[&'static str]) -> Option<&'static str> {
         let token = self.peek();
         if token.kind == Kind::Bad {
@@ -112,25 +112,25 @@ impl Parser<'_> {
         meant
     }
 
-    /// Reports a word that is no type.
+    /// Reports an unknown type.
     pub(super) fn unknown_type(&mut self, word: &str, span: Span, types: &[&'static str]) {
         let meant = foreign_type(word).or_else(|| nearest(word, types));
         let diagnostic = Diagnostic::error(UNKNOWN_TYPE, span, format!("`{word}` is no type"));
         self.report(suggest(diagnostic, span, meant, types));
     }
 
-    /// Reports a word that is no flag.
+    /// Reports an unknown flag.
     pub(super) fn unknown_flag(&mut self, word: &str, span: Span, flags: &[&'static str]) {
         let diagnostic = Diagnostic::error(UNKNOWN_FLAG, span, format!("`{word}` is no flag of a field"));
         self.report(suggest(diagnostic, span, nearest(word, flags), flags));
     }
 
-    /// Whether the last mistake was at `start` or later.
+    /// Returns true if the last error was at `start` or later.
     pub(super) fn mistake_since(&self, start: usize) -> bool {
         self.mistakes.last().is_some_and(|mistake| mistake.diagnostic.primary.span.start >= start)
     }
 
-    /// Reports that something is said twice.
+    /// Reports a duplicate.
     pub(super) fn duplicate(&mut self, what: &str, first: Span, second: Span) {
         let diagnostic = Diagnostic::error(DUPLICATE, second, format!("{what} is said twice"))
             .also(first, "the first time")
@@ -138,14 +138,15 @@ impl Parser<'_> {
         self.report(diagnostic);
     }
 
-    /// Reports that something is nested too deep.
+    /// Reports nesting that is too deep.
     pub(super) fn too_deep(&mut self) -> Reported {
         let message = format!("this is nested more than {} levels deep", super::DEPTH_MAX);
         let span = self.peek().span;
         self.report(Diagnostic::error(TOO_DEEP, span, message).help("split it into several lines or declarations"))
     }
 
-    /// All mistakes in the order of the file: those of the lexer, and those of the parser that do not follow from them.
+    /// Returns all errors in source order: those of the lexer, and those of the parser that are not on a line with a
+    /// lexical error.
     pub(super) fn finish(self, lexical: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let starts: Vec<usize> =
             std::iter::once(0).chain(self.text.match_indices('\n').map(|(at, _)| at + 1)).collect();
@@ -162,7 +163,7 @@ impl Parser<'_> {
     }
 }
 
-/// Adds what was meant, or what may stand there.
+/// Adds the intended word as help, or else the list of allowed words.
 fn suggest(diagnostic: Diagnostic, span: Span, meant: Option<&'static str>, words: &[&'static str]) -> Diagnostic {
     match meant {
         Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")).edit(span, meant),
@@ -171,7 +172,7 @@ fn suggest(diagnostic: Diagnostic, span: Span, meant: Option<&'static str>, word
     }
 }
 
-/// `` `a`, `b` or `c` ``
+/// Formats words as `` `a`, `b` or `c` ``.
 pub(super) fn listed(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match quoted.split_last() {
@@ -180,7 +181,7 @@ pub(super) fn listed(words: &[&str]) -> String {
     }
 }
 
-/// A token in a message.
+/// Describes a token for messages.
 pub(super) fn describe(token: &Token) -> String {
     match token.kind {
         Kind::End => "the end of the file".to_owned(),
@@ -189,7 +190,7 @@ pub(super) fn describe(token: &Token) -> String {
     }
 }
 
-/// The word that was probably meant.
+/// Returns the most similar word, if one is similar enough.
 pub(super) fn nearest(word: &str, words: &[&'static str]) -> Option<&'static str> {
     if word.len() > WORD_MAX {
         return None;
@@ -204,7 +205,7 @@ pub(super) fn nearest(word: &str, words: &[&'static str]) -> Option<&'static str
         .map(|(_, candidate)| candidate)
 }
 
-/// The type that other languages call so.
+/// Returns the equivalent of a type name from other languages.
 fn foreign_type(word: &str) -> Option<&'static str> {
     Some(match word.to_lowercase().as_str() {
         "text" | "str" | "varchar" | "char" => "string",

@@ -1,4 +1,4 @@
-//! Tables and their indexes.
+//! Parses tables and their indexes.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::span::Span;
 use super::report::UNEXPECTED;
 use super::{Parsed, Parser};
 
-/// The words that begin a line of a table.
+/// Keywords that begin a line of a table.
 pub(crate) const ENTRIES: [&str; 12] = [
     "key",
     "index",
@@ -29,7 +29,7 @@ pub(crate) const ENTRIES: [&str; 12] = [
 ];
 
 impl Parser<'_> {
-    /// What follows `table`.
+    /// Parses the rest of a `table` declaration.
     pub(super) fn table(&mut self) -> Parsed<Table> {
         let name = self.name_here("the name of the table")?;
         let physical =
@@ -60,7 +60,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads one of these words. A misspelt one is reported and read as the one that was meant.
+    /// Parses one of these keywords. Reports a misspelt one and continues with the intended one.
     pub(super) fn keyword(&mut self, what: &str, words: &[&'static str]) -> Parsed<&'static str> {
         let token = self.peek();
         let known = words.iter().find(|word| token.is_word(word));
@@ -117,7 +117,7 @@ impl Parser<'_> {
         Ok(index)
     }
 
-    /// Attributes joined by `+`.
+    /// Parses attributes joined by `+`.
     fn joined_attributes(&mut self) -> Parsed<Vec<KeyAttribute>> {
         let mut attributes = vec![self.key_attribute()?];
         while self.eat_mark("+") {
@@ -207,13 +207,13 @@ impl Parser<'_> {
         })
     }
 
-    /// What a table says at most once.
+    /// Reports entries that a table may have only once.
     fn check_table(&mut self, body: &Block<TableEntry>) {
         let named = body.lines.iter().filter_map(|line| Some((entry_word(&line.value)?, line.span)));
         self.check_twice(named.collect());
     }
 
-    /// Reports each word of the list that was there before.
+    /// Reports each repeated word of the list.
     pub(super) fn check_twice(&mut self, said: Vec<(String, Span)>) {
         let mut firsts: BTreeMap<String, Span> = BTreeMap::new();
         for (word, span) in said {
@@ -227,7 +227,7 @@ impl Parser<'_> {
     }
 }
 
-/// The word of an entry that may stand there only once.
+/// Returns the keyword of an entry that may occur only once.
 fn entry_word(entry: &TableEntry) -> Option<String> {
     let word = match entry {
         TableEntry::Key(_) => "key",

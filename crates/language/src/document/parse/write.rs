@@ -1,4 +1,4 @@
-//! Writes: clauses, steps and changes.
+//! Parses writes: clauses, steps and changes.
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{
@@ -12,20 +12,20 @@ use super::expression::RESERVED;
 use super::report::UNEXPECTED;
 use super::{Parsed, Parser};
 
-/// The words that begin a clause of a write.
+/// Keywords that begin a clause of a write.
 const CLAUSES: [&str; 3] = ["idempotent", "batch", "allow"];
-/// The words that begin a step.
+/// Keywords that begin a step.
 pub(crate) const STEPS: [&str; 10] =
     ["let", "allow", "require", "create", "put", "update", "upsert", "delete", "check", "for"];
 
-/// A clause before the brace, or a permission that the author gave there instead of within the braces.
+/// A clause before the brace. The parser also accepts a permission there, and moves it into the body.
 enum Clause {
     Own(WriteClause),
     Permit(Permission),
 }
 
 impl Parser<'_> {
-    /// What follows `write`.
+    /// Parses the rest of a `write` declaration.
     pub(super) fn write(&mut self) -> Parsed<Write> {
         let name = self.name_here("the name of the write")?;
         let parameters = self.parameters()?;
@@ -70,13 +70,13 @@ impl Parser<'_> {
         (clauses, permits)
     }
 
-    /// Whether the steps begin without a brace.
+    /// Returns true if the steps begin without a brace.
     fn steps_follow(&self) -> bool {
         let next = self.peek();
         next.first && next.kind == Kind::Word && next.text != "allow" && STEPS.contains(&next.text.as_str())
     }
 
-    /// Whether a step begins where a value was expected.
+    /// Returns true if a step begins where a value was expected.
     pub(super) fn at_step(&self) -> bool {
         let (word, next) = (self.peek(), self.peek_at(1));
         let begins = self.brace_depth > 0 && word.first && STEPS.contains(&word.text.as_str());
@@ -139,7 +139,8 @@ impl Parser<'_> {
         Ok(Action { verb, item, changes, presence, conditions, outcome })
     }
 
-    /// The changes in braces. Comments before the closing brace go to the last change, or to the step if there is none.
+    /// Parses the changes in braces. Comments before the closing brace go to the last change, or to the step if there
+    /// is no change.
     fn changes(&mut self) -> Parsed<Vec<Line<Change>>> {
         let Block { mut lines, tail } = self.block("the step", Self::change)?;
         match lines.last_mut() {
@@ -159,7 +160,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `if CONDITION else Outcome`, several times.
+    /// Parses `if CONDITION else Outcome`, repeated.
     fn conditions(&mut self) -> Parsed<Vec<Condition>> {
         let mut conditions: Vec<Condition> = Vec::new();
         while self.at_word("if") {
@@ -196,7 +197,7 @@ impl Parser<'_> {
         Ok(change(path, self.expression()?))
     }
 
-    /// `append`, `add` or `remove`, if it is followed by a path and not by a mark that makes it a field.
+    /// Returns `append`, `add` or `remove` if a path follows; otherwise the word is a field name.
     fn change_verb(&self) -> Option<&'static str> {
         let verb = ["append", "add", "remove"].into_iter().find(|verb| self.at_word(verb))?;
         (self.peek_at(1).is_name() && !self.peek_at(1).first).then_some(verb)
@@ -213,7 +214,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What a write says at most once.
+    /// Reports clauses that a write may have only once.
     fn check_write(&mut self, clauses: &[Line<WriteClause>], body: &Block<Step>) {
         let clauses = clauses.iter().filter_map(|line| match &line.value {
             WriteClause::Idempotent => Some(("`idempotent`".to_owned(), line.span)),

@@ -1,15 +1,15 @@
-//! What a change triggers, and how entities evolve.
+//! Formats `on` and `evolve` declarations.
 
 use super::super::ast::{Event, Evolve, EvolveEntry, Image, Line, Notes, On, Target};
 use super::row::{Row, braced, lines};
 use super::{entity, expression, word};
 
-/// The kind of rows with `on`.
+/// Row kind of `on`.
 const ON: u8 = 4;
-/// The kind of rows of an evolution.
+/// Row kind of the entries of an `evolve`.
 const EVOLVE: u8 = 1;
 
-/// `on ENTITY events -> target`
+/// Formats `on ENTITY events -> target`.
 pub(super) fn on<'a>(on: &On, notes: &'a Notes) -> Row<'a> {
     let events: Vec<&str> = on.events.iter().map(|event| event_word(*event)).collect();
     let target = match &on.target {
@@ -38,7 +38,7 @@ fn image_word(image: Image) -> &'static str {
     }
 }
 
-/// `evolve ENTITY { … }`
+/// Formats `evolve ENTITY { … }`.
 pub(super) fn evolve(evolve: &Evolve) -> Vec<String> {
     let rows = evolve.body.lines.iter().map(entry).collect();
     braced(&format!("evolve {}", word::name(&evolve.entity)), lines(rows, &evolve.body.tail))

@@ -1,22 +1,22 @@
-//! Shapes and entities: keys, fields, figures.
+//! Formats shapes and entities: keys, fields, volumes.
 
 use super::super::ast::{Entity, EntityEntry, EntityKey, Field, KeySource, Line, Notes, Shape, Volume};
 use super::row::{Row, braced, columns, lines};
 use super::{WIDTH, types, word};
 
-/// The kind of rows with a key.
+/// Row kind of keys.
 const KEY: u8 = 1;
-/// The kind of rows with a field.
+/// Row kind of fields.
 const FIELD: u8 = 2;
 
-/// `shape NAME { … }`
+/// Formats `shape NAME { … }`.
 pub(super) fn shape(shape: &Shape) -> Vec<String> {
     let width = name_width(shape.body.lines.iter().map(|line| &line.value));
     let rows = shape.body.lines.iter().map(|line| field(&line.value, &line.notes, width)).collect();
     braced(&format!("shape {}", word::name(&shape.name)), lines(rows, &shape.body.tail))
 }
 
-/// `entity NAME in TABLE with SHAPE { … }`
+/// Formats `entity NAME in TABLE with SHAPE { … }`.
 pub(super) fn entity(entity: &Entity) -> Vec<String> {
     let shapes =
         if entity.shapes.is_empty() { String::new() } else { format!(" with {}", word::names(&entity.shapes)) };
@@ -30,7 +30,7 @@ pub(super) fn entity(entity: &Entity) -> Vec<String> {
     braced(&header, lines(rows, &entity.body.tail))
 }
 
-/// The width of the longest name, by which a field is known not to fit.
+/// Returns the width of the longest field name, which decides if a field fits on one line.
 fn name_width<'a>(fields: impl Iterator<Item = &'a Field>) -> usize {
     fields.map(|field| columns(&word::name(&field.name))).max().unwrap_or_default()
 }
@@ -56,7 +56,7 @@ fn key_word(key: &EntityKey) -> String {
     }
 }
 
-/// `"partition", "sort"`
+/// Formats `"partition", "sort"`.
 pub(super) fn key_sources(key: &EntityKey) -> String {
     let sort = key.sort.as_ref().map(|sort| format!(", {}", key_source(sort))).unwrap_or_default();
     format!("{}{sort}", key_source(&key.partition))

@@ -1,10 +1,10 @@
-//! Conditions and values, with parentheses only where they are needed.
+//! Formats conditions and values with the minimal parentheses.
 
 use super::super::ast::{Argument, BinaryOp, Expr, ExprKind, ItemRef};
 use super::row::columns;
 use super::{WIDTH, word};
 
-/// How tightly an expression holds together.
+/// Operator precedence, lowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Grip {
     Or,
@@ -15,12 +15,13 @@ enum Grip {
     Path,
 }
 
-/// An expression on one line.
+/// Formats an expression on one line.
 pub(super) fn text(expr: &Expr) -> String {
     within(expr, Grip::Or)
 }
 
-/// An expression after `prefix`, broken before `and` or `or` where it does not fit. Lines after the first are indented twice.
+/// Formats an expression after `prefix`, with line breaks before `and` or `or` if it is too long. Continuation lines
+/// are indented twice.
 pub(super) fn wrapped(prefix: &str, expr: &Expr, suffix: &str, indent: usize) -> Vec<String> {
     let line = format!("{prefix}{}{suffix}", text(expr));
     if columns(&line) + indent <= WIDTH {
@@ -41,7 +42,7 @@ pub(super) fn wrapped(prefix: &str, expr: &Expr, suffix: &str, indent: usize) ->
     parts.into_iter().enumerate().map(line).collect()
 }
 
-/// The operands of a chain of one operator.
+/// Collects the operands of a chain of one operator.
 fn flatten(expr: &Expr, op: BinaryOp, parts: &mut Vec<String>) {
     let (own, right) = grips(op);
     match expr.kind.as_ref() {
@@ -53,7 +54,7 @@ fn flatten(expr: &Expr, op: BinaryOp, parts: &mut Vec<String>) {
     }
 }
 
-/// An expression where at least this grip is needed.
+/// Formats an expression, with parentheses if its precedence is lower than `grip`.
 fn within(expr: &Expr, grip: Grip) -> String {
     let (text, own) = gripped(expr);
     if own < grip { format!("({text})") } else { text }
@@ -78,7 +79,7 @@ fn gripped(expr: &Expr) -> (String, Grip) {
     }
 }
 
-/// An expression that never needs parentheses.
+/// Formats an expression that never needs parentheses.
 fn tight(expr: &Expr) -> String {
     match expr.kind.as_ref() {
         ExprKind::Text(text) => word::quoted(text),
@@ -117,7 +118,7 @@ fn arguments(arguments: &[Argument]) -> String {
     arguments.iter().map(argument).collect::<Vec<_>>().join(", ")
 }
 
-/// `Entity(keys)`, without the parentheses if it has no keys and needs none.
+/// Formats `Entity(keys)`, without parentheses if it has no keys and needs none.
 pub(super) fn item(item: &ItemRef, keyed: bool) -> String {
     if keyed || !item.keys.is_empty() {
         format!("{}({})", word::name(&item.entity), arguments(&item.keys))
@@ -126,7 +127,7 @@ pub(super) fn item(item: &ItemRef, keyed: bool) -> String {
     }
 }
 
-/// The grip of an operator, and the one its right operand needs.
+/// Returns the precedence of an operator, and the minimum precedence of its right operand.
 fn grips(op: BinaryOp) -> (Grip, Grip) {
     match op {
         BinaryOp::Or => (Grip::Or, Grip::And),

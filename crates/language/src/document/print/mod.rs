@@ -1,11 +1,11 @@
-//! Writes a model as text, in the one form all models have.
+//! Formats a model as text; every model has exactly one format.
 //!
-//! Columns are aligned within lines that stand together; what does not fit within `WIDTH` columns is broken where the language
-//! has a natural joint. Every comment stays with its line. To print what was printed changes nothing, and to read it gives the
-//! same tree.
+//! Columns are aligned within a group of lines, and lines longer than `WIDTH` columns are broken at natural points of
+//! the grammar. Every comment stays with its line. Formatting is idempotent, and parsing the result gives the same
+//! tree.
 //!
 //! 1. `row`: lines with aligned columns and their comments.
-//! 2. `word`: names, texts, numbers with their units.
+//! 2. `word`: names, strings, numbers with units.
 //! 3. `types` and `expression`.
 //! 4. `table`, `entity`, `read`, [`write`], `change`: the declarations.
 
@@ -24,10 +24,10 @@ use std::mem::discriminant;
 use super::ast::{Declaration, DeclarationKind, Document, Notes};
 use row::Row;
 
-/// How many columns a line has at most, where that is possible.
+/// Maximum line width in columns, where a line can be broken.
 const WIDTH: usize = 100;
 
-/// Writes a model.
+/// Formats a model.
 ///
 /// ```
 /// use keyform_language::document::{parse, print};
@@ -48,7 +48,7 @@ pub fn print(document: &Document) -> String {
     text
 }
 
-/// What stands around each declaration, with an empty line where the kind of declaration changes or one has braces.
+/// Returns the notes of each declaration, with an empty line where the kind of declaration changes or one has braces.
 fn spaced(declarations: &[Declaration]) -> Vec<Notes> {
     let mut previous: Option<&DeclarationKind> = None;
     let mut all = Vec::new();

@@ -1,6 +1,6 @@
-//! Guards and reads.
+//! Formats guards and reads.
 //!
-//! A read has one line if it fits, with its permission in a column of its own:
+//! A read occupies one line if it fits, with its permission in a separate column:
 //!
 //! ```text
 //! read userById(userId) -> User?              allow public
@@ -14,10 +14,10 @@ use super::super::ast::{
 use super::row::{Row, columns, indented, notes_before};
 use super::{WIDTH, expression, types, word};
 
-/// The kind of rows with a read.
+/// Row kind of reads.
 pub(super) const KIND: u8 = 3;
 
-/// `guard NAME(params) = exists ENTITY(keys) where …`
+/// Formats `guard NAME(params) = exists ENTITY(keys) where …`.
 pub(super) fn guard(guard: &Guard) -> Vec<String> {
     let head = format!("guard {}({}) =", word::name(&guard.name), parameters(&guard.parameters));
     let item = format!("exists {}", expression::item(&guard.item, true));
@@ -33,7 +33,7 @@ pub(super) fn guard(guard: &Guard) -> Vec<String> {
     lines
 }
 
-/// `read NAME(params) -> RESULT clauses`
+/// Formats `read NAME(params) -> RESULT clauses`.
 pub(super) fn read<'a>(read: &Read, notes: &'a Notes) -> Row<'a> {
     let head = format!("read {}({}) -> {}", word::name(&read.name), parameters(&read.parameters), result(&read.result));
     let split = read.clauses.iter().position(|clause| is_allow(&clause.value)).unwrap_or(read.clauses.len());
@@ -59,7 +59,7 @@ pub(super) fn read<'a>(read: &Read, notes: &'a Notes) -> Row<'a> {
     Row { kind: KIND, ..Row::plain(notes, lines) }
 }
 
-/// The head with its clauses, on one line if they fit, else with as many clauses on each further line as fit.
+/// Formats the head with its clauses on one line if they fit, else with as many clauses per continuation line as fit.
 fn head_lines(head: &str, clauses: Vec<String>, parameters: &[Parameter]) -> Vec<String> {
     let line = if clauses.is_empty() { head.to_owned() } else { format!("{head} {}", clauses.join(", ")) };
     if columns(&line) <= WIDTH {
@@ -83,7 +83,7 @@ fn head_lines(head: &str, clauses: Vec<String>, parameters: &[Parameter]) -> Vec
     lines
 }
 
-/// A line that does not fit, broken between the parameters it holds.
+/// Breaks a line that is too long between its parameters.
 pub(super) fn broken(line: String, parameters: &[Parameter]) -> Vec<String> {
     let (Some(open), Some(last)) = (line.find('('), parameters.len().checked_sub(1)) else { return vec![line] };
     if columns(&line) <= WIDTH {
@@ -105,7 +105,7 @@ pub(super) fn broken(line: String, parameters: &[Parameter]) -> Vec<String> {
     lines
 }
 
-/// Each clause on a line of its own, with its comments.
+/// Formats each clause on its own line, with its comments.
 fn clause_lines<'a>(head: String, clauses: &[Line<ReadClause>], notes: &'a Notes) -> Row<'a> {
     let mut lines = Vec::new();
     for clause in clauses {
@@ -124,7 +124,7 @@ fn is_allow(clause: &ReadClause) -> bool {
     matches!(clause, ReadClause::Permit(_) | ReadClause::Allow(_))
 }
 
-/// A clause, broken where its condition does not fit.
+/// Formats a clause, with line breaks in its condition if it is too long.
 fn clause_wrapped(clause: &ReadClause) -> Vec<String> {
     match clause {
         ReadClause::Where(condition) => expression::wrapped("where ", condition, "", 2),
@@ -155,7 +155,7 @@ fn clause_text(clause: &ReadClause) -> String {
     }
 }
 
-/// `allow public`, `allow system`, `allow CONDITION`
+/// Formats `allow public`, `allow system` or `allow CONDITION`.
 pub(super) fn permission(permission: &Permission) -> String {
     match permission {
         Permission::Public => "allow public".to_owned(),
@@ -181,7 +181,7 @@ fn key_test(test: &KeyTest) -> String {
     }
 }
 
-/// `a, b > c, …`
+/// Formats `a, b > c, …`.
 pub(super) fn parameters(parameters: &[Parameter]) -> String {
     parameters.iter().map(parameter).collect::<Vec<_>>().join(", ")
 }

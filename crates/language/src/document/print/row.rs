@@ -1,6 +1,6 @@
 //! Lines with aligned columns and their comments.
 //!
-//! A row is a line of the model, in cells. The cells of rows that stand together (no empty line between them, of the same kind)
+//! A row is a line of the model, split into cells. The cells of adjacent rows (same kind, no empty line between them)
 //! begin at the same column:
 //!
 //! ```text
@@ -13,46 +13,45 @@ use std::collections::BTreeSet;
 use super::super::ast::Notes;
 use super::WIDTH;
 
-/// The space before a comment at the end of a line.
+/// Spaces before a trailing comment.
 const BEFORE_COMMENT: usize = 2;
 
-/// A line of the model with what stands around it.
+/// A line of the model with its comments.
 pub(super) struct Row<'a> {
-    /// What stands around it.
     pub(super) notes: &'a Notes,
-    /// Its cells; all but the last are as wide as the widest of the rows they stand with.
+    /// Cells; all but the last are padded to the widest cell of their group.
     pub(super) cells: Vec<String>,
-    /// The space between two cells.
+    /// Spaces between two cells.
     pub(super) space: usize,
-    /// Rows of different kinds are not aligned. Those of kind 0 never are.
+    /// Alignment group. Only rows of the same kind are aligned; kind 0 is never aligned.
     pub(super) kind: u8,
-    /// A last part that is aligned where it fits, and has lines of its own where it does not.
+    /// Last part, which is aligned if it fits and moves to its own line otherwise.
     pub(super) tail: Option<String>,
-    /// Further lines that belong to it.
+    /// Continuation lines.
     pub(super) more: Vec<String>,
-    /// Its comment stands behind the first line, which opens a block, and not behind the last.
+    /// True if the first line opens a block, so that the trailing comment follows it instead of the last line.
     pub(super) opens: bool,
 }
 
 impl<'a> Row<'a> {
-    /// A row that is aligned with nothing.
+    /// Creates a row without alignment.
     pub(super) fn plain(notes: &'a Notes, mut lines: Vec<String>) -> Self {
         let more = lines.split_off(1.min(lines.len()));
         Self { notes, cells: lines, space: 1, kind: 0, tail: None, more, opens: false }
     }
 
-    /// A row whose first line opens a block.
+    /// Creates a row whose first line opens a block.
     pub(super) fn block(notes: &'a Notes, lines: Vec<String>) -> Self {
         let opens = lines.first().is_some_and(|line| line.ends_with('{'));
         Self { opens, ..Self::plain(notes, lines) }
     }
 
-    /// A row of cells.
+    /// Creates a row of cells.
     pub(super) fn cells(notes: &'a Notes, kind: u8, cells: Vec<String>) -> Self {
         Self { notes, cells, space: 1, kind, tail: None, more: Vec::new(), opens: false }
     }
 
-    /// The text of its cells, padded to these widths.
+    /// Formats its cells, padded to these widths.
     fn text(&self, widths: &[usize]) -> String {
         let mut text = String::new();
         for (number, cell) in self.cells.iter().enumerate() {
@@ -66,12 +65,12 @@ impl<'a> Row<'a> {
     }
 }
 
-/// How many columns a text takes.
+/// Returns the number of columns a text occupies.
 pub(super) fn columns(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The lines of rows, each section aligned, with the comments after the last.
+/// Formats rows, each section aligned, followed by the comments of the tail.
 pub(super) fn lines(rows: Vec<Row<'_>>, tail: &[String]) -> Vec<String> {
     let mut lines = Vec::new();
     let mut rest = rows.as_slice();
@@ -88,7 +87,7 @@ pub(super) fn lines(rows: Vec<Row<'_>>, tail: &[String]) -> Vec<String> {
     lines
 }
 
-/// The lines of rows without an empty line between them.
+/// Formats rows without an empty line between them.
 fn section_lines(section: &[Row<'_>], lines: &mut Vec<String>) {
     let first_lines: Vec<(String, Option<String>)> = aligned(section);
     let columns_of_comments = comment_columns(section, &first_lines);
@@ -109,7 +108,7 @@ fn section_lines(section: &[Row<'_>], lines: &mut Vec<String>) {
     }
 }
 
-/// Where the comment behind each row begins at least: below each other where rows with comments stand together.
+/// Returns the minimum column of each trailing comment, so that comments of adjacent rows are aligned.
 fn comment_columns(section: &[Row<'_>], first_lines: &[(String, Option<String>)]) -> Vec<usize> {
     let commented: Vec<Option<usize>> = section
         .iter()
@@ -127,7 +126,7 @@ fn comment_columns(section: &[Row<'_>], first_lines: &[(String, Option<String>)]
     all
 }
 
-/// The first line of each row, and its tail where that has a line of its own.
+/// Formats the first line of each row, and its tail if that needs its own line.
 fn aligned(section: &[Row<'_>]) -> Vec<(String, Option<String>)> {
     let mut all: Vec<(String, Option<String>)> = vec![Default::default(); section.len()];
     let kinds: BTreeSet<u8> = section.iter().map(|row| row.kind).collect();
@@ -163,7 +162,7 @@ fn aligned_run(run: &[&Row<'_>]) -> Vec<(String, Option<String>)> {
     run.iter().zip(texts).map(joined).collect()
 }
 
-/// How wide each column of a run is.
+/// Returns the width of each column of a run.
 fn widths(run: &[&Row<'_>]) -> Vec<usize> {
     let mut widths: Vec<usize> = Vec::new();
     for row in run {
@@ -177,13 +176,13 @@ fn widths(run: &[&Row<'_>]) -> Vec<usize> {
     widths
 }
 
-/// The comments and the documentation before a line.
+/// Appends the comments and the documentation before a line.
 pub(super) fn notes_before(notes: &Notes, lines: &mut Vec<String>) {
     comments(&notes.comments, lines);
     lines.extend(notes.docs.iter().map(|doc| slashed("///", doc)));
 }
 
-/// Comments, each with a line of its own. A line break alone stands for an empty line.
+/// Appends comments, one per line. A lone line break represents an empty line.
 fn comments(comments: &[String], lines: &mut Vec<String>) {
     lines.extend(comments.iter().map(|text| if text == "\n" { String::new() } else { slashed("//", text) }));
 }
@@ -192,7 +191,7 @@ fn slashed(slashes: &str, text: &str) -> String {
     if text.is_empty() { slashes.to_owned() } else { format!("{slashes} {text}") }
 }
 
-/// `header {`, the lines two columns further in, `}`.
+/// Formats `header {`, the lines indented by two columns, and `}`.
 pub(super) fn braced(header: &str, lines: Vec<String>) -> Vec<String> {
     if lines.is_empty() {
         return vec![format!("{header} {{}}")];
@@ -203,7 +202,7 @@ pub(super) fn braced(header: &str, lines: Vec<String>) -> Vec<String> {
     all
 }
 
-/// The lines two columns further in.
+/// Indents lines by two columns.
 pub(super) fn indented(lines: Vec<String>) -> impl Iterator<Item = String> {
     lines.into_iter().map(|line| if line.is_empty() { line } else { format!("  {line}") })
 }

@@ -1,4 +1,4 @@
-//! Tables and their indexes.
+//! Formats tables and their indexes.
 
 use super::super::ast::{
     Billing, Encryption, Index, KeyAttribute, KeyType, Line, Projection, StreamView, Table, TableClass, TableEntry,
@@ -6,12 +6,12 @@ use super::super::ast::{
 use super::row::{Row, braced, lines};
 use super::word;
 
-/// The kind of rows that begin with a short word.
+/// Row kind of entries that begin with a short keyword.
 const WORD: u8 = 1;
-/// Longer words are not aligned with others.
+/// Maximum keyword length that is aligned with others.
 const SHORT: usize = 7;
 
-/// `table NAME "physical" { … }`
+/// Formats `table NAME "physical" { … }`.
 pub(super) fn table(table: &Table) -> Vec<String> {
     let physical = table.physical.as_ref().map(|text| format!(" {}", word::text(text))).unwrap_or_default();
     let rows = table.body.lines.iter().map(entry).collect();
@@ -26,7 +26,7 @@ fn entry(line: &Line<TableEntry>) -> Row<'_> {
     Row::cells(&line.notes, WORD, vec![keyword.to_owned(), rest])
 }
 
-/// The word of an entry and what follows it.
+/// Returns the keyword of an entry and the text after it.
 fn words(entry: &TableEntry) -> (&'static str, String) {
     match entry {
         TableEntry::Key(attributes) => ("key", joined(attributes, ", ")),

@@ -1,27 +1,27 @@
-//! Fields and their types.
+//! Formats fields and their types.
 
 use super::super::ast::{Bounds, CallerField, Field, Flag, FlagKind, Text, Type, TypeRef};
 use super::row::{columns, indented};
 use super::{WIDTH, expression, word};
 
-/// `caller a: type, b: type`
+/// Formats `caller a: type, b: type`.
 pub(super) fn caller(fields: &[CallerField]) -> Vec<String> {
     let claims: Vec<String> =
         fields.iter().map(|field| format!("{}: {}", word::name(&field.name), type_ref(&field.kind))).collect();
     vec![format!("caller {}", claims.join(", "))]
 }
 
-/// `name: type flags = default`
+/// Formats `name: type flags = default`.
 fn field(field: &Field) -> String {
     format!("{}: {}", word::name(&field.name), field_value(field))
 }
 
-/// `type flags = default`
+/// Formats `type flags = default`.
 pub(super) fn field_value(field: &Field) -> String {
     format!("{}{}", type_ref(&field.kind), after_type(field))
 }
 
-/// `flags = default`
+/// Formats `flags = default`.
 fn after_type(field: &Field) -> String {
     let mut text = String::new();
     for flag in &field.flags {
@@ -35,8 +35,8 @@ fn after_type(field: &Field) -> String {
     text
 }
 
-/// The value of a field that does not fit on its line, in several: the first behind the name, the others below the field.
-/// `column` is where the type begins.
+/// Formats the value of a field that does not fit on one line: the first line follows the name, the others go below the
+/// field. `column` is the column where the type begins.
 pub(super) fn long_field_value(field: &Field, column: usize) -> Vec<String> {
     let after = format!("{}{}", suffix(&field.kind), after_type(field));
     match &field.kind.kind {
@@ -88,7 +88,7 @@ fn one_of_lines(values: &[Text], after: &str, column: usize) -> Vec<String> {
     std::iter::once(first).chain(lines.into_iter().map(|line| format!("{padding}{line}"))).collect()
 }
 
-/// A type.
+/// Formats a type with its suffix.
 pub(super) fn type_ref(kind: &TypeRef) -> String {
     format!("{}{}", type_kind(&kind.kind), suffix(kind))
 }
@@ -137,7 +137,7 @@ fn record(fields: &[Field]) -> String {
     format!("{{ {} }}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
 }
 
-/// `(1..32)`, `(8)`, `(1..)`, `(..100)` or nothing
+/// Formats `(1..32)`, `(8)`, `(1..)`, `(..100)` or nothing.
 fn bounds(bounds: &Bounds) -> String {
     match (bounds.min, bounds.max) {
         (None, None) => String::new(),

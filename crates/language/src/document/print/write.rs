@@ -1,4 +1,4 @@
-//! Writes: clauses, steps and changes.
+//! Formats writes: clauses, steps and changes.
 
 use super::super::ast::{
     Action, Change, Condition, Expr, For, Let, Line, Name, Notes, Permission, Presence, Require, Step, Verb, Write,
@@ -7,12 +7,12 @@ use super::super::ast::{
 use super::row::{Row, braced, columns, indented, lines, notes_before};
 use super::{WIDTH, expression, read, word};
 
-/// The kind of rows with a `let`.
+/// Row kind of `let`.
 const LET: u8 = 1;
-/// The kind of rows with a change.
+/// Row kind of changes.
 const CHANGE: u8 = 2;
 
-/// `write NAME(params) -> ENTITY clauses { … }`
+/// Formats `write NAME(params) -> ENTITY clauses { … }`.
 pub(super) fn write(write: &Write) -> Vec<String> {
     let result = write.result.as_ref().map(|name| format!(" -> {}", word::name(name))).unwrap_or_default();
     let head = format!("write {}({}){result}", word::name(&write.name), read::parameters(&write.parameters));
@@ -52,7 +52,7 @@ fn clause(clause: &WriteClause) -> String {
     }
 }
 
-/// The steps of a block that is indented so far.
+/// Formats the steps of a block at this indentation.
 fn steps(steps: &[Line<Step>], indent: usize) -> Vec<Row<'_>> {
     steps.iter().map(|line| step(line, indent)).collect()
 }
@@ -106,7 +106,7 @@ fn action(action: &Action, notes: &Notes, indent: usize) -> Vec<String> {
     lines
 }
 
-/// The whole step on one line, if it changes nothing and has one short condition.
+/// Formats a `check` or `delete` with a single short condition on one line; `None` otherwise.
 fn short_condition(action: &Action, notes: &Notes, lines: &[String], indent: usize) -> Option<String> {
     let [condition] = action.conditions.as_slice() else { return None };
     let short =
@@ -115,7 +115,7 @@ fn short_condition(action: &Action, notes: &Notes, lines: &[String], indent: usi
     (short && lines.len() == 1 && columns(&line) + indent <= WIDTH).then_some(line)
 }
 
-/// The head of a step with its changes, on one line if they fit.
+/// Formats the head of a step with its changes, on one line if they fit.
 fn changed(action: &Action, head: &str, after: &str, indent: usize) -> Vec<String> {
     if action.changes.is_empty() {
         let braces = if matches!(action.verb, Verb::Delete | Verb::Check) { "" } else { " {}" };
@@ -135,7 +135,7 @@ fn changed(action: &Action, head: &str, after: &str, indent: usize) -> Vec<Strin
     all
 }
 
-/// Whether nothing stands around a change. An empty line before the first is none.
+/// Returns true if a change has no comments. An empty line before the first change does not count.
 fn is_plain(notes: &Notes, number: usize) -> bool {
     Notes { gap: notes.gap && number > 0, ..notes.clone() }.is_empty()
 }
@@ -157,7 +157,7 @@ fn change_cells(change: &Change) -> Vec<String> {
     }
 }
 
-/// `if CONDITION else Outcome`, each on a line of its own, the outcomes in a column if that fits.
+/// Formats `if CONDITION else Outcome`, one per line, with the outcomes aligned if they fit.
 fn conditions(conditions: &[Condition], indent: usize) -> Vec<String> {
     let text = |condition: &Condition| format!("if {}", expression::text(&condition.condition));
     let width = conditions.iter().map(|condition| columns(&text(condition))).max().unwrap_or_default();

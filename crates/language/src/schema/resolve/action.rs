@@ -1,4 +1,4 @@
-//! Actions: which item, and where each of its fields gets its value from.
+//! Resolves actions: the item, and the source of each field's value.
 
 use crate::document::ast::{self, Verb};
 use crate::schema::expression::{Expr, ExprKind, Origin, Place};
@@ -12,7 +12,7 @@ use super::found::Found;
 use super::value;
 use super::write::{let_exprs, outcome};
 
-/// An action with what its author wrote; `create` and `put` also with what parameters and defaults give.
+/// Resolves an action. For `create` and `put`, adds the values that parameters and defaults supply.
 pub(super) fn resolve(scope: &Scope<'_>, it: &ast::Action, span: Span, found: &mut Found) -> Action {
     let entity = scope.names.entity(&it.item.entity, found);
     let whole = !matches!(it.verb, Verb::Create | Verb::Put);
@@ -73,7 +73,7 @@ fn change(scope: &Scope<'_>, entity: Option<EntityId>, line: &ast::Line<ast::Cha
     Change { field, place, kind, written: true, span: line.span }
 }
 
-/// A value that becomes an element of a list or a set; a list of values is fine too.
+/// Resolves a value that becomes an element of a list or set; also accepts a list of values.
 fn element(scope: &Scope<'_>, value: &ast::Expr, kind: &Type, found: &mut Found) -> Expr {
     let bound = scope.expr(value, found);
     match (kind, &bound.kind) {
@@ -86,14 +86,14 @@ fn element(scope: &Scope<'_>, value: &ast::Expr, kind: &Type, found: &mut Found)
     bound
 }
 
-/// A change that nobody wrote.
+/// Creates a change that the author did not write.
 fn implied(entity: EntityId, field: FieldId, kind: ChangeKind, span: Span) -> Change {
     let place = Place { origin: Origin::Field(entity, field), path: Vec::new() };
     Change { field: Some(field), place: Some(place), kind, written: false, span }
 }
 
-/// Gives the fields of a new item their values: key arguments, parameters of the same name, defaults, times and versions. Those that look at
-/// other fields come last.
+/// Adds the values of a new item's fields: key arguments, parameters of the same name, defaults, times and versions.
+/// Values that depend on other fields come last, because binding evaluates them in order.
 fn fill(model: &Model, parameters: &[Parameter], id: EntityId, action: &mut Action) {
     let entity = model.entity(id);
     let span = action.entity_span;
@@ -119,7 +119,7 @@ fn fill(model: &Model, parameters: &[Parameter], id: EntityId, action: &mut Acti
     action.keys = entity.key_fields().into_iter().filter_map(|field| Some((field, set_to(action, field)?))).collect();
 }
 
-/// Fills new items once more, after a parameter was taken for another.
+/// Fills new items again, after a misspelt parameter was corrected.
 pub(super) fn refill(model: &Model, write: &mut Write) {
     refill_steps(model, &write.parameters, &mut write.steps);
 }
@@ -155,7 +155,7 @@ fn given(number: usize, span: Span) -> Expr {
     Expr { kind: ExprKind::Place(Place { origin: Origin::Parameter(number), path: Vec::new() }), span }
 }
 
-/// What a new item has in a field of which nobody says anything.
+/// Returns the value of a new item's field that neither author nor parameter sets.
 fn source(field: &Field, span: Span) -> Option<Expr> {
     if let Some(default) = &field.default {
         return Some(default.clone());
@@ -177,7 +177,7 @@ fn one(span: Span) -> Expr {
     Expr { kind: ExprKind::Number("1".into()), span }
 }
 
-/// What every change of an item does besides: its time of change, its version.
+/// Adds the implicit changes of an update: modification time and version.
 fn stamp(entity: &Entity, id: EntityId, action: &mut Action) {
     let span = action.entity_span;
     for (number, it) in entity.fields.iter().enumerate() {
@@ -192,7 +192,7 @@ fn stamp(entity: &Entity, id: EntityId, action: &mut Action) {
     }
 }
 
-/// Parameters that nothing else in the write uses set the field of their name in what is updated.
+/// Sets fields of updated items from parameters of the same name that nothing else in the write uses.
 pub(super) fn from_parameters(model: &Model, write: &mut Write) {
     let used = used_parameters(write);
     let free = write.parameters.iter().enumerate().filter(|(number, _)| !used.contains(number));
@@ -211,7 +211,7 @@ fn set_from(model: &Model, free: &[(usize, String)], steps: &mut [Step]) {
                 let entity = model.entity(id);
                 let keys = entity.key_fields();
                 let named = |(number, name): &(usize, String)| Some((*number, entity.field_named(name)?));
-                // A parameter that is named like the version is the one expected, not the one to be.
+                // A parameter with the name of the version field is the expected version, not the new one.
                 let settable = |(_, field): &(usize, FieldId)| {
                     !keys.contains(field) && entity.field(*field).flags.version.is_none()
                 };
@@ -227,7 +227,7 @@ fn set_from(model: &Model, free: &[(usize, String)], steps: &mut [Step]) {
     }
 }
 
-/// The parameters that some expression of the write mentions.
+/// Returns the parameters that an expression of the write uses.
 fn used_parameters(write: &Write) -> Vec<usize> {
     let mut used = Vec::new();
     let mut visit = |expr: &Expr| {

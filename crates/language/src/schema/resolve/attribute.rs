@@ -1,4 +1,4 @@
-//! Attributes that an index copies: each should be a field of some entity.
+//! Checks projected attributes: each should be a field of an entity of the table.
 
 use crate::diagnostic::Diagnostic;
 use crate::schema::Model;
@@ -8,7 +8,7 @@ use crate::span::Span;
 use super::code;
 use super::found::{Found, nearest};
 
-/// Warns of projected attributes that no entity has.
+/// Warns about projected attributes that no entity has.
 pub(super) fn check(model: &mut Model, found: &mut Found) {
     for number in 0..model.tables.len() {
         let entities = model.entities_of(TableId(number)).map(|(_, entity)| entity);
@@ -20,7 +20,7 @@ pub(super) fn check(model: &mut Model, found: &mut Found) {
     }
 }
 
-/// The names of attributes that the table itself gives a meaning.
+/// Returns the names of attributes that the table itself defines: keys and tag.
 fn own(table: &Table) -> Vec<String> {
     let indexes = table.indexes.iter().flat_map(|index| index.partition.iter().chain(&index.sort));
     let names = table.key_names().chain(indexes.map(|attribute| attribute.name.as_str()));
@@ -41,7 +41,7 @@ impl Known {
         }
     }
 
-    /// Warns of an unknown attribute, and takes it for the one that was probably meant.
+    /// Warns about an unknown attribute and replaces it by the most similar one.
     fn one(&self, name: &mut String, span: Span, what: &str, found: &mut Found) {
         if self.fields.contains(name) || self.own.contains(name) {
             return;

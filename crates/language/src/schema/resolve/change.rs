@@ -1,4 +1,4 @@
-//! What changes trigger, and how entities evolve.
+//! Resolves consumers and evolutions.
 
 use std::cell::RefCell;
 
@@ -16,7 +16,7 @@ use super::found::Found;
 use super::names::{Declared, Names, field_of, index_of};
 use super::{code, template};
 
-/// What changes of an entity trigger.
+/// Resolves an `on` declaration.
 pub(super) fn consumer(
     names: &Names<'_>,
     model: &Model,
@@ -47,7 +47,7 @@ pub(super) fn consumer(
     }
 }
 
-/// A live read is told what its equal parameters are; its ranges are open.
+/// Checks that a live read gets one argument per equality parameter; its ranges stay open.
 fn live_arguments(read: &Read, name: &ast::Name, given: usize, found: &mut Found) {
     let equal: Vec<&str> =
         read.parameters.iter().filter(|it| it.test == Test::Equal).map(|it| it.field_name.as_str()).collect();
@@ -67,7 +67,7 @@ fn counted(number: usize) -> String {
     }
 }
 
-/// How older items of an entity become the new form.
+/// Resolves an `evolve` declaration.
 pub(super) fn evolution(
     names: &Names<'_>,
     model: &Model,
@@ -101,7 +101,7 @@ struct Evolving<'a> {
     names: &'a Names<'a>,
     model: &'a Model,
     entity: EntityId,
-    /// The fields that only old items have.
+    /// Names of fields that only old items have.
     old: RefCell<Vec<String>>,
 }
 
@@ -126,7 +126,7 @@ impl Evolving<'_> {
                 EvolveEntry::Table(_) | EvolveEntry::Set(..) | EvolveEntry::Allow(_) => {}
             }
         }
-        // Values may use any old field, wherever its first mention stands.
+        // Resolved last, because values may use any old field, wherever it first occurs.
         for line in &it.body.lines {
             if let EvolveEntry::Set(name, value) = &line.value {
                 let field = field_of(self.model, self.entity, name, found);
@@ -142,7 +142,7 @@ impl Evolving<'_> {
         Scope { old: Some(&self.old), ..Scope::of_items(self.names, self.model, vec![self.entity]) }
     }
 
-    /// A field of the entity, or else one that only old items have.
+    /// Returns the field of the entity, or else one that only old items have.
     fn field(&self, name: &str) -> FieldId {
         self.model.entity(self.entity).field_named(name).unwrap_or_else(|| self.old_field(name))
     }

@@ -1,13 +1,13 @@
-//! The codes of names and types that do not resolve, in one list. `docs/rules/N.md` explains each.
+//! Codes of unresolved names and types, in one list. `docs/rules/N.md` explains each.
 
 use crate::diagnostic::Code;
 
-/// A code with what it says in a few words.
+/// A code with its title.
 #[derive(Clone, Copy, Debug)]
 pub struct NameCode {
-    /// The code.
+    /// Public code such as `N04`.
     pub code: Code,
-    /// What it finds, in a few words.
+    /// Short title of the finding.
     pub title: &'static str,
 }
 
@@ -15,7 +15,7 @@ macro_rules! codes {
     ($($name:ident = $code:literal, $title:literal;)*) => {
         $(pub(super) const $name: Code = Code($code);)*
 
-        /// Every code of this pass, in order.
+        /// Codes of this pass, in order.
         pub const CODES: &[NameCode] = &[$(NameCode { code: Code($code), title: $title },)*];
     };
 }

@@ -1,7 +1,7 @@
-//! Entities: their fields with those of their shapes, then their keys, then types, flags and defaults.
+//! Resolves entities: their fields and those of their shapes, then keys, then types, flags and defaults.
 //!
-//! The order matters. The type of `ref E` is that of E's id field, which E's key names; so keys are read by names alone, before any
-//! type is known.
+//! The order matters. The type of `ref E` is the type of E's id field, which follows from E's key. Keys are therefore
+//! resolved by names alone, before any type is known.
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, EntityEntry};
@@ -16,7 +16,7 @@ use super::names::{Declared, Names, field_of, twice};
 use super::types::Types;
 use super::{code, flags, key};
 
-/// A field as it is written, in the entity or in one of its shapes.
+/// A field in source form, from the entity or one of its shapes.
 #[derive(Clone, Copy)]
 pub(super) struct Written<'a> {
     pub(super) field: &'a ast::Field,
@@ -24,10 +24,10 @@ pub(super) struct Written<'a> {
     pub(super) docs: &'a [String],
 }
 
-/// The fields of every entity as they are written.
+/// Fields of every entity in source form.
 pub(super) type AllWritten<'a> = Vec<Vec<Written<'a>>>;
 
-/// Every entity with the names of its fields and with its keys; no types yet.
+/// Creates every entity with field names and keys, but without types.
 pub(super) fn outlines<'a>(names: &Names<'a>, tables: &[Table], found: &mut Found) -> (Vec<Entity>, AllWritten<'a>) {
     let outline = |declared: &Declared<'a, ast::Entity>| {
         let written = merge(names, declared.value, found);
@@ -40,7 +40,7 @@ pub(super) fn outlines<'a>(names: &Names<'a>, tables: &[Table], found: &mut Foun
     names.entities.iter().map(outline).unzip()
 }
 
-/// The fields of the shapes in the order they are named, then its own.
+/// Returns the fields of the shapes in the order the shapes are named, then the entity's own.
 fn merge<'a>(names: &Names<'a>, entity: &'a ast::Entity, found: &mut Found) -> Vec<Written<'a>> {
     let mut fields: Vec<Written<'a>> = Vec::new();
     for name in &entity.shapes {
@@ -92,7 +92,7 @@ fn outline(
     entity
 }
 
-/// The tag's value and the volume.
+/// Sets the tag and the volume.
 fn figures(entity: &mut Entity, it: &ast::Entity, found: &mut Found) {
     let mut tag = None;
     for line in &it.body.lines {
@@ -114,7 +114,7 @@ fn figures(entity: &mut Entity, it: &ast::Entity, found: &mut Found) {
     }
 }
 
-/// A field of which only the name and the presence are known.
+/// Creates a field with its name and presence, but without type.
 fn named(written: &Written<'_>) -> Field {
     let it = written.field;
     Field {
@@ -131,7 +131,7 @@ fn named(written: &Written<'_>) -> Field {
     }
 }
 
-/// Gives every field its type and flags.
+/// Sets the type and flags of every field.
 pub(super) fn types(names: &Names<'_>, model: &mut Model, written: &AllWritten<'_>, found: &mut Found) {
     let mut kinds: Vec<Vec<(Type, Flags)>> = Vec::new();
     let types = Types { names, entities: &model.entities, written };
@@ -155,7 +155,7 @@ pub(super) fn types(names: &Names<'_>, model: &mut Model, written: &AllWritten<'
     }
 }
 
-/// Binds the names in flags and defaults, which may be those of other fields.
+/// Resolves the names in flags and defaults, which may refer to other fields.
 pub(super) fn defaults(names: &Names<'_>, model: &mut Model, written: &AllWritten<'_>, found: &mut Found) {
     for (number, fields) in written.iter().enumerate() {
         let id = EntityId(number);
@@ -173,7 +173,7 @@ pub(super) fn defaults(names: &Names<'_>, model: &mut Model, written: &AllWritte
     }
 }
 
-/// The fields after `unique per`.
+/// Resolves the fields after `unique per`.
 fn per(model: &Model, entity: EntityId, field: &ast::Field, found: &mut Found) -> Vec<FieldId> {
     let names = field.flags.iter().filter_map(|flag| match &flag.kind {
         ast::FlagKind::Unique(names) => Some(names),

@@ -1,4 +1,4 @@
-//! Binding the names in conditions and values.
+//! Resolves the names in conditions and values.
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, Argument, BinaryOp, Name};
@@ -12,7 +12,7 @@ use super::{code, value};
 
 pub(super) use super::scope::Scope;
 
-/// The numbers of arguments a function takes.
+/// Returns the minimum and maximum number of arguments of a function.
 fn arity(function: &str) -> (usize, usize) {
     match function {
         "now" | "today" | "ulid" => (0, 0),
@@ -22,19 +22,19 @@ fn arity(function: &str) -> (usize, usize) {
 }
 
 impl Scope<'_> {
-    /// An expression.
+    /// Resolves an expression.
     pub(super) fn expr(&self, expr: &ast::Expr, found: &mut Found) -> Expr {
         self.typed(expr, found).0
     }
 
-    /// An expression that becomes the value of something of this type.
+    /// Resolves an expression and checks that a literal fits the type.
     pub(super) fn value(&self, expr: &ast::Expr, wanted: &Type, found: &mut Found) -> Expr {
         let value = self.expr(expr, found);
         value::check(&value, wanted, found);
         value
     }
 
-    /// An expression and its type, as far as it is known.
+    /// Resolves an expression and returns its type, if known.
     pub(super) fn typed(&self, expr: &ast::Expr, found: &mut Found) -> (Expr, Type) {
         let (kind, of) = self.kind(expr, found);
         (Expr { kind, span: expr.span }, of)
@@ -141,13 +141,13 @@ impl Scope<'_> {
         (ExprKind::Unknown, Type::Unknown)
     }
 
-    /// Whether there is nothing of that name to be called.
+    /// Returns true if no function, guard or read has this name.
     pub(super) fn is_unknown_call(&self, name: &Name) -> bool {
         let function = FUNCTIONS.contains(&name.text.as_str());
         !function && self.names.guard_named(&name.text).is_none() && self.names.read_named(&name.text).is_none()
     }
 
-    /// Reports what cannot be called, and gives what was probably meant.
+    /// Reports an unknown function, guard or read, and returns the most similar name.
     pub(super) fn unknown_call(&self, name: &Name, found: &mut Found) -> Option<String> {
         let guards = self.names.guards.iter().filter(|_| self.calls).map(|guard| guard.value.name.text.as_str());
         let reads = self.names.reads.iter().filter(|_| self.calls).map(|read| read.value.name.text.as_str());
@@ -157,7 +157,7 @@ impl Scope<'_> {
         found.unknown(code::CALL, name, message, known).map(str::to_owned)
     }
 
-    /// Reports a guard or a read that is called where neither can be.
+    /// Reports a guard or read that is called outside `allow`.
     pub(super) fn misplaced(&self, name: &Name, what: &str, found: &mut Found) -> ExprKind {
         let message = format!("`{}` is a {what}: it can be called only in `allow`", name.text);
         let finding = Diagnostic::error(code::PLACE, name.span, message);
@@ -191,7 +191,7 @@ impl Scope<'_> {
         (ExprKind::Call { function: name.text.clone(), arguments }, kind)
     }
 
-    /// The arguments of a guard or a read, one for each argument of its parameters, given in order or by name.
+    /// Resolves the arguments of a guard or read, positional or named; one per argument of its parameters.
     pub(super) fn arguments(
         &self,
         callee: &Name,
@@ -237,7 +237,7 @@ fn wrong_arguments(callee: &Name, wanted: &[(&str, &Type)], given: usize, span: 
     found.add(finding.help(format!("write `{}({names})`", callee.text)));
 }
 
-/// `one argument`, `3 arguments`
+/// Formats a number of arguments: `one argument`, `3 arguments`.
 fn counted(number: usize) -> String {
     match number {
         0 => "no argument".into(),

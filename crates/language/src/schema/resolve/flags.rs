@@ -1,4 +1,4 @@
-//! The flags of a field, and whether its type can have them.
+//! Resolves the flags of a field and checks that its type allows them.
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, FlagKind};
@@ -8,7 +8,7 @@ use crate::span::Span;
 use super::code;
 use super::found::Found;
 
-/// The flags of a field of this type. The names after `unique per` are bound later.
+/// Resolves the flags of a field of this type. The names after `unique per` are resolved later.
 pub(super) fn resolve(field: &ast::Field, kind: &Type, found: &mut Found) -> Flags {
     let mut flags = Flags::default();
     for flag in &field.flags {
@@ -25,7 +25,7 @@ pub(super) fn resolve(field: &ast::Field, kind: &Type, found: &mut Found) -> Fla
     flags
 }
 
-/// Sets a flag; whether it was set before.
+/// Sets a flag; returns true if it was already set.
 fn set(flags: &mut Flags, flag: &ast::Flag) -> bool {
     let place = match &flag.kind {
         FlagKind::Unique(_) => {

@@ -1,17 +1,17 @@
-//! Collecting findings: each one once, with a suggestion where a known name is near.
+//! Collects findings, without duplicates and with suggestions.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::ast::Name;
 use crate::span::Span;
 
-/// How many places of one mistake are shown beside the first.
+/// Additional positions shown for one mistake.
 const MORE_SHOWN: usize = 3;
 
-/// What has been found so far.
+/// Findings collected so far.
 #[derive(Default)]
 pub(super) struct Found(Vec<Mistake>);
 
-/// A mistake, with the other places that show it.
+/// A finding, with the other positions where it occurs.
 struct Mistake {
     diagnostic: Diagnostic,
     more: Vec<Span>,
@@ -37,8 +37,9 @@ impl Mistake {
 }
 
 impl Found {
-    /// Adds a finding, unless it has been made at this place before (a shape's fields are seen once for each of its entities). One
-    /// that says the same of another place joins the first: a declaration without its name is one mistake, however often it is used.
+    /// Adds a finding, unless it was already reported at this position: a shape's fields are visited once per entity.
+    /// The same finding at another position is merged into the first, so that a missing declaration is one mistake,
+    /// however often it is used.
     pub(super) fn add(&mut self, diagnostic: Diagnostic) {
         let place = diagnostic.primary.span;
         let same = |old: &&mut Mistake| old.is_like(&diagnostic);
@@ -51,13 +52,13 @@ impl Found {
         }
     }
 
-    /// Adds an error without further words.
+    /// Adds an error without label or help.
     pub(super) fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
         self.add(Diagnostic::error(code, span, message));
     }
 
-    /// Reports a name that is none of `known`. What it gives is the one that was probably meant: to go on with it as if it stood
-    /// there keeps the mistake from being reported again in other words.
+    /// Reports an unknown name and returns the most similar one of `known`. The caller continues with that name, which
+    /// avoids follow-on errors.
     pub(super) fn unknown<'n>(
         &mut self,
         code: Code,
@@ -69,7 +70,7 @@ impl Found {
         self.suggest(Diagnostic::error(code, name.span, message), name, &known)
     }
 
-    /// Adds a finding about a name with what was probably meant, and gives that.
+    /// Adds a finding about a name with the most similar known name as suggestion, and returns that name.
     pub(super) fn suggest<'n>(&mut self, finding: Diagnostic, name: &Name, known: &[&'n str]) -> Option<&'n str> {
         let near = nearest(&name.text, known);
         self.add(match near {
@@ -82,7 +83,7 @@ impl Found {
         near
     }
 
-    /// Everything, in the order of the file.
+    /// Returns all findings in source order.
     pub(super) fn finish(self) -> Vec<Diagnostic> {
         let mut all: Vec<Diagnostic> = self.0.into_iter().map(Mistake::finish).collect();
         all.sort_by_key(|diagnostic| (diagnostic.primary.span, diagnostic.code));
@@ -90,7 +91,7 @@ impl Found {
     }
 }
 
-/// The known name that was probably meant.
+/// Returns the most similar known name within an edit distance of a third of its length.
 pub(super) fn nearest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
     let distance = |other: &str| match other.eq_ignore_ascii_case(name) {
         true => 0,
@@ -101,7 +102,7 @@ pub(super) fn nearest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
     near.min_by_key(|(far, _)| *far).map(|(_, other)| other)
 }
 
-/// The known names in a sentence, if they are few.
+/// Formats the known names as a sentence, if there are at most eight.
 fn listed(known: &[&str]) -> Option<String> {
     let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
     match names.as_slice() {

@@ -1,4 +1,4 @@
-//! Guards.
+//! Resolves guards.
 
 use crate::document::ast;
 use crate::schema::Model;
@@ -11,7 +11,7 @@ use super::names::{Declared, Names};
 use super::parameter::{self, Hints};
 use super::types::Types;
 
-/// A guard without its condition: what others need to call it.
+/// Resolves the signature of a guard, which others need to call it.
 pub(super) fn outline(
     names: &Names<'_>,
     types: &Types<'_>,
@@ -33,7 +33,7 @@ pub(super) fn outline(
     }
 }
 
-/// Its keys and its condition, and with them the types of parameters that only its use tells.
+/// Resolves the keys and the condition, and infers the types of parameters from their use.
 pub(super) fn complete(names: &Names<'_>, model: &Model, number: usize, it: &ast::Guard, found: &mut Found) -> Guard {
     let mut guard = model.guards[number].clone();
     let entities: Vec<_> = guard.entity.into_iter().collect();

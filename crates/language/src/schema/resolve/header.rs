@@ -1,4 +1,4 @@
-//! The model's own line, and the warnings its author accepts.
+//! Resolves the `model` line and the suppressed warnings.
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, DeclarationKind, Document};
@@ -8,7 +8,7 @@ use crate::span::Span;
 use super::code;
 use super::found::Found;
 
-/// A model with its name, its documentation and its allows, and nothing else yet.
+/// Creates a model with its name, documentation and suppressed warnings only.
 pub(super) fn resolve(document: &Document, found: &mut Found) -> Model {
     let mut model = Model { allows: allows(document), ..Model::default() };
     let mut named = false;

@@ -1,4 +1,4 @@
-//! `Entity(keys)`: an item named by its whole key.
+//! Resolves `Entity(keys)`: an item addressed by its whole key.
 
 use std::mem::discriminant;
 
@@ -12,7 +12,7 @@ use super::expression::Scope;
 use super::found::Found;
 
 impl Scope<'_> {
-    /// The values of the key's fields, in order or by name. All must be given where `whole`.
+    /// Resolves the values of the key fields, positional or named. If `whole`, all must be given.
     pub(super) fn keys(
         &self,
         item: &ItemRef,
@@ -60,7 +60,7 @@ impl Scope<'_> {
     }
 }
 
-/// The part of the key that has this name, reported if there is none.
+/// Returns the key field with this name; reports an unknown one.
 fn key_field(entity: &Entity, fields: &[FieldId], name: &Name, found: &mut Found) -> Option<FieldId> {
     let find = |name: &str| fields.iter().copied().find(|field| entity.field(*field).name == name);
     find(&name.text).or_else(|| {
@@ -70,7 +70,8 @@ fn key_field(entity: &Entity, fields: &[FieldId], name: &Name, found: &mut Found
     })
 }
 
-/// A field of the key that is given where the key has another one, of another type: the order is wrong. One of the same type may be meant.
+/// Reports a key field passed at the position of another key field of a different type. A field of the same type may be
+/// intended.
 fn misplaced(item: &ItemRef, entity: &Entity, fields: &[FieldId]) -> Option<Diagnostic> {
     let places = fields.iter().zip(&item.keys).filter(|(_, argument)| argument.name.is_none());
     let (wanted, given) = places.into_iter().find_map(|(wanted, argument)| {

@@ -1,7 +1,7 @@
-//! How an entity fills the key of its table and of its indexes: by the lines it has for them, or by fields with the attributes' names.
+//! Resolves the keys of an entity: from its key lines, or from fields with the names of the key attributes.
 //!
-//! An attribute of an index may also be one of the table's own key, which the entity's key template fills, or the table's tag, which
-//! is the same in all its items.
+//! An attribute of an index key may also be part of the table's key, which the entity's key template fills, or the
+//! table's tag, which is constant per entity.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use super::found::Found;
 use super::names::index_of;
 use super::{code, template};
 
-/// Fills the keys of an entity whose fields have names, but no types yet.
+/// Resolves the keys of an entity whose fields have names but no types yet.
 pub(super) fn resolve(entity: &mut Entity, written: &ast::Entity, table: &Table, found: &mut Found) {
     let lines = Lines::of(entity, written, table, found);
     entity.key = own(Filler { entity, table }, &lines, found);
@@ -32,8 +32,9 @@ pub(super) fn resolve(entity: &mut Entity, written: &ast::Entity, table: &Table,
     }
 }
 
-/// Forgets the index keys of which an entity fills half, because a field happens to have the partition key's name, while another entity is
-/// really in the index: its items are not there. Where no entity is, the half is what the author must hear of.
+/// Removes implicit index keys that an entity fills only in part, because a field happens to have the partition key's
+/// name, if another entity fills the index completely. If none does, the partial key is kept so that a rule can report
+/// it.
 pub(super) fn forget_halves(model: &mut Model) {
     let is_whole = |table: TableId, key: &EntityKey| {
         key.index.is_none_or(|index| key.sort.len() == model.tables[table.0].index_at(index).sort.len())
@@ -52,7 +53,7 @@ pub(super) fn forget_halves(model: &mut Model) {
     model.entities = entities;
 }
 
-/// How an entity fills an index if what it says of it has been reported: nobody can tell.
+/// Returns the placeholder for an index key whose line was already reported: every part is unreadable.
 fn reported(index: &Index, span: Span) -> EntityKey {
     let part = |attribute: &KeyAttribute| KeyPart {
         attribute: attribute.name.clone(),
@@ -62,14 +63,14 @@ fn reported(index: &Index, span: Span) -> EntityKey {
     EntityKey { index: None, partition, sort, span, written: true }
 }
 
-/// The lines of an entity for its keys.
+/// Key lines of an entity.
 struct Lines<'a> {
     lines: Vec<Line<'a>>,
-    /// A line is for an index that does not exist, and it is not clear which was meant.
+    /// True if a line names an index that does not exist and resembles no other.
     lost: bool,
 }
 
-/// A line for the table's key or an index's.
+/// Line for the table's key or an index key.
 #[derive(Clone, Copy)]
 struct Line<'a> {
     index: Option<IndexId>,
@@ -113,7 +114,7 @@ fn own(filler: Filler<'_>, lines: &Lines<'_>, found: &mut Found) -> Option<Entit
     }
 }
 
-/// An entity and its table, while keys are filled.
+/// An entity and its table while keys are filled.
 #[derive(Clone, Copy)]
 pub(super) struct Filler<'a> {
     pub(super) entity: &'a Entity,
@@ -213,7 +214,7 @@ impl Filler<'_> {
         Some(EntityKey { index: None, partition: partition?, sort, span, written: true })
     }
 
-    /// A local index has the table's partition key, so its line has one template.
+    /// Resolves the line of a local index, which has only one template because it shares the table's partition key.
     fn written_local(&self, line: &ast::EntityKey, span: Span, index: &Index, found: &mut Found) -> Option<EntityKey> {
         let title = format!("local index `{}`", index.name);
         let own = self.entity.key.as_ref()?;
@@ -241,14 +242,14 @@ impl Filler<'_> {
         Some(EntityKey { index: None, partition, sort, span: self.entity.name_span, written: false })
     }
 
-    /// Whether a field, and nothing else, fills an attribute.
+    /// Returns true if only a field fills the attribute: it is neither a table key nor the tag.
     fn is_field(&self, attribute: &str) -> bool {
         let key = self.table.key_names().any(|name| name == attribute);
         let tag = self.table.tag.as_ref().is_some_and(|(name, _)| name == attribute);
         !key && !tag && self.entity.field_named(attribute).is_some()
     }
 
-    /// What fills each of these attributes without a template, if all are filled.
+    /// Fills these attributes without templates; `None` if one cannot be filled.
     fn implicit(&self, attributes: &[&KeyAttribute]) -> Option<Vec<KeyPart>> {
         let part = |attribute: &&KeyAttribute| {
             let template = self.attribute(&attribute.name)?;
@@ -257,7 +258,7 @@ impl Filler<'_> {
         attributes.iter().map(part).collect()
     }
 
-    /// What fills an attribute without a template: the tag, the entity's key, a field of its name.
+    /// Returns the implicit source of an attribute: the tag, the entity's key, or a field of its name.
     fn attribute(&self, name: &str) -> Option<Template> {
         let Entity { key, tag, name_span, .. } = self.entity;
         if self.table.tag.as_ref().is_some_and(|(attribute, _)| attribute == name) {
@@ -272,7 +273,7 @@ impl Filler<'_> {
         Some(Template { parts: vec![Part::Field { field, format: Format::Plain, span }], span })
     }
 
-    /// What a written source puts into these attributes.
+    /// Fills these attributes from a written source.
     pub(super) fn fill(
         &self,
         source: &KeySource,
@@ -296,7 +297,7 @@ impl Filler<'_> {
         template::resolve(text, found, |name, _| self.entity.field_named(&name.text))
     }
 
-    /// A field, or an attribute that something else fills.
+    /// Returns the template of a name: a field, or an attribute that the key or the tag fills.
     fn named(&self, name: &Name) -> Template {
         let unknown = Part::Unknown { name: name.text.clone(), span: name.span };
         let template = self.attribute(&name.text).map(|template| match template.parts.as_slice() {
@@ -331,7 +332,7 @@ fn source_span(source: &KeySource) -> Span {
     }
 }
 
-/// Reports formats that do not fit; types are known by now.
+/// Reports formats that do not fit their field; runs after types are known.
 pub(super) fn check_formats(model: &Model, found: &mut Found) {
     for entity in &model.entities {
         for key in entity.key.iter().chain(&entity.indexes) {
@@ -346,7 +347,7 @@ pub(super) fn check_formats(model: &Model, found: &mut Found) {
     }
 }
 
-/// Gives key attributes without a declared type the one that what fills them makes.
+/// Infers the type of key attributes without a declared type.
 pub(super) fn infer_kinds(model: &mut Model) {
     for number in 0..model.tables.len() {
         let table = &model.tables[number];
@@ -367,7 +368,7 @@ fn index_attributes(index: &Index) -> impl Iterator<Item = &str> {
     index.partition.iter().chain(&index.sort).map(|attribute| attribute.name.as_str())
 }
 
-/// Number or bytes if whatever fills the attribute is just a field of that kind, else text.
+/// Returns number or binary if every source of the attribute is a plain field of that type, else string.
 fn kind_of(model: &Model, table: TableId, attribute: &str) -> KeyType {
     let mut kinds = Vec::new();
     for (_, entity) in model.entities_of(table) {
@@ -383,7 +384,7 @@ fn kind_of(model: &Model, table: TableId, attribute: &str) -> KeyType {
     }
 }
 
-/// What a template makes; nothing where that has been reported.
+/// Returns the type a template yields; `None` if the template was already reported.
 fn part_kind(entity: &Entity, template: &Template) -> Option<KeyType> {
     let [Part::Field { field, format: Format::Plain, .. }] = template.parts.as_slice() else {
         return (!template.is_broken()).then_some(KeyType::String);

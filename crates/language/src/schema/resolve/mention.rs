@@ -1,4 +1,5 @@
-//! The names that a pattern mentions, before anything is known of them: to tell a misspelt parameter from one that is used.
+//! Collects the names that a pattern mentions before resolving them, to distinguish a misspelt parameter from a used
+//! one.
 
 use crate::document::ast::{
     Action, Argument, Block, Change, Expr, ExprKind, KeyTest, Permission, ReadClause, Step, Text,
@@ -6,7 +7,7 @@ use crate::document::ast::{
 use crate::document::ast::{Guard, Read, Write};
 use crate::document::template::{TemplatePiece, parse_template};
 
-/// The names within the clauses of a read.
+/// Returns the names in the clauses of a read.
 pub(super) fn in_read(read: &Read) -> Vec<String> {
     let mut names = Vec::new();
     for clause in &read.clauses {
@@ -23,7 +24,7 @@ pub(super) fn in_read(read: &Read) -> Vec<String> {
     names
 }
 
-/// The names within a guard.
+/// Returns the names in a guard.
 pub(super) fn in_guard(guard: &Guard) -> Vec<String> {
     let mut names = Vec::new();
     arguments(&guard.item.keys, &mut names);
@@ -31,7 +32,7 @@ pub(super) fn in_guard(guard: &Guard) -> Vec<String> {
     names
 }
 
-/// The names within the steps of a write.
+/// Returns the names in the steps of a write.
 pub(super) fn in_write(write: &Write) -> Vec<String> {
     let mut names = Vec::new();
     steps(&write.body, &mut names);
@@ -72,7 +73,7 @@ fn action(it: &Action, names: &mut Vec<String>) {
     }
 }
 
-/// What stands in brackets; the field that a path begins with is no mention of a parameter.
+/// Collects the names in brackets. The field that a path begins with does not refer to a parameter.
 fn keys_of_path(path: &Expr, names: &mut Vec<String>) {
     match path.kind.as_ref() {
         ExprKind::Member(of, _) => keys_of_path(of, names),

@@ -1,13 +1,13 @@
-//! Binding every name of a document to what it means.
+//! Resolves every name of a document.
 //!
-//! Resolving never fails. A name that means nothing is reported once, with the nearest known one, and becomes a `None` or an `Unknown`;
-//! nobody after this reports it again. One kind of unknown name is left to the rules: a template that names a field which its entity does
-//! not declare (K01).
+//! Resolving never fails. An unknown name is reported once, with the most similar known one, and becomes a `None` or an
+//! `Unknown`, which later passes skip (ADR 0008). One kind of unknown name is left to the rules: a template that refers
+//! to a field its entity does not declare (K01).
 //!
-//! 1. `header`: the model's own line; `names`: what is declared.
+//! 1. `header`: the `model` line; `names`: all declarations.
 //! 2. `table`: tables and indexes.
 //! 3. `entity`: fields and, by names alone, `key`s; then `types` with `flags`, and defaults.
-//! 4. `guard`, `read`, [`write`]: first what others need to call them, then their `expression`s.
+//! 4. `guard`, `read`, [`write`]: first their signatures, which others need to call them, then their `expression`s.
 //! 5. `change`: consumers and evolutions.
 
 mod action;
@@ -47,7 +47,7 @@ use types::Types;
 
 pub use code::{CODES, NameCode};
 
-/// What the author of a document meant, and what cannot be meant.
+/// Resolves a document and returns the model and the findings.
 #[must_use]
 pub fn resolve(document: &Document) -> (Model, Vec<Diagnostic>) {
     let mut found = Found::default();

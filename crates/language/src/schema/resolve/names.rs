@@ -1,4 +1,4 @@
-//! The names a file declares, each with its number. Of two declarations with one name the first counts.
+//! Names that a file declares, each with its index. If two declarations share a name, the first wins.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::ast::{self, DeclarationKind, Document, Name};
@@ -10,7 +10,7 @@ use crate::span::Span;
 use super::code;
 use super::found::Found;
 
-/// A declaration with what stands around it.
+/// A declaration with its position and documentation.
 #[derive(Debug)]
 pub(super) struct Declared<'a, T> {
     pub(super) value: &'a T,
@@ -26,7 +26,7 @@ impl<T> Clone for Declared<'_, T> {
 
 impl<T> Copy for Declared<'_, T> {}
 
-/// Everything that is declared; the place in its list is a declaration's number.
+/// All declarations; the index in its list is a declaration's id.
 #[derive(Default)]
 pub(super) struct Names<'a> {
     pub(super) tables: Vec<Declared<'a, ast::Table>>,
@@ -40,12 +40,12 @@ pub(super) struct Names<'a> {
     pub(super) evolutions: Vec<Declared<'a, ast::Evolve>>,
 }
 
-/// The names taken so far, by what they share a space with.
+/// Names declared so far, each with its namespace.
 #[derive(Default)]
 struct Taken<'a>(Vec<(&'static str, &'a Name)>);
 
 impl<'a> Taken<'a> {
-    /// Whether the name was free.
+    /// Declares a name; reports a duplicate and returns false.
     fn take(&mut self, space: &'static str, name: &'a Name, found: &mut Found) -> bool {
         let first = self.0.iter().find(|(other, old)| *other == space && old.text == name.text);
         if let Some((_, first)) = first {
@@ -57,7 +57,7 @@ impl<'a> Taken<'a> {
     }
 }
 
-/// A name that is given a second time.
+/// Creates the finding for a duplicate name.
 pub(super) fn twice(code: Code, name: &Name, first: &Name, message: String) -> Diagnostic {
     let finding = Diagnostic::error(code, name.span, message).label("the second");
     finding.also(first.span, "the first").help("rename one of them")
@@ -94,28 +94,28 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The table of that name, reported if there is none.
+    /// Returns the table with this name; reports an unknown one.
     pub(super) fn table(&self, name: &Name, found: &mut Found) -> Option<TableId> {
         self.find(&self.tables, |table| &table.name, (code::TABLE, "table"), name, found).map(TableId)
     }
 
-    /// The shape of that name, reported if there is none.
+    /// Returns the shape with this name; reports an unknown one.
     pub(super) fn shape(&self, name: &Name, found: &mut Found) -> Option<&'a ast::Shape> {
         let number = self.find(&self.shapes, |shape| &shape.name, (code::SHAPE, "shape"), name, found);
         number.map(|number| self.shapes[number].value)
     }
 
-    /// The entity of that name, reported if there is none.
+    /// Returns the entity with this name; reports an unknown one.
     pub(super) fn entity(&self, name: &Name, found: &mut Found) -> Option<EntityId> {
         self.find(&self.entities, |entity| &entity.name, (code::ENTITY, "entity"), name, found).map(EntityId)
     }
 
-    /// The read of that name, reported if there is none.
+    /// Returns the read with this name; reports an unknown one.
     pub(super) fn read(&self, name: &Name, found: &mut Found) -> Option<ReadId> {
         self.find(&self.reads, |read| &read.name, (code::READ, "read"), name, found).map(ReadId)
     }
 
-    /// The number of a declaration, or of the one that was probably meant.
+    /// Returns the index of a declaration; reports an unknown name and returns the most similar declaration.
     fn find<T>(
         &self,
         list: &[Declared<'a, T>],
@@ -132,18 +132,18 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// The read of that name.
+    /// Returns the read with this name without reporting.
     pub(super) fn read_named(&self, name: &str) -> Option<ReadId> {
         self.reads.iter().position(|read| read.value.name.text == name).map(ReadId)
     }
 
-    /// The guard of that name.
+    /// Returns the guard with this name without reporting.
     pub(super) fn guard_named(&self, name: &str) -> Option<GuardId> {
         self.guards.iter().position(|guard| guard.value.name.text == name).map(GuardId)
     }
 }
 
-/// The index of a table, reported if it has none of that name.
+/// Returns the index with this name; reports an unknown one.
 pub(super) fn index_of(table: &Table, name: &Name, found: &mut Found) -> Option<IndexId> {
     table.index_named(&name.text).or_else(|| {
         let known = table.indexes.iter().map(|index| index.name.as_str());
@@ -152,12 +152,12 @@ pub(super) fn index_of(table: &Table, name: &Name, found: &mut Found) -> Option<
     })
 }
 
-/// The field of an entity, reported if it has none of that name.
+/// Returns the field with this name; reports an unknown one.
 pub(super) fn field_of(model: &Model, entity: EntityId, name: &Name, found: &mut Found) -> Option<FieldId> {
     field_in(model.entity(entity), name, found)
 }
 
-/// The field of an entity, reported if it has none of that name.
+/// Returns the field with this name; reports an unknown one.
 pub(super) fn field_in(entity: &Entity, name: &Name, found: &mut Found) -> Option<FieldId> {
     entity.field_named(&name.text).or_else(|| {
         let known = entity.fields.iter().map(|field| field.name.as_str());

@@ -1,4 +1,5 @@
-//! Parameters: fields of what a pattern is about, or things with a type of their own, or things whose use says what they are.
+//! Resolves parameters: fields of the pattern's entities, parameters with a declared type, or parameters whose type
+//! follows from their use.
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, Name, Test as AstTest};
@@ -12,7 +13,7 @@ use super::found::{Found, nearest};
 use super::names::twice;
 use super::types::Types;
 
-/// The parameters of a pattern about these entities.
+/// Resolves the parameters of a pattern on these entities.
 pub(super) fn resolve(
     types: &Types<'_>,
     parameters: &[ast::Parameter],
@@ -32,7 +33,7 @@ pub(super) fn resolve(
     resolved
 }
 
-/// A parameter that nothing mentions, and that is nearly a field which no other parameter gives, was meant to be that field.
+/// Corrects a parameter that nothing mentions and that resembles a field no other parameter gives.
 fn misspelt(
     types: &Types<'_>,
     written: &[ast::Parameter],
@@ -65,7 +66,7 @@ fn one(types: &Types<'_>, it: &ast::Parameter, entities: &[EntityId], found: &mu
     }
 }
 
-/// The names of the arguments a caller gives.
+/// Returns the argument names a caller passes.
 fn arguments(it: &ast::Parameter) -> Vec<&Name> {
     match &it.test {
         AstTest::Equal => vec![&it.field],
@@ -101,12 +102,12 @@ fn repeated(parameters: &[ast::Parameter], found: &mut Found) {
     }
 }
 
-/// What the use of a parameter says about its type.
+/// Types of parameters inferred from their use.
 #[derive(Default)]
 pub(super) struct Hints(Vec<(usize, Type)>);
 
 impl Hints {
-    /// A value that becomes, or is compared with, something of this type.
+    /// Records that a value is assigned to or compared with something of this type.
     pub(super) fn value(&mut self, value: &Expr, kind: &Type) {
         if let ExprKind::Place(Place { origin: Origin::Parameter(number), path }) = &value.kind
             && path.is_empty()
@@ -116,12 +117,12 @@ impl Hints {
         }
     }
 
-    /// A parameter that a key's template uses.
+    /// Records the type of a parameter that a key template uses.
     pub(super) fn parameter(&mut self, number: usize, kind: Type) {
         self.0.push((number, kind));
     }
 
-    /// What is said anywhere in an expression.
+    /// Records the types that follow from any part of an expression.
     pub(super) fn within(&mut self, model: &Model, expr: &Expr) {
         expr.walk(&mut |part| match &part.kind {
             ExprKind::Guard { guard, arguments } => {
@@ -148,13 +149,13 @@ impl Hints {
         });
     }
 
-    /// The arguments of a guard or a read.
+    /// Records the types of the arguments of a guard or read.
     pub(super) fn arguments(&mut self, parameters: &[Parameter], arguments: &[Expr]) {
         let kinds = parameters.iter().flat_map(|parameter| parameter.arguments.iter().map(|_| &parameter.kind));
         kinds.zip(arguments).for_each(|(kind, argument)| self.value(argument, kind));
     }
 
-    /// Gives parameters without a type the one their use says.
+    /// Sets the type of parameters that have none.
     pub(super) fn apply(self, parameters: &mut [Parameter]) {
         for (number, kind) in self.0 {
             if let Some(parameter) = parameters.get_mut(number)
@@ -166,7 +167,7 @@ impl Hints {
     }
 }
 
-/// The type of a field of the item at hand, of something read, or of the caller; nothing else says anything.
+/// Returns the type of a field of the current item, of a `let`, or of the caller; `Unknown` for anything else.
 fn type_of(model: &Model, expr: &Expr) -> Type {
     let ExprKind::Place(Place { origin, path }) = &expr.kind else { return Type::Unknown };
     let field = |entity: EntityId, field: FieldId| model.entity(entity).fields.get(field.0);
@@ -179,8 +180,8 @@ fn type_of(model: &Model, expr: &Expr) -> Type {
     field.map_or(Type::Unknown, |field| field.kind.clone())
 }
 
-/// Reports a parameter of which nothing is known, and takes it for the field that was probably meant. One that a template of the entity
-/// names too is missed there already.
+/// Reports a parameter without type and replaces it by the most similar field. If a key template also refers to that
+/// name, rule K01 already reports it.
 pub(super) fn report_unknown(
     model: &Model,
     written: &ast::Parameter,

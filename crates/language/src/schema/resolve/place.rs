@@ -1,4 +1,4 @@
-//! Names with a path into what they mean: `address.city`, `reactions[emoji]`, `invite.serverId`, `caller.userId`.
+//! Resolves names with a path: `address.city`, `reactions[emoji]`, `invite.serverId`, `caller.userId`.
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, Argument, Name, Number};
@@ -13,14 +13,14 @@ use super::found::Found;
 use super::names::field_of;
 use super::scope::{Content, Meaning, Scope};
 
-/// A step of a path as it is written.
+/// A step of a path in source form.
 #[derive(Clone, Copy)]
 pub(super) enum Written<'e> {
     Member(&'e Name),
     Element(&'e ast::Expr),
 }
 
-/// The innermost expression and the steps from it outwards.
+/// Returns the innermost expression and the steps from there outwards.
 fn unroll(expr: &ast::Expr) -> (&ast::Expr, Vec<Written<'_>>) {
     let mut steps = Vec::new();
     let mut base = expr;
@@ -44,7 +44,7 @@ fn unroll(expr: &ast::Expr) -> (&ast::Expr, Vec<Written<'_>>) {
 const BROKEN: (ExprKind, Type) = (ExprKind::Unknown, Type::Unknown);
 
 impl Scope<'_> {
-    /// A name, perhaps with a path into it.
+    /// Resolves a name with an optional path.
     pub(super) fn chain(&self, expr: &ast::Expr, found: &mut Found) -> (ExprKind, Type) {
         let (base, steps) = unroll(expr);
         match base.kind.as_ref() {
@@ -69,7 +69,7 @@ impl Scope<'_> {
         }
     }
 
-    /// A path that a step changes: it begins with a field of the entity.
+    /// Resolves a path that a step changes; it must begin with a field of the entity.
     pub(super) fn target(
         &self,
         entity: EntityId,
@@ -153,7 +153,7 @@ impl Scope<'_> {
         }
     }
 
-    /// A path into something whose fields are no part of its origin.
+    /// Resolves a path into a `let`, a loop element or a read.
     fn inside(
         &self,
         origin: Origin,
@@ -182,7 +182,7 @@ impl Scope<'_> {
         }
     }
 
-    /// What a read returns.
+    /// Resolves the call of a read with an optional path into its result.
     pub(super) fn read(
         &self,
         name: &Name,
@@ -222,7 +222,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Steps into something of a type, and the type they lead to.
+    /// Resolves steps into a value and returns the type they lead to.
     fn steps(
         &self,
         title: &str,
@@ -254,7 +254,7 @@ impl Scope<'_> {
     }
 }
 
-/// The type of a part that has a name.
+/// Returns the type of a named part.
 fn member(title: &str, kind: &Type, name: &Name, found: &mut Found) -> Option<Type> {
     match kind.resolved() {
         Type::Record(fields) => {
@@ -279,7 +279,7 @@ fn member(title: &str, kind: &Type, name: &Name, found: &mut Found) -> Option<Ty
     }
 }
 
-/// The type of an element.
+/// Returns the type of an element.
 fn element(title: &str, kind: &Type, key: Span, found: &mut Found) -> Option<Type> {
     match kind.resolved() {
         Type::List(of, _) | Type::Map(of, _) => Some(of.as_ref().clone()),
@@ -291,7 +291,7 @@ fn element(title: &str, kind: &Type, key: Span, found: &mut Found) -> Option<Typ
     }
 }
 
-/// What a read returns, as something with a name.
+/// Returns the content of a read's result as a name refers to it.
 pub(super) fn content(read: &Read) -> Content {
     match &read.result {
         Result::Count(..) => Content::Value(Type::Int(ast::Bounds::default())),

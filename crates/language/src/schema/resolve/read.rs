@@ -1,4 +1,4 @@
-//! Reads.
+//! Resolves reads.
 
 use std::mem;
 
@@ -17,7 +17,7 @@ use super::parameter::{self, Hints};
 use super::types::Types;
 use super::{code, mention, template};
 
-/// A read without its clauses: what others need to call it.
+/// Resolves the signature of a read, which others need to call it.
 pub(super) fn outline(
     names: &Names<'_>,
     types: &Types<'_>,
@@ -55,7 +55,7 @@ pub(super) fn outline(
     }
 }
 
-/// Its clauses, and with them the types of parameters that only their use tells.
+/// Resolves the clauses, and infers the types of parameters from their use.
 pub(super) fn complete(names: &Names<'_>, model: &Model, number: usize, it: &ast::Read, found: &mut Found) -> Read {
     let mut read = model.reads[number].clone();
     let reading =
@@ -77,14 +77,14 @@ pub(super) fn complete(names: &Names<'_>, model: &Model, number: usize, it: &ast
     read
 }
 
-/// Reports a pattern that does not say whom it allows.
+/// Reports a pattern without `allow` in a model with callers.
 pub(super) fn no_allow(name: &ast::Name, found: &mut Found) {
     let message = format!("the model has a `caller`, but `{}` does not say whom it allows", name.text);
     let finding = Diagnostic::error(code::NO_ALLOW, name.span, message);
     found.add(finding.help("add `allow public`, `allow system` or `allow` with a condition"));
 }
 
-/// Reports clauses that are given twice.
+/// Reports duplicate clauses.
 fn repeated(it: &ast::Read, found: &mut Found) {
     let mut seen: Vec<(mem::Discriminant<ReadClause>, Span)> = Vec::new();
     for line in &it.clauses {
@@ -153,7 +153,7 @@ impl Reading<'_> {
         (name.text.clone(), name.span, index)
     }
 
-    /// A field of the first entity that has it.
+    /// Returns the field of the first entity that has it; reports an unknown one.
     fn field(&self, read: &Read, name: &ast::Name, found: &mut Found) -> Option<(EntityId, FieldId)> {
         let entities = || self.entities.iter().map(|id| self.model.entity(*id));
         let field = |name: &str| {
@@ -192,7 +192,7 @@ impl Reading<'_> {
         KeyTest { test, template: self.template(text, found), upper }
     }
 
-    /// A template whose names are parameters.
+    /// Resolves a template whose names are parameters.
     fn template(&self, text: &ast::Text, found: &mut Found) -> Template {
         let parameters = self.parameters;
         let number = |name: &str| {
@@ -212,7 +212,7 @@ impl Reading<'_> {
         template
     }
 
-    /// Types that only the use of a parameter tells.
+    /// Infers the types of parameters from their use.
     fn infer(&self, read: &mut Read) {
         let mut hints = Hints::default();
         read.filter.iter().for_each(|filter| hints.within(self.model, filter));
@@ -227,7 +227,7 @@ impl Reading<'_> {
         hints.apply(&mut read.parameters);
     }
 
-    /// The type of a field of that name in any entity of the tables read.
+    /// Returns the type of a field with this name in any entity of the tables read.
     fn anywhere(&self, name: &str) -> Option<Type> {
         let tables: Vec<_> = self.entities.iter().map(|id| self.model.entity(*id).table).collect();
         let near = self.model.entities.iter().filter(|entity| tables.contains(&entity.table));
@@ -235,7 +235,7 @@ impl Reading<'_> {
     }
 }
 
-/// The parameters that the key clause uses.
+/// Returns the parameters that the `key` clause uses.
 fn in_key(read: &Read) -> Vec<usize> {
     let tests = read.key.iter().flat_map(|key| std::iter::once(&key.partition).chain(&key.sort));
     let templates = tests.flat_map(|test| std::iter::once(&test.template).chain(&test.upper));
@@ -247,7 +247,7 @@ fn in_key(read: &Read) -> Vec<usize> {
     numbers.collect()
 }
 
-/// Who may call a pattern.
+/// Resolves an `allow` clause.
 pub(super) fn permission(it: &ast::Permission, span: Span, scope: &Scope<'_>, found: &mut Found) -> Permission {
     match it {
         ast::Permission::Public => Permission::Public(span),

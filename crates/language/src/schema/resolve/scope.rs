@@ -1,4 +1,4 @@
-//! What a name may mean at a place of the file.
+//! Name lookup at a position of the file.
 
 use std::cell::RefCell;
 
@@ -12,54 +12,54 @@ use super::code;
 use super::found::{Found, nearest};
 use super::names::Names;
 
-/// The names that can be used at a place, and what may stand there.
+/// Names that are visible at a position, and the constructs allowed there.
 #[derive(Clone)]
 pub(super) struct Scope<'a> {
     pub(super) names: &'a Names<'a>,
     pub(super) model: &'a Model,
-    /// The item at hand; where there are several, the first that has a field wins.
+    /// Entities of the current item; if there are several, the first that has a field wins.
     pub(super) items: Vec<EntityId>,
-    /// The parameters of the pattern.
+    /// Parameters of the pattern.
     pub(super) parameters: &'a [Parameter],
-    /// What has been read so far.
+    /// Preceding `let`s.
     pub(super) lets: &'a [Known],
-    /// What will be read later.
+    /// Names of later `let`s, for a precise error.
     pub(super) later: Vec<&'a str>,
-    /// The elements of the `for`s around, outermost first.
+    /// Elements of the enclosing `for`s, outermost first.
     pub(super) elements: Vec<Known>,
-    /// Whether a field of the item hides a parameter of its name: so in conditions and filters, not in values.
+    /// True if a field of the item hides a parameter of the same name: in conditions and filters, not in values.
     pub(super) fields_first: bool,
-    /// Whether guards and reads can be called: in `allow`.
+    /// True if guards and reads can be called: in `allow`.
     pub(super) calls: bool,
-    /// Whether `absent` and `exists` can stand here: in the conditions of a step.
+    /// True if `absent` and `exists` are allowed: in the conditions of a step.
     pub(super) presence: bool,
-    /// A part of the pattern has been reported, so an unknown name may well be known.
+    /// True if a part of the pattern was already reported, so that unknown names may be follow-on errors.
     pub(super) broken: bool,
-    /// The fields that only old items have; more may be added.
+    /// Fields that only old items have, in an evolution; the lookup may add more.
     pub(super) old: Option<&'a RefCell<Vec<String>>>,
 }
 
-/// A name for something that was read, or for an element of a list.
+/// A `let` or a loop element.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub(super) name: String,
     pub(super) content: Content,
 }
 
-/// What such a name stands for.
+/// Content of a `let` or a loop element.
 #[derive(Clone, Debug)]
 pub(super) enum Content {
-    /// An item.
+    /// A single item.
     Item(EntityId),
     /// A list of items.
     Items(EntityId),
-    /// A value.
+    /// A value of this type.
     Value(Type),
-    /// It has been reported, or it is several things.
+    /// Already reported, or a result of several entities.
     Unknown,
 }
 
-/// What a name means.
+/// Meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Field(EntityId, FieldId),
@@ -69,7 +69,7 @@ pub(super) enum Meaning {
 }
 
 impl<'a> Scope<'a> {
-    /// A place at which only the fields of these entities are known.
+    /// Creates a scope in which only the fields of these entities are visible.
     pub(super) fn of_items(names: &'a Names<'a>, model: &'a Model, items: Vec<EntityId>) -> Self {
         Self {
             names,
@@ -87,7 +87,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// What a name means; `into` if a part of it is taken, as in `invite.code`.
+    /// Looks up a name; `into` is true if a path follows, as in `invite.code`.
     pub(super) fn meaning(&self, name: &str, into: bool) -> Option<Meaning> {
         let field = || self.field(name);
         let local = || self.element(name).or_else(|| self.read_before(name));
@@ -126,7 +126,7 @@ impl<'a> Scope<'a> {
         self.lets.iter().position(|it| it.name == name).map(Meaning::Let)
     }
 
-    /// The type a parameter has in an expression.
+    /// Returns the type of a parameter in an expression; a list for `in`.
     pub(super) fn parameter_type(&self, number: usize) -> Type {
         match self.parameters.get(number) {
             Some(Parameter { test: Test::In, kind, .. }) => Type::List(Box::new(kind.clone()), Default::default()),
@@ -135,7 +135,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Reports a name that means nothing here. In an evolution it may be that of an old attribute.
+    /// Reports an unknown name. In an evolution it may be an old attribute, which is then added.
     pub(super) fn unknown(&self, name: &Name, found: &mut Found) -> Option<Meaning> {
         if self.broken {
             return None;
@@ -156,7 +156,7 @@ impl<'a> Scope<'a> {
         self.meaning(near, false)
     }
 
-    /// Why a name means nothing here.
+    /// Describes for the message what the name is not.
     fn nothing(&self) -> String {
         let items = self.items.iter().map(|id| format!("`{}`", self.model.entity(*id).name)).collect::<Vec<_>>();
         match (items.as_slice(), self.parameters.is_empty() && self.lets.is_empty()) {
@@ -166,7 +166,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Every name that means something here.
+    /// Returns all visible names, each once.
     fn all(&self) -> Vec<String> {
         let locals = self.elements.iter().chain(self.lets).map(|it| it.name.clone());
         let parameters = self.parameters.iter().flat_map(|parameter| parameter.arguments.iter().cloned());

@@ -1,4 +1,5 @@
-//! Tables and their indexes. The types of key attributes that nobody declares are found later, by what fills them.
+//! Resolves tables and their indexes. Undeclared types of key attributes are inferred later from the templates that
+//! fill them.
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, Billing, Encryption, KeyType, Projection, TableClass, TableEntry};
@@ -9,7 +10,7 @@ use super::code;
 use super::found::Found;
 use super::names::{Declared, Names, twice};
 
-/// All tables.
+/// Resolves all tables.
 pub(super) fn resolve(names: &Names<'_>, found: &mut Found) -> Vec<Table> {
     names.tables.iter().map(|table| one(*table, found)).collect()
 }
@@ -52,7 +53,7 @@ fn empty(declared: Declared<'_, ast::Table>) -> Table {
     }
 }
 
-/// The kinds of lines met so far, each with its first place.
+/// Entries seen so far, each with its first position.
 #[derive(Default)]
 struct Seen(Vec<(&'static str, Span)>);
 
@@ -63,7 +64,7 @@ impl Seen {
         second
     }
 
-    /// Whether a line of its kind was there before; says so.
+    /// Reports a repeated entry and returns true.
     fn repeated(&mut self, line: &ast::Line<TableEntry>, found: &mut Found) -> bool {
         let word = match &line.value {
             TableEntry::Key(_) => "key",
@@ -72,7 +73,7 @@ impl Seen {
             TableEntry::Encryption(_) => "encryption",
             TableEntry::Billing(_) => "billing",
             TableEntry::Class(_) => "class",
-            // A second one is the business of rule T02.
+            // Rule T02 reports a second one.
             TableEntry::Ttl(_) => return self.second_ttl(),
             TableEntry::Index(_) | TableEntry::Recovery | TableEntry::Protected | TableEntry::Allow(_) => return false,
         };
@@ -158,7 +159,8 @@ fn projection(it: Option<&Projection>) -> Option<Vec<(String, Span)>> {
     }
 }
 
-/// A local index shares the table's partition key, wherever in the table the `key` line stands.
+/// Copies the table's partition key to its local indexes. This runs last, because the `key` line may follow the
+/// indexes.
 fn local_partitions(table: &mut Table) {
     let partition: Vec<KeyAttribute> = table.partition.iter().cloned().collect();
     for index in table.indexes.iter_mut().filter(|index| index.local) {

@@ -1,4 +1,4 @@
-//! Templates: text cut into literals and fields, and whether a format fits what it formats.
+//! Resolves templates and checks that formats fit their fields.
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{Name, Text};
@@ -13,9 +13,9 @@ use super::found::{Found, nearest};
 
 const FORMATS: [&str; 9] = ["ms", "s", "day", "hour", "month", "pad", "upper", "lower", "hash"];
 
-/// A template whose names are found by `field`.
+/// Resolves a template; `field` looks up its names.
 ///
-/// A piece that cannot be read has been reported; it becomes an unknown part without a name.
+/// A malformed piece is reported and becomes an unknown part without a name.
 pub(super) fn resolve(
     text: &Text,
     found: &mut Found,
@@ -38,7 +38,7 @@ pub(super) fn resolve(
     Template { parts, span: text.span }
 }
 
-/// A part that has been reported, and that no rule reports again.
+/// Returns a placeholder for a part that was already reported; rules skip it.
 pub(super) fn unreadable(span: Span) -> Part {
     Part::Unknown { name: String::new(), span }
 }
@@ -82,7 +82,7 @@ fn unknown_format(it: &FormatPiece, found: &mut Found) -> Format {
     Format::Plain
 }
 
-/// Reports formats that the types of their fields do not have.
+/// Reports formats that do not apply to the types of their fields.
 pub(super) fn check_formats(template: &Template, kind: impl Fn(FieldId) -> (String, Type), found: &mut Found) {
     for part in &template.parts {
         let Part::Field { field, format, span } = part else { continue };
@@ -96,7 +96,7 @@ pub(super) fn check_formats(template: &Template, kind: impl Fn(FieldId) -> (Stri
     }
 }
 
-/// What the type would have to be.
+/// Returns the type that the format requires, if `kind` does not fit.
 fn misfit(format: Format, kind: &Type) -> Option<&'static str> {
     let (fits, wanted) = match format {
         Format::Plain | Format::Hash => return None,

@@ -1,4 +1,4 @@
-//! Types: references followed to the plain type they stand for.
+//! Resolves types, following references to their plain type.
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, ExprKind, TypeRef};
@@ -10,7 +10,7 @@ use super::found::Found;
 use super::names::{Names, field_in};
 use super::{code, flags};
 
-/// What is needed to follow references.
+/// Context for following references.
 pub(super) struct Types<'a> {
     pub(super) names: &'a Names<'a>,
     pub(super) entities: &'a [Entity],
@@ -20,16 +20,16 @@ pub(super) struct Types<'a> {
 /// A field of an entity.
 type At = (EntityId, FieldId);
 
-/// The fields that are being followed, outermost first.
+/// Fields being followed, outermost first; detects cycles.
 type Path = Vec<At>;
 
 impl Types<'_> {
-    /// The type of a field.
+    /// Resolves the type of a field.
     pub(super) fn of_field(&self, at: At, kind: &TypeRef, found: &mut Found) -> Type {
         self.follow(kind, &mut vec![at], found)
     }
 
-    /// The type of something that is no field of an entity.
+    /// Resolves a type outside an entity's fields.
     pub(super) fn convert(&self, kind: &TypeRef, found: &mut Found) -> Type {
         self.follow(kind, &mut Path::new(), found)
     }
@@ -79,7 +79,7 @@ impl Types<'_> {
         list
     }
 
-    /// The plain type behind a reference.
+    /// Returns the plain type behind a reference.
     fn plain(&self, target: Option<At>, path: &mut Path, found: &mut Found) -> Type {
         let Some(at) = target else { return Type::Unknown };
         if let Some(start) = path.iter().position(|other| *other == at) {
@@ -93,7 +93,7 @@ impl Types<'_> {
         kind.resolved().clone()
     }
 
-    /// Reports a circle, always at the same one of its fields.
+    /// Reports a cycle, always at the same field, so that it is reported once.
     fn cycle(&self, circle: &[At], found: &mut Found) {
         let Some(first) = circle.iter().min() else { return };
         let place = self.written[first.0.0][first.1.0].field.kind.span;
@@ -110,13 +110,13 @@ impl Types<'_> {
         format!("{}.{}", entity.name, entity.field(field).name)
     }
 
-    /// The entity of a reference, which may be known although the field is not.
+    /// Returns the entity of a reference, which may be known even if the field is not.
     fn known(&self, name: &ast::Name, target: Option<At>) -> Option<EntityId> {
         let named = || self.entities.iter().position(|entity| entity.name == name.text).map(EntityId);
         target.map(|(entity, _)| entity).or_else(named)
     }
 
-    /// The field a reference is to: the one it names, or the entity's id.
+    /// Returns the field a reference points to: the named one, or the entity's id.
     fn target(&self, entity: &ast::Name, field: Option<&ast::Name>, found: &mut Found) -> Option<At> {
         let id = self.names.entity(entity, found)?;
         let it = self.entities.get(id.0)?;
@@ -124,7 +124,7 @@ impl Types<'_> {
         field_in(it, field, found).map(|field| (id, field))
     }
 
-    /// The id field of an entity; silent where its key has been reported.
+    /// Returns the id field of an entity; does not report a key that was already reported.
     fn id_of(&self, id: EntityId, name: &ast::Name, found: &mut Found) -> Option<At> {
         let entity = &self.entities[id.0];
         let key = entity.key.as_ref()?;
@@ -152,7 +152,7 @@ impl Types<'_> {
     }
 }
 
-/// A type that is made of no other.
+/// Converts a type without type arguments.
 fn simple(kind: &ast::Type) -> Type {
     match kind {
         ast::Type::String(bounds) => Type::String(*bounds),

@@ -1,4 +1,4 @@
-//! Whether a literal can be the value of a field.
+//! Checks literals against the types of fields.
 
 use crate::diagnostic::Diagnostic;
 use crate::schema::expression::{Expr, ExprKind};
@@ -8,7 +8,7 @@ use crate::span::Span;
 use super::code;
 use super::found::{Found, nearest};
 
-/// Reports a literal that something of this type never is. Anything but literals is left alone.
+/// Reports a literal that is not a value of the type. Ignores everything but literals.
 pub(super) fn check(value: &Expr, wanted: &Type, found: &mut Found) {
     let wanted = wanted.resolved();
     if matches!(wanted, Type::Unknown | Type::Json) {
@@ -58,7 +58,7 @@ fn misfit(given: &str, wanted: &Type, span: Span, found: &mut Found) {
     found.error(code::VALUE, span, format!("this is {given}, but {} is wanted", described(wanted)));
 }
 
-/// A type in words.
+/// Describes a type for messages.
 fn described(kind: &Type) -> &'static str {
     match kind.resolved() {
         Type::String(_) => "text",

@@ -1,7 +1,8 @@
-//! The optimistic lock: what a write expects the version of an item to be becomes a condition of the request.
+//! Optimistic locking: the expected version of an item becomes a condition of the request.
 //!
-//! It is known where a parameter has the name of the version field, or where a `let` has read the very item. A change that only counts, or
-//! has conditions of its own, is left alone unless the caller says what to expect.
+//! The expected version is known if a parameter has the name of the version field, or if a `let` has read the same
+//! item. A change that only counts, or has conditions of its own, gets no version condition unless the caller passes
+//! the expected version.
 
 use crate::document::ast::{BinaryOp, Verb};
 use crate::schema::expression::{Expr, ExprKind, Origin, Place};
@@ -9,7 +10,7 @@ use crate::schema::pattern::{Action, Condition, Let, LetSource, Step, Write};
 use crate::schema::{EntityId, FieldId, Model};
 use crate::span::Span;
 
-/// Adds the conditions.
+/// Adds the version conditions to a write.
 pub(super) fn expect(model: &Model, write: &mut Write) {
     let expectations = Expectations {
         model,
@@ -60,7 +61,8 @@ impl Expectations<'_> {
         Some(Condition { condition: equal(id, version, expected, action.entity_span), outcome: None })
     }
 
-    /// Whether a `let` has read the item of an action: by the same key, or because the action's key is what it has read.
+    /// Returns true if a `let` has read the item of an action: with the same key, or because the action's key comes
+    /// from its result.
     fn has_read(&self, read: &Let, id: EntityId, action: &Action) -> bool {
         let LetSource::Read { read: pattern, arguments } = &read.source else { return false };
         let pattern = self.model.read(*pattern);

@@ -1,4 +1,4 @@
-//! Writes: what is read before, who may call, what is refused early, and the steps of the request.
+//! Resolves writes: reads before the request, permission, early refusals, and the steps of the request.
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, Name, WriteClause};
@@ -18,7 +18,7 @@ use super::scope::{Content, Known};
 use super::types::Types;
 use super::{action, code, mention, place, read, version};
 
-/// A write.
+/// Resolves a write.
 pub(super) fn resolve(
     names: &Names<'_>,
     types: &Types<'_>,
@@ -30,7 +30,8 @@ pub(super) fn resolve(
     let mut entities = Vec::new();
     let mut checked = Vec::new();
     let complete = touched(names, &it.body, &mut entities, &mut checked);
-    // A parameter is a field of what is written rather than of what is only looked at.
+    // Written entities come first: a parameter is preferably a field of a written entity, not of one that is only
+    // checked.
     entities.extend(checked);
     let result = it.result.as_ref().map(|name| (names.entity(name, found), name.span));
     entities.extend(result.and_then(|(entity, _)| entity));
@@ -54,7 +55,8 @@ pub(super) fn resolve(
     write
 }
 
-/// The entities the steps are about, in order, with those that are only `checked` apart; whether all of them are known.
+/// Collects the entities of the steps in order, those that are only `checked` separately; returns true if all names
+/// resolve.
 fn touched(
     names: &Names<'_>,
     block: &ast::Block<ast::Step>,
@@ -122,20 +124,20 @@ fn repeated(name: &Name, second: Span, first: Span, found: &mut Found) {
     found.add(finding.label("the second").also(first, "the first").help("remove one of them"));
 }
 
-/// An outcome.
+/// Converts the name of an outcome.
 pub(super) fn outcome(name: Option<&Name>) -> Option<Outcome> {
     name.map(|name| Outcome { name: name.text.clone(), span: name.span })
 }
 
-/// The steps of a write, while they are resolved.
+/// State of resolving the steps of a write.
 struct Body<'a> {
     names: &'a Names<'a>,
     model: &'a Model,
     write: &'a ast::Write,
     parameters: &'a [Parameter],
-    /// What has been read so far.
+    /// `let`s resolved so far.
     lets: Vec<Known>,
-    /// The names of all that is read, each with its place.
+    /// Names of all `let`s.
     let_names: Vec<&'a Name>,
 }
 
@@ -200,7 +202,7 @@ impl<'a> Body<'a> {
         self.lets.push(Known { name: it.name.text.clone(), content });
     }
 
-    /// What is read, or a value.
+    /// Resolves the right-hand side of a `let`.
     fn source(&self, value: &ast::Expr, found: &mut Found) -> (LetSource, Content) {
         let scope = self.scope();
         let ast::ExprKind::Call(name, arguments) = value.kind.as_ref() else { return made(&scope, value, found) };
@@ -223,7 +225,7 @@ impl<'a> Body<'a> {
         (LetSource::Read { read, arguments }, place::content(called))
     }
 
-    /// Reports a name that a parameter or something read has already.
+    /// Reports a name that a parameter or an earlier `let` already has.
     fn name_is_free(&self, name: &Name, found: &mut Found) {
         let earlier = self.let_names.iter().take(self.lets.len());
         let parameters = self.write.parameters.iter().map(|parameter| &parameter.field);
@@ -244,7 +246,7 @@ impl<'a> Body<'a> {
         For { name: it.name.text.clone(), list, max: it.max, steps, span }
     }
 
-    /// What an element of the list is.
+    /// Returns the content of an element of the list.
     fn element(&self, scope: &Scope<'_>, list: &Expr, kind: &Type, found: &mut Found) -> Content {
         if let ExprKind::Place(Place { origin: Origin::Let { number, .. }, path }) = &list.kind
             && path.is_empty()
@@ -277,13 +279,13 @@ impl<'a> Body<'a> {
     }
 }
 
-/// A `let` that reads nothing.
+/// Resolves a `let` with a value.
 fn made(scope: &Scope<'_>, value: &ast::Expr, found: &mut Found) -> (LetSource, Content) {
     let (value, kind) = scope.typed(value, found);
     (LetSource::Value(value), Content::Value(kind))
 }
 
-/// What the steps say about the types of parameters.
+/// Collects the parameter types that follow from the steps.
 fn hints(model: &Model, write: &Write) -> Hints {
     let mut hints = Hints::default();
     for it in &write.lets {
@@ -300,7 +302,7 @@ fn hints(model: &Model, write: &Write) -> Hints {
     hints
 }
 
-/// The expressions of a `let`.
+/// Returns the expressions of a `let`.
 pub(super) fn let_exprs(it: &Let) -> &[Expr] {
     match &it.source {
         LetSource::Read { arguments, .. } => arguments,

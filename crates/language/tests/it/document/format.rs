@@ -1,4 +1,5 @@
-//! How models are printed: each `tests/golden/format/NAME.kf` gives `NAME.out`; `KEYFORM_BLESS=1` writes them.
+//! Formatting: each `tests/golden/format/NAME.kf` formats as `NAME.out`; `KEYFORM_BLESS=1` regenerates the golden
+//! files.
 
 use std::path::Path;
 

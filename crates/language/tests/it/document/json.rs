@@ -1,4 +1,4 @@
-//! The JSON form: nothing is lost, its schema is published and holds for every model, and errors say where.
+//! JSON form: the conversion is lossless, the published schema accepts every model, and errors name the position.
 
 use keyform_language::document::{json, parse, print};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ fn number(rule: &Value) -> f64 {
     rule.as_f64().expect("a number")
 }
 
-/// Whether a value has the form a schema gives it. Knows the words of JSON Schema that the schema of a model uses.
+/// Validates a value against a schema. Supports the JSON Schema keywords that the schema of a model uses.
 fn valid(value: &Value, schema: &Value, root: &Value) -> bool {
     let Some(schema) = schema.as_object() else { return schema != &Value::Bool(false) };
     schema.iter().all(|(keyword, rule)| match keyword.as_str() {

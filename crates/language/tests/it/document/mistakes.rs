@@ -1,7 +1,7 @@
-//! One run reports every independent mistake of a file and none that follows from another.
+//! One run reports every independent syntax error of a file and no follow-on errors.
 //!
-//! Each `tests/golden/mistakes/NAME.kf` gives exactly the findings in `NAME.txt`; `KEYFORM_BLESS=1` writes them. The page of the S codes is
-//! a test as well: the model of each section gives what is shown there.
+//! Each `tests/golden/mistakes/NAME.kf` yields exactly the findings in `NAME.txt`; `KEYFORM_BLESS=1` regenerates them.
+//! The page of the S codes is a test as well: the model of each section yields the findings shown there.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use keyform_language::document::parse;
 use keyform_language::document::template::parse_template;
 use keyform_language::{Checked, Diagnostic};
 
-/// The mistakes of a text, those within its templates included.
+/// Returns the syntax errors of a text, including those in its templates.
 fn mistakes(text: &str) -> Vec<Diagnostic> {
     let is_syntax = |finding: &Diagnostic| finding.code.0.starts_with('S');
     Checked::read(text).diagnostics.into_iter().filter(is_syntax).collect()

@@ -1,4 +1,4 @@
-//! Reading, printing and the JSON form of models.
+//! Parsing, formatting and the JSON form of models.
 
 #[path = "../../../../../fuzz/checks/model.rs"]
 mod checks;

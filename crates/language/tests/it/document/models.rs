@@ -1,13 +1,12 @@
-//! The models of the repository.
+//! Models of the repository.
 
 use std::path::{Path, PathBuf};
 
-/// The root of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Each model with its path.
+/// Returns each model with its path.
 pub fn all() -> Vec<(String, String)> {
     let mut paths = below(&root().join("systems"));
     paths.sort();
@@ -16,7 +15,7 @@ pub fn all() -> Vec<(String, String)> {
     paths.iter().map(|path| (path.display().to_string(), read(path))).collect()
 }
 
-/// All `.kf` files below a folder.
+/// Returns all `.kf` files below a directory.
 fn below(folder: &Path) -> Vec<PathBuf> {
     let mut models = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the folder is there").flatten() {

@@ -1,4 +1,4 @@
-//! Every model of the repository can be read.
+//! Parses every model of the repository.
 
 use keyform_language::document::parse;
 

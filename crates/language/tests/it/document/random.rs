@@ -1,6 +1,7 @@
-//! Random trees are printed so that they read the same again.
+//! Random trees survive formatting and parsing unchanged.
 //!
-//! A tree is made of bytes: each choice takes one, and zero is always the plainest, so that a failing case shrinks to a small model.
+//! A tree is generated from bytes: each choice consumes one, and zero is always the simplest, so that a failing case
+//! shrinks to a small model.
 
 use keyform_language::document::ast::*;
 use keyform_language::document::{json, parse, print};
@@ -9,7 +10,7 @@ use proptest::prelude::*;
 
 use super::checks::without_gaps;
 
-/// The choices by which a tree is made.
+/// Source of choices for generating a tree.
 struct Choices<'a> {
     bytes: std::slice::Iter<'a, u8>,
 }
@@ -337,7 +338,7 @@ impl Choices<'_> {
         for clause in &mut clauses {
             clause.notes.gap = false;
         }
-        // The comment behind the last clause is the read's.
+        // The parser attaches a comment after the last clause to the read.
         if let Some(last) = clauses.last_mut() {
             last.notes.trailing = None;
         }
@@ -494,7 +495,7 @@ impl Choices<'_> {
     }
 }
 
-/// The JSON form without comments, which may move when a line is laid out differently.
+/// Returns the JSON form without comments, which may move when the formatter breaks a line differently.
 fn without_notes(mut value: serde_json::Value) -> serde_json::Value {
     fn strip(value: &mut serde_json::Value) {
         match value {
@@ -510,7 +511,7 @@ fn without_notes(mut value: serde_json::Value) -> serde_json::Value {
     value
 }
 
-/// How often each comment stands in a text.
+/// Counts the comments in a text.
 fn comments(text: &str) -> usize {
     text.matches("//").count()
 }

@@ -1,11 +1,11 @@
-//! Whatever the text, reading ends, does not panic, and keeps the laws where the text is a model.
+//! Robustness: the parser terminates without panicking on any text, and keeps its laws where the text is a model.
 
 use keyform_language::document::{parse, print};
 use proptest::prelude::*;
 
 use super::{checks, models};
 
-/// Pieces of which nearly models are made.
+/// Fragments that random near-models are composed of.
 const PIECES: [&str; 48] = [
     "model x\n",
     "caller ",
@@ -79,7 +79,7 @@ proptest! {
     ) {
         let all = models::all();
         let source = &number.get(&all).1;
-        // A window of the file, so that a case stays short.
+        // A window of the file keeps a case short.
         let chars: Vec<char> = source.chars().collect();
         let start = from.index(chars.len());
         let mut chars: Vec<char> = chars[start..(start + 1500).min(chars.len())].to_vec();
@@ -93,7 +93,7 @@ proptest! {
     }
 }
 
-/// How many comments a text has, documentation included.
+/// Counts the comments of a text, including documentation.
 fn comments(text: &str) -> usize {
     keyform_language::document::lexer::lex(text).comments.len()
 }
@@ -109,7 +109,8 @@ proptest! {
         let all = models::all();
         let source = &number.get(&all).1;
         let tokens = keyform_language::document::lexer::lex(source).tokens;
-        // A comment at the end of a line or before it changes nothing; one within a line breaks it, which may be a mistake.
+        // A comment at the end of a line or before it changes nothing. One within a line breaks the line, which may be
+        // a syntax error.
         let mut inserted: Vec<(usize, bool)> = places
             .into_iter()
             .map(|(place, within)| {
@@ -121,7 +122,7 @@ proptest! {
         inserted.dedup_by_key(|(at, _)| *at);
         let mut text = source.clone();
         for (number, (at, _)) in inserted.iter().enumerate().rev() {
-            // The line keeps its indentation, which tells whose `allow` it is.
+            // Keeps the indentation of the line, which decides the declaration an `allow` belongs to.
             let start = source[..*at].rfind('\n').map_or(0, |end| end + 1);
             let indentation = Some(&source[start..*at]).filter(|before| before.trim().is_empty()).unwrap_or_default();
             text.insert_str(*at, &format!("// inserted {number}\n{indentation}"));
