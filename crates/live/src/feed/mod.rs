@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! shards     ┌── a ──┐┌── b ──────►      a feed reads `a` to its end before it begins `b` and `c`,
-//!            │       │└── c ──────►      so that no item's changes change places
+//!            │       │└── c ──────►      so that the changes of an item stay in order
 //!            └───────┘
 //! position   {b: after 17, c: from its beginning}
 //! ```

@@ -131,6 +131,7 @@ impl Ledger {
             compare("until", Comparator::Less, now_ms.into()),
         ]);
         let condition = Condition::And(vec![free, Condition::AttributeNotExists(Path::attribute("done"))]);
+        // A new fence invalidates the checkpoints of the previous owner, which may still be running.
         let fence = SetValue::Plus(
             UpdateOperand::IfNotExists(Path::attribute("fence"), Box::new(constant(0.into()))),
             constant(1.into()),

@@ -1,8 +1,8 @@
 //! Handlers: application code that runs on changes, as in `on Message insert -> handler notify`.
 //!
 //! ```text
-//! shard ─► lease ─► records ─► handlers, each tried again with growing pauses ─► checkpoint ─► …
-//!                                   └► still failing: a dead letter, kept until it is driven again
+//! shard ─► lease ─► records ─► handlers, each retried with exponential backoff ─► checkpoint ─► …
+//!                                   └► still failing: a dead letter, kept until it is retried
 //! ```
 //!
 //! 1. [`Handlers`] holds the code of each handler that the model names, and checks that none is missing.

@@ -270,6 +270,8 @@ impl Live {
             tokio::time::sleep(self.inner.settings.settle).await;
         }
         let read = topic.runner.live_page(&topic.live, &topic.call).await?;
+        // ADR 0016: the page may contain changes that the hub has not read yet. Once the hub is past the page, they
+        // are among the held ones, and merging them makes the page exact.
         hub.pass().await?;
         for (also, _) in &subscription.also {
             also.pass().await?;

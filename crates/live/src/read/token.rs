@@ -1,7 +1,7 @@
 //! Resume tokens: a position in the feed of a table, bound to a read and its arguments.
 //!
 //! ```text
-//! binding:u64 position sum:u32   base64url; the sum is over both, so that a damaged token is not taken for another place
+//! binding:u64 position sum:u32   base64url; the checksum covers both, so that a damaged token is rejected
 //! ```
 //!
 //! A token grants no rights and reveals nothing: a caller that presents one is checked like any other. So it needs no

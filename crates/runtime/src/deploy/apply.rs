@@ -132,6 +132,7 @@ impl Work<'_> {
     }
 
     async fn change(&self, table: &str, change: &Change) -> Result<Made, DeployError> {
+        // The service accepts one change of a table at a time.
         let begins = matches!(change, Change::CreateTable(_));
         self.wait(table, if begins { Until::Free } else { Until::Ready }).await?;
         let made = self.send(table, change).await?;

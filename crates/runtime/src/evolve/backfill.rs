@@ -97,6 +97,7 @@ impl Migration {
             let (items, last) = self.page(table, Some(segment), start.take()).await?;
             self.carry_page(held, pace, forms, &items, stuck).await?;
             held.state.counts.scanned += items.len() as u64;
+            // After the page: the checkpoint may lag behind the work, but is never ahead of it.
             held.set_checkpoint(table, segment, last.clone());
             held.save().await?;
             tell(held);

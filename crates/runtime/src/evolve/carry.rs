@@ -1,8 +1,8 @@
 //! Migrates one item: writes the new item and marks the old one, or does nothing (ADR 0015).
 //!
 //! ```text
-//! Put    new           if there is none
-//! Update old  SET mark if it is as it was read, and not marked
+//! Put    new           if absent
+//! Update old  SET mark if unchanged and unmarked
 //! Put    sentinels     of unique values
 //! ```
 //!

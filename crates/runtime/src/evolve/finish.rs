@@ -163,6 +163,7 @@ impl Migration {
                 held.release().await?;
                 return Err(MigrateError::Left(found.left + found.wrong, found.examples));
             }
+            // The phase changes before anything is deleted: an interrupted cut-over continues with the deletes.
             held.enter(Phase::Closing).await?;
         }
         self.remove_old(&mut held, watch).await?;
@@ -240,6 +241,7 @@ impl Migration {
         }
         let mut held = self.take(pace).await?;
         held.enter(Phase::RollingBack).await?;
+        // ADR 0015: instances read the phase every REFRESH_MILLIS; after twice that time all of them refuse writes.
         self.surroundings.sleep(Duration::from_millis(self.notice_millis)).await;
         held.save().await?;
         let mut found = RolledBack::default();

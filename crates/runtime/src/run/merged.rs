@@ -229,6 +229,7 @@ impl<'a> Merge<'a> {
 
     async fn run(mut self, start: Option<Attributes>, wanted: Option<usize>) -> Result<Merged, RunError> {
         let (new_start, old_start) = positions(start);
+        // ADR 0015: old items first. An item that moves while the read runs is then seen in at least one of the two.
         let mut old = self.old_items().await?;
         if let Some(last) = &old_start {
             old.retain(|item| self.order(item, last) == Ordering::Greater);

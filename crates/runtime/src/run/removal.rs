@@ -60,6 +60,7 @@ impl Runner {
             if children.items.is_empty() {
                 continue;
             }
+            // ADR 0020: grandchildren first, so that a crash leaves everything reachable from the root.
             self.remove_below(work, &children).await?;
             work.removed += children.items.len() as u64;
             self.remove(work, children).await?;

@@ -302,12 +302,14 @@ impl Runner {
                 None => Box::pin(self.returned_after(write, promised)).await?,
             })),
             Ok(_) => Ok(Written::Applied(None)),
+            // ADR 0017: the write may have been applied, so it is not retried.
             Err(error) if *error.detail() == Detail::OutcomeUnknown => Err(error.into()),
             // Without our token the next attempt would be a different transaction.
             Err(error) if error.code() == ErrorCode::TransactionInProgress && !has_token => {
                 Err(RunError::Unknown(error.message().to_owned()))
             }
             Err(error) if error.code() == ErrorCode::ResourceNotFound && plan.cascades() => Err(without_intents(error)),
+            // ADR 0017: an expired item made the upsert fail. Delete it and retry the whole write.
             Err(error) if let Some(clearing) = outcome::clearing(bound, &error) => {
                 Box::pin(self.clear(clearing)).await?;
                 Err(RunError::Busy)
