@@ -37,7 +37,7 @@ pub enum Answer {
     Collection(Vec<(EntityId, Vec<Found>)>),
 }
 
-/// Returns the entity that an item belongs to. A single candidate is accepted without checking its key.
+/// Returns the entity that an item belongs to. A single candidate needs no matching key.
 pub(super) fn entity_of(model: &Model, candidates: &[EntityId], item: &Item) -> Option<EntityId> {
     candidates.iter().copied().find(|&id| is_of(model, id, item, candidates.len() == 1))
 }

@@ -99,7 +99,7 @@ enum Image {
 /// Items that can be part of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reach {
-    /// No item, for example because an argument rules them all out.
+    /// No item: the read sends no request for these arguments.
     Nothing,
     /// Items with these key values: a primary key, or the partition of one.
     Keys {

@@ -116,7 +116,7 @@ pub struct Call {
     pub caller: Caller,
     /// Cursor of the previous page; `None` starts at the first page.
     pub cursor: Option<String>,
-    /// Idempotency token: a write that is repeated under the same token applies once.
+    /// Token of an `idempotent` write: repeated under the same token it applies once. Other writes ignore it.
     pub token: Option<String>,
 }
 
