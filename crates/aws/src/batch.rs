@@ -1,4 +1,4 @@
-//! Requests about many items that may succeed in part.
+//! BatchGetItem and BatchWriteItem, which may succeed in part.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -72,7 +72,7 @@ fn keys(request: &BatchGetRequest) -> Result<KeysAndAttributes, Error> {
         .map_err(failure::incomplete)
 }
 
-/// For each table, the places of the keys that were not read.
+/// Returns the positions of the unprocessed keys, by table.
 fn unread(
     asked: &[(String, BatchGetRequest)],
     mut unprocessed: HashMap<String, KeysAndAttributes>,

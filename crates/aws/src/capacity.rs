@@ -1,4 +1,4 @@
-//! What operations consumed and how large item collections are: asked for, and told.
+//! Consumed capacity and item collection metrics: requests them and converts them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -54,7 +54,7 @@ pub(crate) fn metrics(metrics: &types::ItemCollectionMetrics) -> Result<ItemColl
     Ok(ItemCollectionMetrics { key: key.unwrap_or_default(), size_gigabytes: [at(0), at(1)] })
 }
 
-/// The metrics of each table.
+/// Converts the metrics of each table.
 pub(crate) fn metrics_by_table(
     tables: Option<HashMap<String, Vec<types::ItemCollectionMetrics>>>,
 ) -> Result<BTreeMap<String, Vec<ItemCollectionMetrics>>, Error> {

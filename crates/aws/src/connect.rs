@@ -1,4 +1,4 @@
-//! The connection: where the store is, who asks, and how long an answer may take.
+//! Connection settings: endpoint, credentials and timeouts.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,40 +12,40 @@ use keyform_core::Error;
 use crate::failure;
 use crate::trust::{self, TrustError};
 
-/// The region when an endpoint is given and nothing else names one: an endpoint of one's own has none.
+/// Region that signs requests to a custom endpoint if nothing else sets one.
 const REGION_OF_ENDPOINTS: &str = "us-east-1";
 
-/// A DynamoDB endpoint. Cloning shares the connections.
+/// DynamoDB endpoint. Clones share the connections.
 #[derive(Clone, Debug)]
 pub struct Remote {
     pub(crate) client: Client,
     pub(crate) streams: aws_sdk_dynamodbstreams::Client,
 }
 
-/// Where the store is, and who asks. What is not given comes from the AWS environment variables, then from the profile.
+/// Endpoint and credentials. Missing values come from the AWS environment variables, then from the profile.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The address of a store that is not AWS's own, such as `http://localhost:8000`.
+    /// Address of a DynamoDB-compatible store, such as `http://localhost:8000`; `None` for AWS.
     pub endpoint_url: Option<String>,
-    /// The region.
+    /// AWS region, such as `eu-central-1`.
     pub region: Option<String>,
-    /// The profile in AWS's configuration files.
+    /// Profile in the AWS configuration files.
     pub profile: Option<String>,
-    /// The credentials.
+    /// Access key; `None` for the SDK's default credential chain.
     pub credentials: Option<Credentials>,
-    /// The longest waits.
+    /// Timeouts of every request.
     pub timeouts: Timeouts,
 }
 
-/// The longest waits. They bound every request, those to the streams endpoint included: a store that accepts connections and never answers
-/// fails a call instead of holding it.
+/// Timeouts of every request, including those to the streams endpoint: a store that accepts connections and never
+/// responds makes a call fail instead of blocking it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For a connection, its TLS handshake included.
+    /// Timeout of a connection, including its TLS handshake.
     pub connect: Duration,
-    /// For the answer to one attempt of a request.
+    /// Timeout of a single attempt.
     pub request: Duration,
-    /// For a request with all its attempts and the pauses between them.
+    /// Timeout of a request with all its attempts and the delays between them.
     pub deadline: Duration,
 }
 
@@ -65,26 +65,27 @@ impl From<Timeouts> for TimeoutConfig {
     }
 }
 
-/// An access key.
+/// AWS access key.
 #[derive(Clone)]
 pub struct Credentials {
-    /// Its public part.
+    /// Public part.
     pub access_key_id: String,
-    /// Its secret part.
+    /// Secret part; never printed.
     pub secret_access_key: String,
 }
 
 impl fmt::Debug for Credentials {
-    /// Without the secret.
+    /// Omits the secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Credentials").field("access_key_id", &self.access_key_id).finish_non_exhaustive()
     }
 }
 
 impl Remote {
-    /// Reads the configuration. Nothing is sent yet: a wrong address, region or key shows at the first operation.
+    /// Reads the configuration. Nothing is sent yet: a wrong endpoint, region or key surfaces at the first operation.
     ///
-    /// If `AWS_CA_BUNDLE` is set, the certificates in that file are trusted instead of those of the operating system, as with the AWS command line.
+    /// If `AWS_CA_BUNDLE` is set, only the certificates in that file are trusted, not those of the operating system;
+    /// the AWS CLI does the same.
     ///
     /// ```no_run
     /// use keyform_aws::{Options, Remote};
@@ -96,7 +97,7 @@ impl Remote {
     /// ```
     ///
     /// # Errors
-    /// The file that `AWS_CA_BUNDLE` names cannot be read or has no usable certificate.
+    /// Returns an error if the file in `AWS_CA_BUNDLE` cannot be read or contains no usable certificate.
     pub async fn connect(options: Options) -> Result<Self, TrustError> {
         let mut loader = aws_config::defaults(BehaviorVersion::latest()).timeout_config(options.timeouts.into());
         if let Some(client) = trust::client()? {
@@ -129,10 +130,10 @@ impl Remote {
         })
     }
 
-    /// Waits until a table that was made or changed can be used.
+    /// Waits until a new or changed table is active.
     ///
     /// # Errors
-    /// When the store fails, or the table is not active after `longest`.
+    /// Returns an error if the store fails, or the table is not active after `longest`.
     pub async fn wait_until_active(&self, table: &str, longest: Duration) -> Result<(), Error> {
         let waited = self.client.wait_until_table_exists().table_name(table).wait(longest).await;
         waited.map(|_| ()).map_err(failure::told)

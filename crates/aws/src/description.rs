@@ -1,4 +1,4 @@
-//! A table as the service describes it.
+//! Converts the description of a table.
 
 use aws_sdk_dynamodb::primitives::DateTime;
 use aws_sdk_dynamodb::types::{
@@ -13,7 +13,7 @@ use keyform_core::table::{
     StreamView, TableClass, TableDescription, Throughput, ThroughputDescription, WarmThroughput,
 };
 
-/// The description; what a compatible store leaves out is taken as empty.
+/// Converts a table description. Fields that a compatible store leaves out become empty.
 pub(crate) fn table(table: types::TableDescription) -> Result<TableDescription, Error> {
     let throughput = throughput_of(table.provisioned_throughput.as_ref());
     Ok(TableDescription {
@@ -54,7 +54,7 @@ fn millis(time: DateTime) -> Option<u64> {
     time.to_millis().ok().and_then(|millis| u64::try_from(millis).ok())
 }
 
-/// The state; those in which a table cannot be used yet or any more are told as being changed.
+/// Converts the status. Unknown ones become `Updating`, in which a table is not usable.
 fn status(name: Option<&str>) -> Status {
     match name {
         Some("ACTIVE") => Status::Active,
@@ -82,7 +82,7 @@ fn key_schema(elements: &[KeySchemaElement]) -> KeySchema {
     KeySchema { partition: names(KeyType::Hash), sort: names(KeyType::Range) }
 }
 
-/// A store that says nothing of billing has reserved capacity, unless there is none.
+/// Returns the billing mode. A store that does not report one is provisioned, unless it reports no capacity either.
 fn billing(table: &types::TableDescription, units: Throughput) -> BillingMode {
     let told = table.billing_mode_summary.as_ref().and_then(|summary| summary.billing_mode.as_ref());
     match told {
@@ -150,7 +150,7 @@ fn local_index(index: LocalSecondaryIndexDescription) -> LocalIndexDescription {
     }
 }
 
-/// The newest stream; of one that has ended the view is not told.
+/// Returns the newest stream. The service does not report the view of a disabled one.
 fn stream(table: &types::TableDescription) -> Option<StreamSummary> {
     let arn = table.latest_stream_arn.clone()?;
     let setting = table.stream_specification.as_ref();

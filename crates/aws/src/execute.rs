@@ -1,4 +1,4 @@
-//! Each operation, sent by the function of its name.
+//! Dispatches each operation to the function that sends it.
 
 use keyform_core::error::remote;
 use keyform_core::execute::BoxFuture;
@@ -58,7 +58,7 @@ impl Remote {
     }
 }
 
-/// The service's name of an operation that is not sent.
+/// Returns the service's name of an operation that is not supported.
 fn name(operation: &Operation) -> &'static str {
     match operation {
         Operation::DescribeLimits => "DescribeLimits",

@@ -1,4 +1,4 @@
-//! The expressions of one request as text, with what their placeholders stand for.
+//! Formats the expressions of one request, with their placeholders.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use keyform_core::expression::{Condition, KeyCondition, Printer, Projection, Upd
 
 use crate::value::{SdkAttributes, to_sdk};
 
-/// Prints the expressions of one request. Placeholders are asked for last.
+/// Formatter for the expressions of one request. Call `names` and `values` last.
 #[derive(Default)]
 pub(crate) struct Expressions(Printer);
 
@@ -23,18 +23,18 @@ impl Expressions {
         projection.map(|projection| self.0.projection(projection))
     }
 
-    /// An update that changes nothing has no text.
+    /// Formats an update; `None` if it changes nothing.
     pub(crate) fn update(&mut self, update: Option<&Update>) -> Option<String> {
         update.map(|update| self.0.update(update)).filter(|text| !text.is_empty())
     }
 
-    /// What the `#` placeholders stand for; the service refuses an empty map.
+    /// Returns the `#` placeholders; `None` if empty, because the service rejects an empty map.
     pub(crate) fn names(&self) -> Option<HashMap<String, String>> {
         let names = self.0.names();
         (!names.is_empty()).then(|| names.clone().into_iter().collect())
     }
 
-    /// What the `:` placeholders stand for; the service refuses an empty map.
+    /// Returns the `:` placeholders; `None` if empty, because the service rejects an empty map.
     pub(crate) fn values(&self) -> Option<SdkAttributes> {
         let values = self.0.values();
         (!values.is_empty()).then(|| values.iter().map(|(name, value)| (name.clone(), to_sdk(value))).collect())

@@ -1,4 +1,4 @@
-//! What the service reported, as an error of ours with its code, text and what it carries.
+//! Converts errors of the SDK to ours, with code, message and details.
 
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{BuildError, DisplayErrorContext, ProvideErrorMetadata, SdkError};
@@ -8,7 +8,7 @@ use keyform_core::error::{CancellationReason, Detail, remote};
 
 use crate::{resend, value};
 
-/// The error of a request.
+/// Converts the error of a request.
 pub(crate) fn told(error: impl Into<aws_sdk_dynamodb::Error>) -> Error {
     let error = error.into();
     let Some(code) = error.code() else {
@@ -20,7 +20,7 @@ pub(crate) fn told(error: impl Into<aws_sdk_dynamodb::Error>) -> Error {
     }
 }
 
-/// The error of a write: if nobody can say whether it was applied, it says so.
+/// Converts the error of a write. Reports `OutcomeUnknown` if the write may have been applied.
 pub(crate) fn told_of_write<E>(error: SdkError<E, HttpResponse>) -> Error
 where
     aws_sdk_dynamodb::Error: From<SdkError<E, HttpResponse>>,
@@ -35,7 +35,7 @@ where
     if unsure { remote::outcome_unknown(&DisplayErrorContext(&error).to_string()) } else { told(error) }
 }
 
-/// The error of a request about streams.
+/// Converts the error of a request to the streams endpoint.
 pub(crate) fn told_of_streams(error: impl Into<aws_sdk_dynamodbstreams::Error>) -> Error {
     let error = error.into();
     match error.code() {
@@ -44,7 +44,7 @@ pub(crate) fn told_of_streams(error: impl Into<aws_sdk_dynamodbstreams::Error>) 
     }
 }
 
-/// The error of a request that lacks a part.
+/// Converts the SDK's error about a missing required field.
 pub(crate) fn incomplete(error: BuildError) -> Error {
     Error::internal(format!("the request is incomplete: {error}"))
 }

@@ -1,4 +1,4 @@
-//! Requests about one item.
+//! GetItem, PutItem, UpdateItem and DeleteItem.
 
 use aws_sdk_dynamodb::types::{self, ReturnValue, ReturnValuesOnConditionCheckFailure};
 use keyform_core::operation::{DeleteItem, GetItem, GetItemOutput, PutItem, ReturnValues, UpdateItem, WriteItemOutput};
@@ -92,7 +92,7 @@ impl Remote {
     }
 }
 
-/// Whether a failed condition carries the item that is there.
+/// Requests the current item with a failed condition.
 pub(crate) fn on_failure(wanted: bool) -> Option<ReturnValuesOnConditionCheckFailure> {
     wanted.then_some(ReturnValuesOnConditionCheckFailure::AllOld)
 }

@@ -1,16 +1,18 @@
-//! Operations run on Amazon DynamoDB, ScyllaDB Alternator or any other endpoint that speaks DynamoDB's protocol, through the
-//! official AWS SDK. It knows neither models nor the embedded engine.
+//! Runs operations on Amazon DynamoDB, ScyllaDB Alternator or any other DynamoDB-compatible endpoint, through the
+//! official AWS SDK (ADR 0012). Knows neither models nor the embedded engine.
 //!
-//! The life of an operation:
+//! Steps of an operation:
 //!
-//! 1. [`Remote::connect`] has read the usual AWS environment and profile, and `trust` the certificates; nothing is sent before the first operation.
-//! 2. `execute` picks the request by the operation's kind.
-//! 3. `item`, `read`, `batch`, `transaction`, `table`, `update_table`, `resource` and `stream` fill in the SDK's request: `expressions` prints parsed expressions with
-//!    placeholders, `value` turns values into the SDK's.
-//! 4. The SDK signs, sends, and tries again when the service throttles or does not answer; `resend` keeps it from sending a write again that may have been
-//!    applied and would do more when done twice.
-//! 5. The same files turn the answer into a [`keyform_core::Output`], with `capacity` for consumption; `failure` turns what the
-//!    service reported into a [`keyform_core::Error`] with its code, text, item and cancellation reasons.
+//! 1. [`Remote::connect`] has read the usual AWS environment and profile, and `trust` the certificates; nothing is
+//!    sent before the first operation.
+//! 2. `execute` dispatches by the kind of operation.
+//! 3. `item`, `read`, `batch`, `transaction`, `table`, `update_table`, `resource` and `stream` build the SDK's
+//!    request: `expressions` formats parsed expressions with placeholders, `value` converts values.
+//! 4. The SDK signs, sends, and retries when the service throttles or does not respond. `resend` prevents it from
+//!    repeating a write that may have been applied and is not idempotent.
+//! 5. The same modules convert the response to a [`keyform_core::Output`], with `capacity` for the consumed capacity;
+//!    `failure` converts an error of the service to a [`keyform_core::Error`] with its code, message, item and
+//!    cancellation reasons.
 
 mod batch;
 mod capacity;

@@ -1,4 +1,4 @@
-//! Requests that answer pages of items.
+//! Query and Scan.
 
 use aws_sdk_dynamodb::operation::query::QueryOutput;
 use aws_sdk_dynamodb::operation::scan::ScanOutput;
@@ -74,7 +74,7 @@ fn start(start: Option<&Attributes>) -> Option<SdkAttributes> {
     start.map(attributes_to_sdk)
 }
 
-/// What Query and Scan both answer.
+/// Common part of the responses of Query and Scan.
 struct Page {
     items: Option<Vec<SdkAttributes>>,
     count: i32,

@@ -1,9 +1,10 @@
-//! Whether a write of one item may be sent again when nobody knows what became of it.
+//! Decides whether a write of one item may be repeated when its outcome is unknown (ADR 0017).
 //!
-//! A connection may break, or the service fail, after the write was applied and before the answer came. The SDK sends such a request again, which
-//! is right for reads, for transactions (they carry a token) and for writes that do the same when done twice. A counter would be raised
-//! twice, and a condition would fail on what the first try has written: such writes are sent again only if they surely were not applied,
-//! because the connection was refused or the service said so.
+//! A connection may break, or the service may fail, after a write was applied and before its response arrived. The SDK
+//! repeats such a request. That is right for reads, for transactions (they carry a token) and for idempotent writes.
+//! But a counter would be incremented twice, and a condition would fail on what the first attempt wrote: such writes
+//! are repeated only if they certainly were not applied, because the connection was refused or the service reported
+//! so.
 
 use std::error::Error as StdError;
 
@@ -14,10 +15,10 @@ use keyform_core::expression::{Condition, SetValue, Update, UpdateOperand};
 use keyform_core::operation;
 use keyform_core::value::AttributeType;
 
-/// From here on the service does not say whether it did anything.
+/// First status code that leaves open whether the request was applied.
 const SERVER_ERRORS: u16 = 500;
 
-/// The settings of a request that is sent again only if it was surely not applied.
+/// Returns a configuration that retries a request only if it certainly was not applied.
 pub(crate) fn only_if_not_applied() -> Builder {
     Config::builder().retry_classifier(OnlyIfNotApplied)
 }
@@ -41,8 +42,8 @@ impl ClassifyRetry for OnlyIfNotApplied {
     }
 }
 
-/// Whether there was no connection, so that nothing can have been delivered: the name was not resolved, the connection was refused or took too
-/// long, or the TLS handshake failed.
+/// Returns whether no connection was established, so that nothing can have been delivered: name resolution failed, the
+/// connection was refused or timed out, or the TLS handshake failed.
 pub(crate) fn was_refused(mut error: Option<&(dyn StdError + 'static)>) -> bool {
     while let Some(inner) = error {
         if inner.downcast_ref::<hyper_util::client::legacy::Error>().is_some_and(|failed| failed.is_connect()) {
@@ -53,17 +54,18 @@ pub(crate) fn was_refused(mut error: Option<&(dyn StdError + 'static)>) -> bool 
     false
 }
 
-/// Whether a put does the same when done twice.
+/// Returns whether a put is idempotent.
 pub(crate) fn may_put_again(put: &operation::PutItem) -> bool {
     put.condition.is_none() && put.return_values == operation::ReturnValues::None
 }
 
-/// Whether a delete does the same when done twice.
+/// Returns whether a delete is idempotent.
 pub(crate) fn may_delete_again(delete: &operation::DeleteItem) -> bool {
     delete.condition.is_none() && delete.return_values == operation::ReturnValues::None
 }
 
-/// Whether an update does the same when done twice: it sets and removes, and its condition looks at nothing that it changes.
+/// Returns whether an update is idempotent: it assigns constants, removes attributes or changes sets, and its
+/// condition uses nothing that it changes.
 pub(crate) fn may_update_again(update: &operation::UpdateItem) -> bool {
     use operation::ReturnValues::{AllNew, None, UpdatedNew};
     let Some(changes) = &update.update else { return update.condition.is_none() };
@@ -74,7 +76,7 @@ pub(crate) fn may_update_again(update: &operation::UpdateItem) -> bool {
 
 fn is_repeatable(update: &Update) -> bool {
     let sets = update.set.iter().all(|set| matches!(&set.value, SetValue::Operand(UpdateOperand::Value(_))));
-    // An element of a list that is removed makes room for the next.
+    // Removing a list element shifts the next one into its position, so repeating it removes another.
     let removes = update.remove.iter().all(|path| path.elements.len() == 1);
     let adds = update.add.iter().all(|(_, value)| value.kind() != AttributeType::N);
     sets && removes && adds

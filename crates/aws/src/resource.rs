@@ -1,4 +1,4 @@
-//! Requests about what is beside a table: tags and continuous backups.
+//! Requests for tags and continuous backups.
 
 use aws_sdk_dynamodb::types::{self, PointInTimeRecoverySpecification, PointInTimeRecoveryStatus};
 use keyform_core::operation::{

@@ -1,5 +1,5 @@
-//! Requests about streams of changes. The service has an endpoint and a client of its own for them; other stores take them at the
-//! same address as all else.
+//! Requests to DynamoDB Streams. AWS has a separate endpoint and client for them; other stores serve them at the same
+//! address.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use keyform_core::{AttributeValue, Attributes, Error, Item, Output};
 
 use crate::{Remote, failure};
 
-/// Who deletes expired items, in the service's records.
+/// Principal that deletes expired items, in the service's records.
 const TIME_TO_LIVE: &str = "dynamodb.amazonaws.com";
 
 impl Remote {
@@ -165,7 +165,7 @@ fn tree(attributes: &HashMap<String, SdkValue>) -> Result<Attributes, Error> {
     attributes.iter().map(|(name, value)| Ok((name.clone(), value_of(value)?))).collect()
 }
 
-/// A value of the client for streams, whose types are its own.
+/// Converts a value of the streams client, which has its own types.
 fn value_of(value: &SdkValue) -> Result<AttributeValue, Error> {
     let number = |text: &String| text.parse().map_err(|_| remote::malformed(&format!("`{text}` as a number")));
     Ok(match value {

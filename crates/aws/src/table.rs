@@ -1,4 +1,4 @@
-//! Requests about tables.
+//! Requests that create, describe, list and delete tables, and TTL.
 
 use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::types::{
@@ -68,7 +68,7 @@ impl Remote {
     }
 }
 
-/// Expiry that is being switched off is off: nothing relies on it any more.
+/// Treats TTL that is being disabled as disabled.
 fn is_on(setting: &types::TimeToLiveDescription) -> bool {
     use types::TimeToLiveStatus::{Disabled, Disabling};
     !matches!(setting.time_to_live_status, Some(Disabled | Disabling))

@@ -1,4 +1,4 @@
-//! Requests about many items that succeed or fail as one.
+//! TransactGetItems and TransactWriteItems.
 
 use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::types::{ConditionCheck, Delete, Get, Put, TransactGetItem, TransactWriteItem, Update};

@@ -1,4 +1,4 @@
-//! The certificates that a store over TLS is verified with: those of the operating system, or those of the file that `AWS_CA_BUNDLE` names.
+//! Trusted certificates of TLS connections: those of the operating system, or those of the file in `AWS_CA_BUNDLE`.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 
-/// The variable that AWS's tools read the file's name from.
+/// Environment variable that the AWS tools use.
 const VARIABLE: &str = "AWS_CA_BUNDLE";
 
-/// The file of certificates that `AWS_CA_BUNDLE` names cannot be used.
+/// The certificate file in `AWS_CA_BUNDLE` cannot be used.
 #[derive(Debug)]
 pub struct TrustError {
     file: PathBuf,
@@ -33,7 +33,7 @@ impl fmt::Display for TrustError {
 
 impl Error for TrustError {}
 
-/// A client that trusts the certificates of `AWS_CA_BUNDLE` alone; nothing if the variable is not set.
+/// Returns a client that trusts only the certificates in `AWS_CA_BUNDLE`; `None` if the variable is not set.
 pub(crate) fn client() -> Result<Option<SharedHttpClient>, TrustError> {
     match env::var_os(VARIABLE).filter(|file| !file.is_empty()) {
         Some(file) => trusting(Path::new(&file)).map(Some),
@@ -51,7 +51,7 @@ fn trusting(file: &Path) -> Result<SharedHttpClient, TrustError> {
     Ok(with_context(context))
 }
 
-/// Refuses what the client would panic on later: it takes the file as it is, and reads it at the first connection.
+/// Rejects files on which the SDK's client would panic later: it does not parse the file until the first connection.
 fn check(pem: &[u8]) -> Result<(), String> {
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(pem) {
@@ -61,8 +61,8 @@ fn check(pem: &[u8]) -> Result<(), String> {
     if roots.is_empty() { Err("has no certificate".to_owned()) } else { Ok(()) }
 }
 
-/// The SDK's own client with another set of certificates. It goes through the proxy of the environment as the default one does: a company that
-/// signs its own certificates often has a proxy, too.
+/// Builds the SDK's client with other certificates. It uses the proxy of the environment, as the default client does:
+/// companies with their own certificates often have a proxy.
 fn with_context(context: TlsContext) -> SharedHttpClient {
     Builder::new().build_with_connector_fn(move |settings, components| {
         let provider = Provider::Rustls(CryptoMode::AwsLc);

@@ -1,4 +1,4 @@
-//! Changes of a table.
+//! UpdateTable.
 
 use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::operation::update_table::builders::UpdateTableFluentBuilder;

@@ -1,4 +1,4 @@
-//! Values, here and in the SDK. Numbers travel as text, so that all 38 digits arrive.
+//! Converts values between our types and the SDK's. Numbers are transferred as strings, which preserves all 38 digits.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -8,10 +8,10 @@ use aws_sdk_dynamodb::types::AttributeValue as SdkValue;
 use keyform_core::error::remote;
 use keyform_core::{AttributeValue, Attributes, Error, Item, Number};
 
-/// Attributes as the SDK has them.
+/// Attributes in the SDK's types.
 pub type SdkAttributes = HashMap<String, SdkValue>;
 
-/// A value for the SDK.
+/// Converts a value to the SDK's type.
 pub fn to_sdk(value: &AttributeValue) -> SdkValue {
     match value {
         AttributeValue::S(text) => SdkValue::S(text.clone()),
@@ -29,15 +29,15 @@ pub fn to_sdk(value: &AttributeValue) -> SdkValue {
     }
 }
 
-/// Attributes for the SDK.
+/// Converts attributes to the SDK's types.
 pub fn attributes_to_sdk(attributes: &Attributes) -> SdkAttributes {
     attributes.iter().map(|(name, value)| (name.clone(), to_sdk(value))).collect()
 }
 
-/// A value of the SDK.
+/// Converts a value from the SDK's type.
 ///
 /// # Errors
-/// When it has a number that is none, or a type that this version does not know.
+/// Returns an error if the value contains an invalid number, or a type that this version does not know.
 pub fn from_sdk(value: &SdkValue) -> Result<AttributeValue, Error> {
     Ok(match value {
         SdkValue::S(text) => AttributeValue::S(text.clone()),
@@ -54,25 +54,23 @@ pub fn from_sdk(value: &SdkValue) -> Result<AttributeValue, Error> {
     })
 }
 
-/// Attributes of the SDK.
+/// Converts attributes from the SDK's types.
 ///
 /// # Errors
-/// As [`from_sdk`].
+/// Same as [`from_sdk`].
 pub fn attributes_from_sdk<S: BuildHasher>(attributes: &HashMap<String, SdkValue, S>) -> Result<Attributes, Error> {
     attributes.iter().map(|(name, value)| Ok((name.clone(), from_sdk(value)?))).collect()
 }
 
-/// An item of the SDK.
+/// Converts an item from the SDK's types.
 pub(crate) fn item(attributes: &SdkAttributes) -> Result<Item, Error> {
     Ok(Item::from(&attributes_from_sdk(attributes)?))
 }
 
-/// An item of the SDK, if there is one.
 pub(crate) fn optional_item(attributes: Option<&SdkAttributes>) -> Result<Option<Item>, Error> {
     attributes.map(item).transpose()
 }
 
-/// Items of the SDK.
 pub(crate) fn items(all: &[SdkAttributes]) -> Result<Vec<Item>, Error> {
     all.iter().map(item).collect()
 }

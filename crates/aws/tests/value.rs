@@ -1,4 +1,4 @@
-//! A value that goes to the SDK and back is the same value, and the text of a number is exact.
+//! Values survive the conversion to the SDK and back, and numbers keep all digits.
 
 use std::collections::BTreeSet;
 

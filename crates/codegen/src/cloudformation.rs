@@ -1,7 +1,7 @@
-//! A CloudFormation template of a model's tables, as YAML. Variables in their names are parameters.
+//! Generates a CloudFormation template (YAML) of a model's tables. Variables in table names become parameters.
 //!
-//! Tables are retained when the stack goes, because a template is a poor place to lose data from. CloudFormation wants tables with indexes made one
-//! after the other, so each depends on the one before.
+//! Tables are retained when the stack is deleted, so that a stack operation cannot lose data. CloudFormation requires
+//! tables with indexes to be created one after the other, so each depends on the previous one.
 
 use keyform_core::operation::CreateTable;
 use keyform_core::table::{KeySchema, Projection, TableClass, Throughput};
@@ -92,7 +92,7 @@ fn properties(table: &Table, settings: &Settings) -> Mapping {
     out
 }
 
-/// A name without variables is plain text, one with some is put together by the service.
+/// Returns a plain string, or `Fn::Sub` for a name with variables.
 fn name(pieces: &[Piece]) -> Value {
     let text = written(pieces, |variable| format!("${{{}}}", camel(variable)));
     match pieces.iter().any(|piece| matches!(piece, Piece::Variable(_))) {

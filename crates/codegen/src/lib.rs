@@ -1,6 +1,6 @@
-//! What others run, printed from a model: typed code, clients, templates of infrastructure.
+//! Code generators: typed code, API clients and infrastructure templates from a model.
 //!
-//! Each target is one line of [`TARGETS`], and one module that prints it. The commands, the macro and the tests go through this list.
+//! Each target is one entry of [`TARGETS`] and one module. The command line, the macro and the tests use this list.
 
 mod client;
 mod cloudformation;
@@ -15,25 +15,25 @@ use std::collections::BTreeMap;
 
 use keyform_language::Checked;
 
-/// Something that can be made of a model.
+/// Code generator.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Description for the help text, one line.
     pub about: &'static str,
-    /// Prints it; a refusal says what stands in the way.
+    /// Generates the output; the error is a message for the user.
     pub print: fn(&Checked, &Settings) -> Result<String, String>,
 }
 
-/// What a target may want to know besides the model.
+/// Inputs of a target besides the model.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// What the variables in the names of tables stand for.
+    /// Values of the variables in table names.
     pub variables: BTreeMap<String, String>,
 }
 
-/// All targets, in the order in which help names them.
+/// All targets, in the order of the help text.
 pub static TARGETS: &[Target] = &[
     Target { name: "rust", about: "typed Rust, as `keyform::model!` makes it", print: rust::print },
     Target { name: "cloudformation", about: "a CloudFormation template of the tables", print: cloudformation::print },
@@ -43,7 +43,7 @@ pub static TARGETS: &[Target] = &[
     Target { name: "python", about: "a client of the HTTP API, in Python", print: python::print },
 ];
 
-/// The target of a name.
+/// Returns the target of that name.
 #[must_use]
 pub fn target(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)

@@ -1,4 +1,5 @@
-//! A model's tables as Terraform resources of the AWS provider. Variables in their names are variables.
+//! Generates Terraform resources of the AWS provider for a model's tables. Variables in table names become Terraform
+//! variables.
 
 use std::fmt::Write as _;
 
@@ -12,7 +13,7 @@ use keyform_language::schema::{Model, Table};
 use super::Settings;
 use super::variable::{self, pieces, snake, written};
 
-/// The provider that has everything printed here but keys of several attributes, and the one that has those too.
+/// Minimum provider version, and the minimum for index keys of several attributes.
 const VERSION: &str = ">= 5.0";
 const VERSION_OF_LONG_KEYS: &str = ">= 6.31";
 
@@ -47,7 +48,7 @@ fn provider(model: &Model) -> Block {
     terraform
 }
 
-/// A block with its arguments, whose signs of equality stand below each other, then the blocks in it.
+/// Block with its arguments, whose equal signs are aligned, followed by nested blocks.
 struct Block {
     head: String,
     arguments: Vec<(String, String)>,
@@ -93,7 +94,7 @@ fn push(out: &mut String, line: &str) {
     writeln!(out, "{line}").expect("writing to a text succeeds");
 }
 
-/// A quoted text; `${` and `%{` would begin something.
+/// Formats a string literal; escapes `${` and `%{`, which start a template.
 fn text(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {
@@ -141,7 +142,7 @@ fn resource(out: &mut String, table: &Table, settings: &Settings) {
     outputs(out, table, &label);
 }
 
-/// A key of one attribute each way is said in arguments; one of several, which only indexes have, in blocks.
+/// Adds a key. Single attributes are arguments; several attributes, which only indexes have, are blocks.
 fn keys(block: &mut Block, key: &KeySchema) {
     if key.partition.len() > 1 || key.sort.len() > 1 {
         let hash = key.partition.iter().map(|name| (name, "HASH"));
@@ -208,7 +209,8 @@ fn projection(block: &mut Block, projection: &Projection) {
     }
 }
 
-/// Expiry, recovery and encryption; what looks up the KMS key is a block of its own, because the provider wants its ARN.
+/// Adds TTL, recovery and encryption. Returns the data source that looks up the KMS key, because the provider requires
+/// its ARN.
 fn settings_of(block: &mut Block, table: &Table, request: &CreateTable, label: &str) -> Option<Block> {
     if let Some((attribute, _)) = &table.ttl {
         let mut ttl = Block::new("ttl");

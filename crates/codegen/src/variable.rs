@@ -1,19 +1,18 @@
-//! Variables in the names of tables: `orders-{stage}` is text, the variable `stage`, and so on.
+//! Variables in table names: `orders-{stage}` is a literal followed by the variable `stage`.
 
 use std::collections::BTreeMap;
 
 use keyform_language::bind;
 use keyform_language::schema::{Model, Table};
 
-/// A piece of a table's name.
+/// Part of a table name.
 pub(super) enum Piece {
-    /// Text as it is.
     Text(String),
-    /// A variable that has no value yet.
+    /// Variable without a value.
     Variable(String),
 }
 
-/// The name of a table in the store; variables with values are replaced.
+/// Splits the name of a table in the store. Variables with values are replaced.
 pub(super) fn pieces(table: &Table, variables: &BTreeMap<String, String>) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let name = bind::table_name(table, variables);
@@ -33,7 +32,7 @@ pub(super) fn pieces(table: &Table, variables: &BTreeMap<String, String>) -> Vec
     pieces
 }
 
-/// The variables without a value, each once, in the order of the file.
+/// Returns the distinct variables without a value, in declaration order.
 pub(super) fn open(model: &Model, variables: &BTreeMap<String, String>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for piece in model.tables.iter().flat_map(|table| pieces(table, variables)) {
@@ -45,7 +44,7 @@ pub(super) fn open(model: &Model, variables: &BTreeMap<String, String>) -> Vec<S
     found
 }
 
-/// A name with each piece written in a language of its own.
+/// Joins the parts of a name; `variable` formats a variable in the target language.
 pub(super) fn written(pieces: &[Piece], variable: impl Fn(&str) -> String) -> String {
     let piece = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),
@@ -54,7 +53,7 @@ pub(super) fn written(pieces: &[Piece], variable: impl Fn(&str) -> String) -> St
     pieces.iter().map(piece).collect()
 }
 
-/// A name of letters and digits only, each word with a capital: `by-status` is `ByStatus`.
+/// Converts a name to letters and digits in upper camel case: `by-status` becomes `ByStatus`.
 pub(super) fn camel(name: &str) -> String {
     let words = name.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let capital = |word: &str| {
@@ -64,7 +63,7 @@ pub(super) fn camel(name: &str) -> String {
     words.map(capital).collect()
 }
 
-/// A name of small letters, digits and `_`: `ByStatus` is `by_status`.
+/// Converts a name to lower-case letters, digits and `_`: `ByStatus` becomes `by_status`.
 pub(super) fn snake(name: &str) -> String {
     let mut out = String::new();
     for letter in name.chars() {

@@ -1,4 +1,5 @@
-//! What clients of live reads send and are sent, as JSON. `docs/live.md` tells it, `docs/live.schema.json` is its schema.
+//! JSON messages between clients of live reads and the server. `docs/live.md` describes them, `docs/live.schema.json`
+//! is their schema.
 
 use keyform_core::AttributeValue;
 use keyform_language::schema::Model;
@@ -7,41 +8,41 @@ use serde_json::{Map, Value, json};
 
 use crate::read::{Delivery, Ended, LiveChange, LiveItem, LivePage};
 
-/// What a client sends.
+/// Message from a client.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
-    /// Says who the client is, with a token.
+    /// Authenticates the client.
     Authenticate {
-        /// The token.
+        /// Bearer token.
         token: String,
     },
-    /// Follows a read.
+    /// Subscribes to a read.
     Subscribe {
-        /// The client's name for it, which every message about it carries.
+        /// Id that the client chose; every message about the subscription carries it.
         id: String,
-        /// The read.
+        /// Name of the read.
         read: String,
-        /// Its arguments.
+        /// Arguments by name, in plain JSON.
         arguments: Map<String, Value>,
-        /// Where it left off.
+        /// Resume token of an earlier subscription.
         token: Option<String>,
     },
-    /// Follows it no longer.
+    /// Ends a subscription.
     Unsubscribe {
-        /// The client's name for it.
+        /// Id that the client chose.
         id: String,
     },
-    /// Asks whether the server is there.
+    /// Requests a `pong`.
     Ping,
 }
 
-/// The longest id.
+/// Limit of a subscription id.
 const ID_CHARS_MAX: usize = 64;
 
-/// Reads what a client sends.
+/// Parses a message from a client.
 ///
 /// # Errors
-/// What is wrong with it, and the id it is about if that can be told.
+/// Returns the problem, and the subscription id if it could be parsed.
 pub fn read(text: &str) -> Result<Request, (Option<String>, String)> {
     let wrong = |why: &str| (None, why.to_owned());
     let Ok(Value::Object(mut message)) = serde_json::from_str(text) else {
@@ -98,7 +99,7 @@ fn text_of(message: &mut Map<String, Value>, name: &str) -> Result<String, Strin
     }
 }
 
-/// The first page.
+/// Formats the first page.
 #[must_use]
 pub fn page(model: &Model, id: &str, page: &LivePage) -> String {
     let mut message = json!({ "type": "page", "id": id, "token": page.token });
@@ -124,13 +125,14 @@ fn item_json(model: &Model, item: &LiveItem) -> Value {
     shown
 }
 
-/// It goes on where the token left off.
+/// Formats the message that a subscription resumes after a token.
 #[must_use]
 pub fn resumed(id: &str, token: &str) -> String {
     json!({ "type": "resumed", "id": id, "token": token }).to_string()
 }
 
-/// Changes. What all subscribers of the same read are told is written once. `counts` leaves items out.
+/// Formats changes. The part that all subscribers of the same read share is serialised once. `counts` leaves items
+/// out.
 #[must_use]
 pub fn changes(model: &Model, id: &str, delivery: &Delivery, counts: bool) -> String {
     let shared = delivery.json.get_or_init(|| {
@@ -155,7 +157,7 @@ fn change_json(model: &Model, change: &LiveChange, counts: bool) -> Value {
     shown
 }
 
-/// A subscription has ended.
+/// Formats the end of a subscription.
 #[must_use]
 pub fn ended(id: &str, why: &Ended) -> String {
     let code = match why {
@@ -167,13 +169,13 @@ pub fn ended(id: &str, why: &Ended) -> String {
     ended_as(id, code, &why.to_string())
 }
 
-/// A subscription has ended, in words that are for clients.
+/// Formats the end of a subscription with a code and a message for clients.
 #[must_use]
 pub fn ended_as(id: &str, code: &str, detail: &str) -> String {
     json!({ "type": "ended", "id": id, "code": code, "detail": detail }).to_string()
 }
 
-/// A subscription that the client has ended itself, or a message that needs no answer but this.
+/// Formats an acknowledgement, such as that of an unsubscribe or a ping.
 #[must_use]
 pub fn done(kind: &str, id: Option<&str>) -> String {
     let mut message = json!({ "type": kind });
@@ -183,7 +185,7 @@ pub fn done(kind: &str, id: Option<&str>) -> String {
     message.to_string()
 }
 
-/// What a client sent cannot be done.
+/// Formats the rejection of a client's message.
 #[must_use]
 pub fn problem(id: Option<&str>, code: &str, detail: &str) -> String {
     let mut message = json!({ "type": "error", "code": code, "detail": detail });

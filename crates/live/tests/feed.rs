@@ -1,4 +1,4 @@
-//! Feeds on the embedded engine: order, shards that split, positions that outlive the feed, streams that end.
+//! Feeds on the embedded engine: order, shard splits, positions that survive the feed, disabled streams.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ fn open(database: &Database, from: From) -> impl Future<Output = Result<Feed, Fe
     async move { Feed::open(store, "t", from).await }
 }
 
-/// What a feed has read, by item.
+/// Changes that a feed returned, by item.
 #[derive(Default)]
 struct Seen(BTreeMap<String, Vec<i64>>);
 

@@ -1,8 +1,9 @@
 //! The `model!` macro of the `keyform` crate, which re-exports it. Use it as `keyform::model!`.
 //!
-//! 1. `path` reads the macro's one argument and finds the file.
-//! 2. The model is checked; what is wrong becomes a compile error that shows the finding as `keyform check` does.
-//! 3. `keyform_codegen` prints the code, the same that `keyform generate rust` prints, and the macro puts it in its place.
+//! 1. `path` parses the macro's only argument and resolves the file.
+//! 2. The model is checked; errors become a compile error with the same text as `keyform check`.
+//! 3. `keyform_codegen` generates the code, identical to the output of `keyform generate rust` (ADR 0018), and the
+//!    macro expands to it.
 
 mod path;
 
@@ -14,10 +15,11 @@ use keyform_language::diagnostic::render;
 use keyform_language::{Checked, Severity};
 use proc_macro::TokenStream;
 
-/// Typed code of a model: a handle with a method for each pattern, a struct for each entity, an id type for each id, an enum for each write's
-/// refusals.
+/// Generates typed code for a model: a handle with a method for each pattern, a struct for each entity, an id type for
+/// each id, and an enum for each write's refusals.
 ///
-/// The path is relative to the folder of the crate's `Cargo.toml`. The items stand where the macro stands, so give them a module:
+/// The path is relative to the directory of the crate's `Cargo.toml`. The items are defined where the macro is called,
+/// so put it into a module:
 ///
 /// ```ignore
 /// mod shop {
@@ -25,7 +27,7 @@ use proc_macro::TokenStream;
 /// }
 /// ```
 ///
-/// A mistake in the model is a compile error that shows the finding. The code is made anew when the file changes.
+/// An error in the model is a compile error that shows the finding. The crate is recompiled when the file changes.
 #[proc_macro]
 pub fn model(input: TokenStream) -> TokenStream {
     let text = expand(input).unwrap_or_else(|problem| format!("::core::compile_error!({problem:?});"));
@@ -46,7 +48,7 @@ fn expand(input: TokenStream) -> Result<String, String> {
     Ok(format!("{code}\n{}", dependence(&file)))
 }
 
-/// Makes the compiler read the file too, so that it compiles anew when the file changes.
+/// Includes the file, so that the compiler tracks it and recompiles when it changes.
 fn dependence(file: &Path) -> String {
     format!("const _: &[u8] = ::core::include_bytes!({:?});", file.display().to_string())
 }

@@ -1,4 +1,4 @@
-//! The macro's argument: a path relative to the crate's manifest.
+//! Parses the macro's argument: a path relative to the crate's manifest.
 
 use std::env;
 use std::path::PathBuf;
@@ -7,14 +7,14 @@ use proc_macro::{TokenStream, TokenTree};
 
 const USAGE: &str = "give the path of a model, relative to the folder of Cargo.toml: `keyform::model!(\"shop.kf\")`";
 
-/// The path as it is written.
+/// Returns the path as it is written.
 pub(crate) fn argument(input: TokenStream) -> Result<String, String> {
     let mut tokens = input.into_iter();
     let (Some(token), None) = (tokens.next(), tokens.next()) else { return Err(USAGE.to_owned()) };
     literal(token).ok_or_else(|| USAGE.to_owned())
 }
 
-/// The text of a string literal; a macro around may have put it into an invisible group.
+/// Returns the value of a string literal. A surrounding macro may have put it into an invisible group.
 fn literal(token: TokenTree) -> Option<String> {
     match token {
         TokenTree::Literal(literal) => unquoted(&literal.to_string()),
@@ -29,7 +29,8 @@ fn literal(token: TokenTree) -> Option<String> {
     }
 }
 
-/// A string literal without quotes: plain or raw. Of the escapes a path needs only quotes and backslashes.
+/// Removes the quotes of a plain or raw string literal. Unescapes only quotes and backslashes, the only escapes that
+/// paths need.
 fn unquoted(literal: &str) -> Option<String> {
     if let Some(raw) = literal.strip_prefix('r') {
         return raw.trim_matches('#').strip_prefix('"')?.strip_suffix('"').map(str::to_owned);
@@ -38,7 +39,7 @@ fn unquoted(literal: &str) -> Option<String> {
     Some(inner.replace("\\\"", "\"").replace("\\\\", "\\"))
 }
 
-/// Where the file is.
+/// Resolves the path against the crate's directory.
 pub(crate) fn resolve(written: &str) -> Result<PathBuf, String> {
     let folder = env::var_os("CARGO_MANIFEST_DIR")
         .ok_or("the path of a model is relative to CARGO_MANIFEST_DIR, which is not set: compile by cargo")?;

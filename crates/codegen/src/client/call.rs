@@ -1,4 +1,4 @@
-//! A pattern as a call: arguments, answer, refusals, and what its documentation says.
+//! Patterns as calls: arguments, result, refusals and documentation.
 
 use keyform_language::Checked;
 use keyform_language::cost;
@@ -13,70 +13,65 @@ use super::kind::{Kind, Kinds};
 use super::lines;
 use super::object::ObjectId;
 
-/// A pattern that callers can reach.
+/// Pattern that external callers can call.
 pub(crate) struct Call<'a> {
-    /// Its name in the model and in its path.
+    /// Name in the model and in the URL path.
     pub(crate) name: &'a str,
-    /// Whether it is a write.
     pub(crate) is_write: bool,
-    /// What its author says of it, as lines.
+    /// Lines of the author's documentation.
     pub(crate) summary: Vec<String>,
-    /// The same, how it runs, what it costs: paragraphs of lines.
+    /// Paragraphs of documentation: the author's, the request and its cost.
     pub(crate) docs: Vec<Vec<String>>,
-    /// Its arguments, in order.
+    /// In declaration order.
     pub(crate) arguments: Vec<Argument<'a>>,
-    /// What it returns.
     pub(crate) returns: Returns,
-    /// The names by which it is refused.
+    /// Names of its refusals.
     pub(crate) outcomes: Vec<String>,
-    /// What it tells to whoever follows it; `None` if it cannot be followed.
+    /// Result as a live read; `None` if the read cannot be followed.
     pub(crate) live: Option<Live>,
 }
 
-/// An argument of a call.
+/// Argument of a call.
 pub(crate) struct Argument<'a> {
-    /// Its name in the model and on the wire.
+    /// Name in the model and on the wire.
     pub(crate) name: &'a str,
-    /// Its documentation: that of the field it is about.
+    /// Documentation of the field that it corresponds to.
     pub(crate) docs: Vec<String>,
-    /// What it is.
     pub(crate) kind: Kind,
-    /// Whether it must be given.
     pub(crate) required: bool,
-    /// In a query it stands as JSON, whatever its value is.
+    /// Always sent as JSON in a query string, whatever its value.
     pub(crate) as_json: bool,
 }
 
-/// What a call returns.
+/// Result of a call.
 pub(crate) enum Returns {
-    /// Nothing.
     Nothing,
-    /// An item.
+    /// Exactly one item.
     One(ObjectId),
-    /// An item or nothing.
+    /// At most one item.
     Maybe(ObjectId),
-    /// All items at once.
+    /// All items in one response.
     Items(ObjectId),
-    /// Items, page by page.
+    /// Items in pages.
     Pages(ObjectId),
-    /// How many there are.
+    /// Number of items.
     Count,
-    /// Items of several entities, by the entities' names.
+    /// Items of several entities, by entity name.
     Parts(Vec<(String, ObjectId, Number)>),
 }
 
-/// What a read tells that is followed live.
+/// Result of a live read.
 pub(crate) enum Live {
-    /// The one item that there can be, of this entity, or that there is none.
+    /// At most one item, of the named entity.
     One(String, ObjectId),
-    /// Items of these entities, by the entities' names.
+    /// Items of these entities, by entity name.
     Items(Vec<(String, ObjectId)>),
-    /// How many there are.
+    /// Number of items.
     Count,
 }
 
 impl Returns {
-    /// The objects it is made of.
+    /// Returns the objects that the result consists of.
     pub(super) fn objects(&self) -> Vec<ObjectId> {
         match self {
             Self::Nothing | Self::Count => Vec::new(),
@@ -117,7 +112,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// A read can be followed if the stream of its table has both images of an item.
+/// Returns the live result. A read can be followed if the stream of its table has both images.
 fn live(checked: &Checked, read: &Read, returns: &Returns) -> Option<Live> {
     let plan = read_plan(checked, read)?;
     let Some((StreamView::NewAndOld, _)) = &checked.model.table(plan.table).stream else { return None };
@@ -140,7 +135,7 @@ fn read_plan<'a>(checked: &'a Checked, read: &Read) -> Option<&'a ReadPlan> {
     checked.plans.read(ReadId(number))
 }
 
-/// All names of refusals, that of a conflict included.
+/// Returns the names of all refusals, including that of a conflict.
 fn outcomes(checked: &Checked, pattern: Pattern<'_>) -> Vec<String> {
     let mut names = pattern.outcomes(checked);
     if matches!(pattern, Pattern::Write(_)) && !names.iter().any(|name| name == surface::CONFLICT) {
@@ -164,13 +159,13 @@ fn argument<'a>(
         _ => known,
     });
     let kind = match of_field.unwrap_or_else(|| kinds.of(&argument.kind, &place)) {
-        // The beginning of an id is not an id.
+        // The prefix of an id is not an id.
         Kind::Id(_) | Kind::OneOf(_) | Kind::Time | Kind::Date
             if parameter.test == keyform_language::schema::Test::Begins =>
         {
             Kind::Text
         }
-        // What only a key's template knows is a text.
+        // A parameter that only a key template knows is a string.
         Kind::Json if is_read && matches!(argument.kind.resolved(), Type::Unknown) => Kind::Text,
         kind => kind,
     };
@@ -243,7 +238,7 @@ fn write_docs(checked: &Checked, write: &Write) -> Vec<Vec<String>> {
     docs
 }
 
-/// A line of a list; keys stand as code, so that their braces mean nothing to whoever reads documentation.
+/// Formats a list item. Keys are formatted as code, so that documentation tools ignore their braces.
 fn bullet(line: &str) -> String {
     match line.strip_prefix("- ") {
         Some(inner) => format!("  - {inner}"),

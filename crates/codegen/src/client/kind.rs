@@ -1,52 +1,52 @@
-//! The types of a model as clients see them, by how their values travel.
+//! Types of a model as clients see them, by their JSON encoding.
 
 use keyform_language::schema::{EntityId, Field, FieldId, Model, Type};
 
 use super::names;
 use super::object::{Member, Object, ObjectId};
 
-/// The largest whole number that every reader of JSON keeps exactly.
+/// Largest integer that every JSON parser keeps exactly.
 const SAFE_INTEGER_MAX: i64 = (1 << 53) - 1;
 
-/// What a value is to a client.
+/// Type of a value in a client.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
-    /// A text.
+    /// String.
     Text,
-    /// The id of an entity: a text that is told from others.
+    /// Id of an entity: a string with its own type.
     Id(EntityId),
-    /// A whole number within ±(2⁵³ − 1): a number of JSON.
+    /// Integer within ±(2⁵³ − 1): a JSON number.
     Small,
-    /// A whole number: a number of JSON, or a text of digits where that would lose some.
+    /// Integer: a JSON number, or a string of digits if a number would lose some.
     Whole,
-    /// A number of up to 38 digits: likewise.
+    /// Number of up to 38 digits, encoded like `Whole`.
     Decimal,
-    /// Whole nano-units: likewise.
+    /// Amount in nano-units, encoded like `Whole`.
     Money,
-    /// A truth value.
+    /// Boolean.
     Bool,
-    /// Bytes, in base64.
+    /// Bytes in base64.
     Bytes,
-    /// A point in time of 24 characters.
+    /// Timestamp of 24 characters.
     Time,
-    /// A day.
+    /// Calendar date.
     Date,
-    /// One of these texts.
+    /// One of these strings.
     OneOf(Vec<String>),
-    /// A list.
+    /// Array.
     List(Box<Self>),
-    /// A set, as a list.
+    /// Set, encoded as an array.
     Set(Box<Self>),
-    /// A map from texts.
+    /// Map with string keys.
     Map(Box<Self>),
-    /// A record.
+    /// Record.
     Object(ObjectId),
-    /// Any value.
+    /// Any JSON value.
     Json,
 }
 
 impl Kind {
-    /// The record that it is, or that its elements are.
+    /// Returns the record that this is, or that its elements are.
     pub(crate) fn object(&self) -> Option<ObjectId> {
         match self {
             Self::Object(object) => Some(*object),
@@ -56,10 +56,10 @@ impl Kind {
     }
 }
 
-/// Makes kinds of types, and keeps the objects that it meets.
+/// Converts types to kinds and collects the objects on the way.
 pub(super) struct Kinds<'a> {
     model: &'a Model,
-    /// The entities whose ids are told apart.
+    /// Entities whose ids have their own type.
     ids: Vec<EntityId>,
     objects: Vec<Object>,
 }
@@ -70,13 +70,13 @@ impl<'a> Kinds<'a> {
         Self { model, ids, objects: Vec::new() }
     }
 
-    /// The ids that something uses, with their names, and all objects.
+    /// Returns the id types with their names, and all objects.
     pub(super) fn finish(self) -> (Vec<(EntityId, String)>, Vec<Object>) {
         let named = self.ids.iter().map(|&id| (id, id_name(self.model, id))).collect();
         (named, self.objects)
     }
 
-    /// The items of an entity, or with names only these fields of it.
+    /// Returns the object of an entity's items; with `only`, of a selection of its fields.
     pub(super) fn entity(&mut self, id: EntityId, name: &str, only: Option<&[String]>) -> ObjectId {
         let entity = self.model.entity(id);
         let wanted = |field: &Field| only.is_none_or(|only| only.contains(&field.name));
@@ -103,16 +103,16 @@ impl<'a> Kinds<'a> {
         self.objects.iter().position(|object| object.key == key).map(ObjectId)
     }
 
-    /// A place for an object whose members are not known yet.
+    /// Adds an object whose members are set later.
     fn reserve(&mut self, key: String, name: String, docs: Vec<String>) -> ObjectId {
         self.objects.push(Object { key, name, docs, members: Vec::new() });
         ObjectId(self.objects.len() - 1)
     }
 
-    /// An id of its own or a version, if the field is one; what else it is follows from its type.
+    /// Returns the kind of an id or a version field; `None` if the kind follows from the type.
     fn kind_of_field(&self, entity: EntityId, field: FieldId) -> Option<Kind> {
         if self.model.entity(entity).field(field).flags.version.is_some() {
-            // One write a microsecond makes a number of 2⁵³ in 285 years.
+            // One write per microsecond takes 285 years to reach 2⁵³.
             return Some(Kind::Small);
         }
         let is_id = self.ids.contains(&entity) && self.model.entity(entity).id_field() == Some(field);
@@ -124,19 +124,19 @@ impl<'a> Kinds<'a> {
         Member { name: field.name.clone(), docs: field.docs.clone(), kind, optional: field.optional, null: field.null }
     }
 
-    /// Fields of a record, or of a caller.
+    /// Returns the fields of a record or of a caller.
     pub(super) fn members(&mut self, fields: &[&Field], owner: &str) -> Vec<Member> {
         fields.iter().map(|field| self.member(field, None, owner)).collect()
     }
 
-    /// The kind of a field of an entity.
+    /// Returns the kind of an entity's field.
     pub(super) fn field(&mut self, (entity, field): (EntityId, FieldId)) -> Kind {
         let of = self.model.entity(entity);
         let known = self.kind_of_field(entity, field);
         self.member(of.field(field), known, &of.name).kind
     }
 
-    /// The kind of a type; a record gets its name from where it stands.
+    /// Returns the kind of a type. `place` names a record after its position.
     pub(super) fn of(&mut self, kind: &Type, place: &str) -> Kind {
         match kind {
             Type::Ref { entity: Some(entity), field, plain } => {
@@ -165,7 +165,7 @@ impl<'a> Kinds<'a> {
         found
     }
 
-    /// The id that a reference points to, followed through entities whose id is a reference itself.
+    /// Returns the id that a reference points to, following entities whose id is itself a reference.
     fn id_of(&self, entity: EntityId, field: Option<FieldId>) -> Option<Kind> {
         let (mut entity, mut field) = (entity, field);
         for _ in 0..self.model.entities.len() {
@@ -203,7 +203,7 @@ fn scalar(kind: &Type) -> Kind {
     }
 }
 
-/// Whether the id of an entity is a text of its own that is worth a type: it is made for it, or something refers to it.
+/// Returns whether the id of an entity deserves its own type: it is a string, and is generated or referred to.
 fn has_own_id(model: &Model, entity: EntityId) -> bool {
     let of = model.entity(entity);
     let Some(id) = of.id_field().map(|id| of.field(id)) else { return false };
@@ -215,7 +215,7 @@ fn has_own_id(model: &Model, entity: EntityId) -> bool {
     id.flags.secret.is_none() && is_text && (id.is_generated() || is_referred())
 }
 
-/// `UserId` of `userId` in `User`, `InviteCode` of `code` in `Invite`.
+/// Returns the type name: `UserId` for `userId` in `User`, `InviteCode` for `code` in `Invite`.
 fn id_name(model: &Model, entity: EntityId) -> String {
     let of = model.entity(entity);
     let field = of.id_field().map_or("id", |id| of.field(id).name.as_str());

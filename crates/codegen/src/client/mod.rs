@@ -1,10 +1,10 @@
-//! A client of the HTTP API, before any language: its types, calls and words. [`typescript`](super::typescript) and
-//! [`python`](super::python) print it.
+//! Language-independent description of an HTTP client: its types, calls and documentation.
+//! [`typescript`](super::typescript) and [`python`](super::python) generate code from it.
 //!
-//! 1. `kind` says what a type of the model is to a client, and which ids are told apart.
-//! 2. `object` is whatever is an object on the wire: entities, records, selections.
-//! 3. `call` is one pattern with its arguments, its answer and its words.
-//! 4. `names` finds names that a language takes and nothing else has.
+//! 1. `kind` converts types of the model to those of a client.
+//! 2. `object` describes everything that is a JSON object: entities, records, selections.
+//! 3. `call` describes a pattern with its arguments, result and documentation.
+//! 4. `names` builds valid and unique identifiers.
 
 mod call;
 mod kind;
@@ -21,24 +21,22 @@ use keyform_language::surface::{CURSOR, Pattern};
 
 use kind::Kinds;
 
-/// Everything that a client has.
+/// Description of a client.
 pub(super) struct Client<'a> {
-    /// The model's name.
     pub(super) model: &'a str,
-    /// The model's documentation.
     pub(super) docs: &'a [String],
-    /// Entities whose ids are told from other texts, with a name for the type of the id.
+    /// Entities whose ids have their own type, with the type's name.
     pub(super) ids: Vec<(EntityId, String)>,
-    /// Entities, records and selections.
+    /// Entities, records and selections; [`ObjectId`] is the position.
     pub(super) objects: Vec<Object>,
-    /// What a caller's token proves; `None` if the model has no caller.
+    /// Claims of a caller's token; `None` if the model has no caller.
     pub(super) caller: Option<Vec<Member>>,
-    /// The patterns that callers can reach.
+    /// Patterns that external callers can call.
     pub(super) calls: Vec<Call<'a>>,
 }
 
 impl<'a> Client<'a> {
-    /// The client of a model.
+    /// Describes the client of a model.
     pub(super) fn of(checked: &'a Checked) -> Self {
         let model = &checked.model;
         let mut kinds = Kinds::new(model);
@@ -50,10 +48,10 @@ impl<'a> Client<'a> {
         Self { model: &model.name, docs: &model.docs, ids, objects, caller, calls }
     }
 
-    /// Whether calls can be told from what clients add to them.
+    /// Checks that no argument conflicts with those that clients add.
     ///
     /// # Errors
-    /// A read that is answered in pages has an argument of the name that is the cursor's.
+    /// Returns an error if a paged read has an argument named like the cursor.
     pub(super) fn check(&self) -> Result<(), String> {
         let is_mixed = |call: &&Call<'_>| {
             matches!(call.returns, Returns::Pages(_)) && call.arguments.iter().any(|argument| argument.name == CURSOR)
@@ -67,12 +65,12 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// An entity, record or selection.
+    /// Returns an object by its id.
     pub(super) fn object(&self, id: ObjectId) -> &Object {
         &self.objects[id.0]
     }
 
-    /// The objects that answers are made of, in order.
+    /// Returns the positions of the objects that results consist of, in order.
     pub(super) fn returned(&self) -> Vec<usize> {
         let mut found = vec![false; self.objects.len()];
         for call in &self.calls {
@@ -90,18 +88,18 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Whether some read can be followed live.
+    /// Returns whether any read can be followed live.
     pub(super) fn is_live(&self) -> bool {
         self.calls.iter().any(|call| call.live.is_some())
     }
 
-    /// The writes, with the names by which each can be refused.
+    /// Iterates over the writes.
     pub(super) fn writes(&self) -> impl Iterator<Item = &Call<'a>> {
         self.calls.iter().filter(|call| call.is_write)
     }
 }
 
-/// Documentation as lines without their margins.
+/// Returns documentation lines without indentation and trailing empty lines.
 pub(super) fn lines(docs: &[String]) -> Vec<String> {
     let mut lines: Vec<String> = docs.iter().map(|line| line.trim().to_owned()).collect();
     while lines.last().is_some_and(String::is_empty) {

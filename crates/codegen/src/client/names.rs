@@ -1,8 +1,9 @@
-//! Names that a language takes: written as its users do, and each only once.
+//! Builds valid and unique identifiers in the conventions of a language.
 
 use std::collections::BTreeSet;
 
-/// The words of a name: at other characters than letters and digits, and where a small letter is followed by a capital.
+/// Splits a name into words: at characters other than letters and digits, and between a lower-case and an upper-case
+/// letter.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];
@@ -24,13 +25,14 @@ pub(crate) fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Letters and digits, without the circled ones that no language takes.
+/// Returns whether a character is a letter or digit, except circled letters, which no language accepts.
 fn is_letter(letter: char) -> bool {
     let is_circled = matches!(letter, '\u{24B6}'..='\u{24E9}' | '\u{1F130}'..='\u{1F189}');
     letter.is_ascii_digit() || letter.is_alphabetic() && !is_circled
 }
 
-/// A capital after a small letter or a digit, or the last capital of several: `userId`, `HTTPServer`.
+/// Returns whether an upper-case letter starts a word: after a lower-case letter or digit, or as the last of several,
+/// as in `userId` and `HTTPServer`.
 fn begins_word(before: Option<char>, letter: char, after: Option<char>) -> bool {
     let Some(before) = before else { return false };
     let is_hump = letter.is_uppercase() && (before.is_lowercase() || before.is_numeric());
@@ -38,12 +40,12 @@ fn begins_word(before: Option<char>, letter: char, after: Option<char>) -> bool 
     is_hump || is_last
 }
 
-/// `UserId`
+/// Converts to `UserId`.
 pub(crate) fn pascal(name: &str) -> String {
     identifier(words(name).iter().map(|word| capitalized(word)).collect())
 }
 
-/// `userId`
+/// Converts to `userId`.
 pub(crate) fn camel(name: &str) -> String {
     let words = words(name);
     let word = |(number, word): (usize, &String)| match number {
@@ -54,12 +56,12 @@ pub(crate) fn camel(name: &str) -> String {
     identifier(words.iter().enumerate().map(word).collect())
 }
 
-/// `user_id`
+/// Converts to `user_id`.
 pub(crate) fn snake(name: &str) -> String {
     identifier(words(name).iter().map(|word| word.to_lowercase()).collect::<Vec<_>>().join("_"))
 }
 
-/// Something that can begin a name.
+/// Makes the name start with a letter or underscore.
 fn identifier(text: String) -> String {
     match text.chars().next() {
         None => "unnamed".to_owned(),
@@ -78,7 +80,7 @@ fn uncapitalized(word: &str) -> String {
     letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect()
 }
 
-/// Several of a thing.
+/// Returns the English plural.
 pub(crate) fn plural(name: &str) -> String {
     let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
     match name.strip_suffix('y') {
@@ -88,17 +90,17 @@ pub(crate) fn plural(name: &str) -> String {
     }
 }
 
-/// The names of one scope.
+/// Identifiers of one scope.
 #[derive(Default)]
 pub(crate) struct Names(BTreeSet<String>);
 
 impl Names {
-    /// A scope in which these are taken.
+    /// Creates a scope with reserved names.
     pub(crate) fn without(reserved: &[&str]) -> Self {
         Self(reserved.iter().map(|&name| name.to_owned()).collect())
     }
 
-    /// The name, or if it is taken the name with as many `_` as it takes.
+    /// Reserves a name, with as many `_` appended as needed to make it unique.
     pub(crate) fn take(&mut self, wanted: &str) -> String {
         let mut name = wanted.to_owned();
         while !self.0.insert(name.clone()) {
@@ -107,13 +109,13 @@ impl Names {
         name
     }
 
-    /// Whether a name is taken.
+    /// Returns whether a name is reserved.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.contains(name)
     }
 }
 
-/// A text in which names stand as whole words, with those of them replaced that are taken: `Page` by `KeyformPage`.
+/// Renames the words of a text that conflict with names of the model: `Page` becomes `KeyformPage`.
 pub(crate) fn renamed(text: &str, own: &[&str], taken: &Names) -> String {
     let mut renamed = text.to_owned();
     for name in own.iter().filter(|name| taken.has(name)) {

@@ -1,49 +1,44 @@
-//! Objects of JSON that have a name in a client.
+//! JSON objects that have a named type in a client.
 
 use super::kind::Kind;
 
-/// The number of an object in [`Client::objects`](super::Client::objects).
+/// Position of an object in [`Client::objects`](super::Client::objects).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ObjectId(pub(super) usize);
 
 impl ObjectId {
-    /// Its place in the list.
     pub(crate) fn index(self) -> usize {
         self.0
     }
 }
 
-/// An entity, a record or a selection.
+/// Entity, record or selection.
 #[derive(Debug)]
 pub(crate) struct Object {
-    /// What it is made from, so that it is made once.
+    /// Identity, so that each object is created once.
     pub(super) key: String,
-    /// The name it would like to have.
+    /// Preferred name; a language may have to change it.
     pub(crate) name: String,
-    /// Its documentation.
     pub(crate) docs: Vec<String>,
-    /// Its fields.
     pub(crate) members: Vec<Member>,
 }
 
 impl Object {
-    /// Whether it is part of others; callers may give it then.
+    /// Returns whether it is a record, which callers may also send as an argument.
     pub(crate) fn is_record(&self) -> bool {
         self.key.starts_with("record ")
     }
 }
 
-/// A field of an object.
+/// Field of an object.
 #[derive(Debug)]
 pub(crate) struct Member {
-    /// Its name in the model and in JSON.
+    /// Name in the model and in JSON.
     pub(crate) name: String,
-    /// Its documentation.
     pub(crate) docs: Vec<String>,
-    /// What it is.
     pub(crate) kind: Kind,
-    /// It may be absent.
+    /// May be absent.
     pub(crate) optional: bool,
-    /// It may be null.
+    /// May be `null`.
     pub(crate) null: bool,
 }

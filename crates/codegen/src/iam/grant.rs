@@ -1,4 +1,4 @@
-//! Grants, and the statements they are put together in.
+//! Grants, and the policy statements that they are combined into.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,32 +7,31 @@ use serde_json::{Map, Value, json};
 /// One action on one resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Grant {
-    /// `dynamodb:GetItem`
+    /// Name of the action, such as `dynamodb:GetItem`.
     pub(super) action: &'static str,
-    /// The ARN of a table, an index or a stream.
+    /// ARN of a table, an index or a stream.
     pub(super) resource: String,
-    /// What it is limited to.
     pub(super) limits: Limits,
 }
 
-/// What a grant is limited to.
+/// Conditions of a grant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Limits {
-    /// A pattern of the partition key's value.
+    /// IAM pattern of the partition key's value.
     pub(super) leading: Option<String>,
-    /// The attributes that may be named or returned.
+    /// Attributes that may be named or returned.
     pub(super) attributes: Vec<String>,
-    /// What a read may return: `COUNT` or `SPECIFIC_ATTRIBUTES`.
+    /// Value of `Select`: `COUNT` or `SPECIFIC_ATTRIBUTES`.
     pub(super) select: Option<&'static str>,
 }
 
-/// The statements of grants: those with the same limits and resource share one.
+/// Combines grants into statements: those with the same conditions and resource share one.
 pub(super) fn statements(grants: Vec<Grant>) -> Vec<Map<String, Value>> {
     let mut together: BTreeMap<(String, Limits), BTreeSet<&'static str>> = BTreeMap::new();
     for grant in grants {
         together.entry((grant.resource, grant.limits)).or_default().insert(grant.action);
     }
-    // Partition keys that go with the same actions stand in one list.
+    // Partition keys with the same actions share one list.
     let mut listed: BTreeMap<(String, Limits, BTreeSet<&'static str>), Vec<String>> = BTreeMap::new();
     for ((resource, mut limits), actions) in together {
         let leading = limits.leading.take();

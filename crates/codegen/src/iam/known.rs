@@ -1,21 +1,21 @@
-//! What is known of a value before anyone calls.
+//! Values that are known when a policy is generated.
 
 use keyform_language::document::ast::BinaryOp;
 use keyform_language::schema::{Expr, ExprKind, Format, Model, Origin, Parameter, Permission, Place};
 
-/// What is known of a value.
+/// Knowledge about a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// It is the caller's claim of that name.
+    /// Equals the caller's claim of that name.
     Claim(String),
-    /// It is this text.
+    /// Equals this string.
     Text(String),
-    /// Nothing.
+    /// Unknown.
     Nothing,
 }
 
 impl Known {
-    /// It as a part of a pattern of IAM's; a format turns a claim into something IAM cannot compute.
+    /// Formats the value as part of an IAM pattern. IAM cannot compute a formatted claim, so that becomes `*`.
     pub(super) fn written(&self, format: Format) -> String {
         match self {
             Self::Claim(name) if format == Format::Plain => format!("${{aws:PrincipalTag/{name}}}"),
@@ -25,7 +25,7 @@ impl Known {
     }
 }
 
-/// Text as it is, although `*`, `?` and `$` mean something in a pattern.
+/// Escapes `*`, `?` and `$`, which are special in an IAM pattern.
 pub(super) fn literal(text: &str) -> String {
     let letter = |letter: char| match letter {
         '*' | '?' | '$' => format!("${{{letter}}}"),
@@ -34,10 +34,11 @@ pub(super) fn literal(text: &str) -> String {
     text.chars().map(letter).collect()
 }
 
-/// What is known of the arguments of a pattern's parameters.
+/// Knowledge about the arguments of each parameter.
 pub(super) type Arguments = Vec<Vec<Known>>;
 
-/// What a permission proves of the parameters: `userId = caller.userId` makes the parameter the caller's claim.
+/// Returns what a permission proves about the parameters: `userId = caller.userId` makes the parameter equal to the
+/// claim.
 pub(super) fn proved(model: &Model, parameters: &[Parameter], allow: Option<&Permission>) -> Arguments {
     let mut known: Arguments =
         parameters.iter().map(|parameter| vec![Known::Nothing; parameter.arguments.len().max(1)]).collect();
@@ -87,7 +88,7 @@ fn claim(model: &Model, expr: &Expr) -> Option<String> {
     }
 }
 
-/// What is known of an expression within a pattern of whose parameters this is known.
+/// Returns what is known about an expression, given the arguments of its pattern.
 pub(super) fn known(model: &Model, expr: &Expr, arguments: &Arguments) -> Known {
     if let ExprKind::Text(text) = &expr.kind {
         return Known::Text(text.clone());

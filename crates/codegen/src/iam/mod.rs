@@ -1,11 +1,12 @@
-//! IAM policies, one for each pattern, with no more rights than its requests need.
+//! Least-privilege IAM policies, one for each pattern.
 //!
 //! 1. [`grant`] is one action on one table or index, limited to partition keys and attributes.
-//! 2. [`known`] says what is known of a value before anyone calls: a claim of the caller's, a text, or nothing.
+//! 2. [`known`] determines what is known about a value in advance: a claim of the caller, a string, or nothing.
 //! 3. [`pattern`] walks a read or a write with its guards, `let`s, actions and sentinels, and collects grants.
 //!
-//! A partition key whose template is filled by claims is limited to the caller's own: the claim `userId` is the principal tag of that name,
-//! `${aws:PrincipalTag/userId}`. What nobody knows beforehand is `*`, with the template's texts around it.
+//! A partition key whose template is filled by claims is limited to the caller's own: the claim `userId` is the
+//! principal tag of that name, `${aws:PrincipalTag/userId}`. An unknown value becomes `*`, between the literals of the
+//! template.
 
 mod grant;
 mod known;

@@ -1,4 +1,4 @@
-//! The requests of a pattern, as grants.
+//! Collects the grants that the requests of a pattern need.
 
 use keyform_language::Checked;
 use keyform_language::bookkeeping::{ANSWERS, CASCADES, MIGRATIONS};
@@ -14,11 +14,11 @@ use super::super::variable::{pieces, written};
 use super::grant::{Grant, Limits};
 use super::known::{Arguments, Known, known, literal, proved};
 
-/// What is done with intents.
+/// Actions on the intent table.
 const INTENTS: [&str; 5] =
     ["dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
 
-/// What is done with items of an older form.
+/// Actions on items of the old form.
 const OLDER_FORM: [&str; 7] = [
     "dynamodb:BatchGetItem",
     "dynamodb:ConditionCheckItem",
@@ -29,7 +29,7 @@ const OLDER_FORM: [&str; 7] = [
     "dynamodb:UpdateItem",
 ];
 
-/// Collects what a pattern needs.
+/// Collector of grants.
 pub(super) struct Collector<'a> {
     checked: &'a Checked,
     settings: &'a Settings,
@@ -45,7 +45,7 @@ impl<'a> Collector<'a> {
         &self.checked.model
     }
 
-    /// What a read needs: its request, and those of its permission.
+    /// Returns the grants of a read: its request, and those of its permission.
     pub(super) fn read_pattern(mut self, id: ReadId) -> Vec<Grant> {
         let read = self.model().read(id);
         let arguments = proved(self.model(), &read.parameters, read.allow.as_ref());
@@ -54,7 +54,8 @@ impl<'a> Collector<'a> {
         self.grants
     }
 
-    /// What a write needs: its permission, its `let`s, its one request, and what is read for unique fields and for the answer.
+    /// Returns the grants of a write: its permission, its `let`s, its request, and the reads for unique fields and for
+    /// the result.
     pub(super) fn write_pattern(mut self, id: WriteId) -> Vec<Grant> {
         let write = &self.model().writes[id.0];
         let arguments = proved(self.model(), &write.parameters, write.allow.as_ref());
@@ -68,18 +69,18 @@ impl<'a> Collector<'a> {
         self.grants
     }
 
-    /// What reading the changes of a table needs.
+    /// Returns the grants for reading the changes of a table.
     pub(super) fn changes(mut self, table: TableId) -> Vec<Grant> {
         let resource = format!("{}/stream/*", self.arn(table));
         let on = |action, resource: &str| Grant { action, resource: resource.to_owned(), limits: Limits::default() };
         let of_streams = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
         self.grants.extend(of_streams.map(|action| on(action, &resource)));
-        // IAM knows no resource for this one.
+        // IAM supports no resource for this action.
         self.grants.push(on("dynamodb:ListStreams", "*"));
         self.grants
     }
 
-    /// What writes under a caller's key need besides: their records.
+    /// Returns the additional grants of idempotency keys: their records.
     pub(super) fn answers(mut self) -> Vec<Grant> {
         let resource = self.arn_of(ANSWERS);
         let on = |action| Grant { action, resource: resource.clone(), limits: Limits::default() };
@@ -87,7 +88,8 @@ impl<'a> Collector<'a> {
         self.grants
     }
 
-    /// What the patterns of evolving entities need besides, until the cut-over: how far the migration is, and items of the older form.
+    /// Returns the additional grants for evolving entities until the cut-over: the migration's state, and items of the
+    /// old form.
     pub(super) fn migrations(mut self) -> Vec<Grant> {
         let state = self.arn_of(MIGRATIONS);
         self.grants.push(Grant { action: "dynamodb:GetItem", resource: state, limits: Limits::default() });
@@ -104,7 +106,7 @@ impl<'a> Collector<'a> {
         self.grants
     }
 
-    /// The ARN of a table; what is not known of it is `*`.
+    /// Returns the ARN of a table, with `*` for unknown parts.
     fn arn(&self, table: TableId) -> String {
         let name = written(&pieces(self.model().table(table), &self.settings.variables), |_| "*".to_owned());
         self.arn_of(&name)
@@ -123,7 +125,7 @@ impl<'a> Collector<'a> {
         self.grants.push(Grant { action, resource, limits });
     }
 
-    /// The guards and reads that a permission asks.
+    /// Adds the guards and reads that a permission evaluates.
     fn permission(&mut self, allow: Option<&Permission>, arguments: &Arguments) {
         let Some(Permission::When(condition)) = allow else { return };
         let mut asked: Vec<&Expr> = Vec::new();
@@ -150,7 +152,7 @@ impl<'a> Collector<'a> {
         self.item("dynamodb:GetItem", entity, leading);
     }
 
-    /// A read that another pattern calls.
+    /// Adds a read that another pattern calls.
     fn called(&mut self, id: ReadId, given: &[Expr], arguments: &Arguments) {
         let model = self.model();
         self.read(id, &passed(model, &model.read(id).parameters, given, arguments));
@@ -198,7 +200,7 @@ impl<'a> Collector<'a> {
                 }
                 Role::Check => self.item("dynamodb:ConditionCheckItem", planned.entity, leading),
                 Role::Update => {
-                    // What is over is cleared away before it is made anew.
+                    // An expired item is deleted before the upsert creates it again.
                     if action.verb == Verb::Upsert && self.expires(planned.entity) {
                         self.item("dynamodb:DeleteItem", planned.entity, leading.clone());
                     }
@@ -214,7 +216,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// What the removal of everything needs that goes with a deleted item.
+    /// Adds the grants for deleting everything that a delete cascades to.
     fn cascade(&mut self, root: EntityId) {
         let dependents = &self.checked.plans.dependents;
         let resource = self.arn_of(CASCADES);
@@ -231,7 +233,7 @@ impl<'a> Collector<'a> {
         self.item("dynamodb:ConditionCheckItem", root, None);
     }
 
-    /// What the look at those that may refuse a delete needs.
+    /// Adds the grants for checking the items that may refuse a delete.
     fn restriction(&mut self, root: EntityId) {
         let dependents = &self.checked.plans.dependents;
         if !dependents.may_refuse(root, root) {
@@ -246,20 +248,20 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Whether the items of an entity have an end.
+    /// Returns whether the items of an entity can expire.
     fn expires(&self, id: EntityId) -> bool {
         let entity = self.model().entity(id);
         let ttl = entity.table.and_then(|table| self.model().table(table).ttl.as_ref());
         ttl.is_some_and(|(name, _)| entity.field_named(name).is_some())
     }
 
-    /// An action on an item of an entity.
+    /// Adds an action on an item of an entity.
     fn item(&mut self, action: &'static str, entity: EntityId, leading: Option<String>) {
         let Some(table) = self.model().entity(entity).table else { return };
         self.grant(action, table, None, Limits { leading, ..Limits::default() });
     }
 
-    /// An action on the sentinel of a unique field.
+    /// Adds an action on the sentinel of a unique field.
     fn sentinel(&mut self, action: &'static str, id: EntityId, field: FieldId) {
         let entity = self.model().entity(id);
         let leading = format!("UNIQUE#{}.{}#*", literal(&entity.name), literal(&entity.field(field).name));
@@ -267,7 +269,7 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// The action at a path of numbers through `for`s.
+/// Returns the action at a path of positions through `for` steps.
 fn at<'a>(steps: &'a [Step], path: &[usize]) -> Option<&'a Action> {
     let (first, rest) = path.split_first()?;
     match steps.get(*first)? {
@@ -276,7 +278,7 @@ fn at<'a>(steps: &'a [Step], path: &[usize]) -> Option<&'a Action> {
     }
 }
 
-/// What is known of the parameters of something that is called with these arguments, one for each argument's name.
+/// Returns what is known about the parameters of a callee, one entry per argument name.
 fn passed(model: &Model, parameters: &[Parameter], given: &[Expr], arguments: &Arguments) -> Arguments {
     let mut given = given.iter();
     let of = |parameter: &Parameter| {
@@ -294,7 +296,7 @@ fn is_text(model: &Model, table: TableId, index: Option<IndexId>) -> bool {
     }
 }
 
-/// The partition keys a read may name; nothing if they cannot be said, or are no limit.
+/// Returns the pattern of the partition keys that a read uses; `None` if it is unknown or matches everything.
 fn leading_of_read(model: &Model, plan: &ReadPlan, arguments: &Arguments) -> Option<String> {
     let [key] = plan.partition.as_slice() else { return None };
     if !is_text(model, plan.table, plan.index) || plan.request == RequestKind::Scan {
@@ -310,7 +312,7 @@ fn leading_of_read(model: &Model, plan: &ReadPlan, arguments: &Arguments) -> Opt
     limiting(key.parts.iter().map(part).collect())
 }
 
-/// The partition key of an entity's item whose key fields have these values.
+/// Returns the pattern of the partition key of an entity's item with these key fields.
 fn leading_of(model: &Model, entity: &Entity, keys: &[(FieldId, Expr)], arguments: &Arguments) -> Option<String> {
     let [key] = entity.key.as_ref()?.partition.as_slice() else { return None };
     if !is_text(model, entity.table?, None) {
@@ -327,12 +329,12 @@ fn leading_of(model: &Model, entity: &Entity, keys: &[(FieldId, Expr)], argument
     limiting(key.template.parts.iter().map(part).collect())
 }
 
-/// A pattern that matches everything limits nothing.
+/// Returns `None` for a pattern that matches everything.
 fn limiting(pattern: String) -> Option<String> {
     (!pattern.chars().all(|letter| letter == '*')).then_some(pattern)
 }
 
-/// The attributes of a read that selects some: those, keys, and what its filters look at.
+/// Returns the attributes of a read that selects some: those, the keys, and the ones that its filters use.
 fn attributes(model: &Model, read: &Read, plan: &ReadPlan) -> Vec<String> {
     let Some(selected) = &read.select else { return Vec::new() };
     let table = model.table(plan.table);

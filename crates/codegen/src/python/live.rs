@@ -1,4 +1,4 @@
-//! A method for each read that can be followed live. What they share stands in `live.py`.
+//! Generates a method for each read that can be followed live. Their common code is in `live.py`.
 
 use crate::client::{Call, Client, Kind, Live, ObjectId};
 
@@ -7,10 +7,10 @@ use super::naming::{CallNames, Naming};
 use super::types::decoder;
 use super::{docstring, quoted};
 
-/// The longest line.
+/// Line width.
 const LINE_MAX: usize = 120;
 
-/// The class of live reads.
+/// Generates the class of live reads.
 pub(super) fn class(client: &Client<'_>, naming: &Naming) -> String {
     let mut text = format!(
         "class {}:\n    \"\"\"The reads of the model `{}` that can be followed: what is there, then every change of it.\"\"\"\n\n    def __init__(self, connection: _Connection) -> None:\n        self._connection = connection\n",
@@ -53,7 +53,7 @@ fn method(call: &Call<'_>, live: &Live, names: &CallNames, naming: &Naming) -> S
     )
 }
 
-/// A call, on one line if it is not too long.
+/// Formats a call, on one line if it fits.
 fn made(class: &str, given: &[&str]) -> String {
     let short = format!("{class}({})", given.join(", "));
     if short.chars().count() <= LINE_MAX - "        return ".len() {

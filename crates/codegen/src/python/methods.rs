@@ -1,4 +1,4 @@
-//! A method for each pattern.
+//! Generates a method for each pattern.
 
 use crate::client::{Argument, Call, Client, Kind, Member, ObjectId, Returns};
 use keyform_language::document::ast::Number;
@@ -9,7 +9,7 @@ use super::naming::{self, CallNames, Naming};
 use super::types::decoder;
 use super::{docstring, quoted};
 
-/// The names by which some write is refused.
+/// Generates the type of all refusals' names.
 pub(super) fn outcome(client: &Client<'_>, naming: &Naming) -> String {
     let mut names: Vec<&str> = client.writes().flat_map(|call| &call.outcomes).map(String::as_str).collect();
     if names.is_empty() {
@@ -21,7 +21,7 @@ pub(super) fn outcome(client: &Client<'_>, naming: &Naming) -> String {
     format!("{} = Literal[\n{body}]\n\"\"\"The names by which some write is refused.\"\"\"\n", naming.own("Outcome"))
 }
 
-/// The class, after those of answers of several parts.
+/// Generates the client's class, after the classes of answers with several parts.
 pub(super) fn class(client: &Client<'_>, naming: &Naming) -> String {
     let mut classes: Vec<String> =
         client.calls.iter().zip(&naming.calls).filter_map(|(call, names)| parts_class(call, names, naming)).collect();
@@ -74,7 +74,7 @@ fn constructor(client: &Client<'_>, naming: &Naming) -> String {
     )
 }
 
-/// Where the live reads are.
+/// Generates the property with the live reads.
 fn live(client: &Client<'_>, naming: &Naming) -> String {
     if !client.is_live() {
         return String::new();
@@ -128,7 +128,7 @@ fn method(call: &Call<'_>, names: &CallNames, naming: &Naming) -> String {
     format!("{head}{}{}{body}", docstring("        ", &docs(call, naming)), apart(call, names))
 }
 
-/// The arguments as parameters.
+/// Returns the arguments as parameters.
 pub(super) fn parameters(call: &Call<'_>, names: &CallNames, naming: &Naming) -> Vec<String> {
     let argument = |(argument, name): (&Argument<'_>, &String)| {
         let kind = naming.argument(&argument.kind);
@@ -137,10 +137,10 @@ pub(super) fn parameters(call: &Call<'_>, names: &CallNames, naming: &Naming) ->
     call.arguments.iter().zip(&names.arguments).map(argument).collect()
 }
 
-/// The most that stands on the line of a call.
+/// Width of the arguments on the line of a call.
 const GIVEN_MAX: usize = 60;
 
-/// The arguments by their names on the wire.
+/// Returns the arguments by their names on the wire.
 fn given(call: &Call<'_>, names: &CallNames) -> Vec<String> {
     let pair = |(argument, name): (&Argument<'_>, &String)| format!("{}: {name}", quoted(argument.name));
     call.arguments.iter().zip(&names.arguments).map(pair).collect()
@@ -150,7 +150,7 @@ fn is_long(given: &[String]) -> bool {
     given.iter().map(|pair| pair.chars().count()).sum::<usize>() > GIVEN_MAX
 }
 
-/// Many arguments stand on lines of their own.
+/// Puts long arguments on separate lines before the call.
 pub(super) fn apart(call: &Call<'_>, names: &CallNames) -> String {
     let given = given(call, names);
     if !is_long(&given) {
@@ -182,7 +182,7 @@ fn docs(call: &Call<'_>, naming: &Naming) -> Vec<String> {
     text
 }
 
-/// The type of an answer, and the lines that get it.
+/// Returns the type of an answer, and the lines that produce it.
 fn answer(call: &Call<'_>, names: &CallNames, naming: &Naming) -> (String, String) {
     let sent = sent(call, names, None);
     let reader = |object: &ObjectId| decoder(&Kind::Object(*object), naming).unwrap_or_default();
@@ -233,7 +233,7 @@ fn parts_body(
     format!("        _json = {sent}\n        return {}(\n{body}        )\n", names.parts)
 }
 
-/// The arguments as they are sent.
+/// Returns the expression of the arguments to send.
 pub(super) fn sent_arguments(call: &Call<'_>, names: &CallNames, cursor: Option<&str>) -> String {
     let given = given(call, names);
     match (is_long(&given), cursor) {

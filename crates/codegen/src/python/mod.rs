@@ -1,11 +1,13 @@
-//! `keyform generate python`: a client of the HTTP API in one module, for Python 3.10 and later, with nothing but its standard library.
+//! `keyform generate python`: an HTTP client in one module, for Python 3.10 and later, using only the standard
+//! library.
 //!
-//! 1. `naming` gives every class, method and argument a name that Python takes.
-//! 2. `types` prints the types, and what reads them from JSON.
-//! 3. `methods` prints a method for each pattern.
-//! 4. `live` prints a method for each read that can be followed live.
+//! 1. `naming` gives every class, method and argument a valid Python name.
+//! 2. `types` generates the types and their JSON decoders.
+//! 3. `methods` generates a method for each pattern.
+//! 4. `live` generates a method for each read that can be followed live.
 //!
-//! What all clients share stands in `runtime.py`, and in `live.py` what those share that have live reads: both are Python as it is.
+//! `runtime.py` is the common code of all clients, `live.py` that of clients with live reads; both are copied
+//! verbatim.
 
 mod live;
 mod methods;
@@ -21,7 +23,7 @@ use naming::Naming;
 const RUNTIME: &str = include_str!("runtime.py");
 const LIVE: &str = include_str!("live.py");
 
-/// The modules that live reads use besides, each with the one that it stands before.
+/// Additional imports of live reads, each with the import that it precedes.
 const LIVE_IMPORTS: &[(&str, &str)] = &[
     ("import hashlib\n", "import http.client\n"),
     ("import os\n", "import random\n"),
@@ -48,10 +50,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Generic, Literal, NewType, TypeVar";
 
-/// Prints the client.
+/// Generates the client.
 ///
 /// # Errors
-/// A pattern whose arguments no client can tell from its own.
+/// Returns an error if an argument conflicts with one that the client adds.
 pub(super) fn print(checked: &Checked, _: &Settings) -> Result<String, String> {
     let client = Client::of(checked);
     client.check()?;
@@ -92,7 +94,7 @@ fn head(client: &Client<'_>) -> String {
     docstring("", &text)
 }
 
-/// A documentation string; nothing if there is nothing to say.
+/// Formats a docstring; empty for no lines.
 fn docstring(indent: &str, lines: &[String]) -> String {
     let safe: Vec<String> =
         lines.iter().map(|line| line.replace('\\', "\\\\").replace("\"\"\"", "\\\"\\\"\\\"")).collect();
@@ -107,7 +109,7 @@ fn docstring(indent: &str, lines: &[String]) -> String {
     }
 }
 
-/// A text as a literal.
+/// Formats a string literal.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

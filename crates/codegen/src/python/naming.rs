@@ -4,7 +4,7 @@ use crate::client::names::{self, Names};
 use crate::client::{Call, Client, Kind, Member, ObjectId};
 use keyform_language::schema::EntityId;
 
-/// The classes that the runtime has; where a model has one of them too, the runtime's gets another name.
+/// Classes of the runtime. If a model has a class of the same name, the runtime's is renamed.
 pub(super) const OWN: &[&str] = &[
     "CallError",
     "Caller",
@@ -24,7 +24,7 @@ pub(super) const OWN: &[&str] = &[
     "Unreachable",
 ];
 
-/// What the printed text means by these is what the language means.
+/// Names that the generated code uses with their Python meaning.
 const GLOBAL: &[&str] = &[
     "AbstractSet",
     "Any",
@@ -48,7 +48,7 @@ const GLOBAL: &[&str] = &[
     "ValueError",
 ];
 
-/// Words of the language, and names that types or defaults within a class refer to.
+/// Python keywords, and names that types or defaults within a class refer to.
 const RESERVED: &[&str] = &[
     "and",
     "as",
@@ -97,30 +97,29 @@ const RESERVED: &[&str] = &[
     "yield",
 ];
 
-/// The names of one client.
+/// Names of one client.
 pub(super) struct Naming {
-    /// The classes of the model.
+    /// Classes of the model.
     pub(super) types: Names,
-    /// The client's class.
     pub(super) class: String,
-    /// The class of live reads, and where the client has it.
+    /// Class of live reads, and the attribute of the client that holds it.
     pub(super) live_class: String,
     pub(super) live: String,
-    /// The objects, in order: the class, and what reads it.
+    /// Class and decoder of each object, in order.
     pub(super) objects: Vec<(String, String)>,
     ids: Vec<(EntityId, String)>,
-    /// For each call: its method, its arguments, and the class of its answer where that has several parts.
+    /// Names of each call.
     pub(super) calls: Vec<CallNames>,
 }
 
-/// The names of one call.
+/// Names of one call.
 pub(super) struct CallNames {
     pub(super) method: String,
     pub(super) arguments: Vec<String>,
-    /// The argument by which a write is told from others.
+    /// Parameter for the idempotency key.
     pub(super) key: String,
     pub(super) parts: String,
-    /// The method of the live read, and what it takes besides.
+    /// Method of the live read, and its additional parameters.
     pub(super) live: String,
     pub(super) live_token: String,
     pub(super) live_tries: String,
@@ -157,7 +156,7 @@ impl Naming {
         Self { types, class, live_class, live, objects, ids, calls }
     }
 
-    /// The runtime's name, as it is called here.
+    /// Returns the name of a runtime class, after a possible renaming.
     pub(super) fn own(&self, name: &str) -> String {
         if self.types.has(name) { format!("Keyform{name}") } else { name.to_owned() }
     }
@@ -170,7 +169,7 @@ impl Naming {
         self.ids.iter().find(|(id, _)| *id == entity).map_or("str", |(_, name)| name)
     }
 
-    /// A type, as it is returned.
+    /// Returns the type of a result.
     pub(super) fn kind(&self, kind: &Kind) -> String {
         match kind {
             Kind::Text => "str".to_owned(),
@@ -192,7 +191,7 @@ impl Naming {
         }
     }
 
-    /// A type, as it is taken.
+    /// Returns the type of an argument.
     pub(super) fn argument(&self, kind: &Kind) -> String {
         match kind {
             Kind::Decimal => "decimal.Decimal | int | float".to_owned(),
@@ -204,13 +203,13 @@ impl Naming {
     }
 }
 
-/// The names of fields within a class.
+/// Returns the names of the fields of a class.
 pub(super) fn fields(members: &[Member]) -> Vec<String> {
     let mut inside = Names::without(RESERVED);
     members.iter().map(|member| inside.take(&names::snake(&member.name))).collect()
 }
 
-/// The names of the parts of an answer: `channel`, `messages`.
+/// Returns the names of the parts of an answer, such as `channel` and `messages`.
 pub(super) fn parts(wanted: &[(String, bool)]) -> Vec<String> {
     let mut inside = Names::without(RESERVED);
     let name = |(name, many): &(String, bool)| {

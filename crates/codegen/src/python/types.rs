@@ -1,4 +1,4 @@
-//! Types, and how they are read from JSON.
+//! Generates types and their JSON decoders.
 
 use crate::client::{Client, Kind, Member, Object, lines};
 
@@ -7,13 +7,13 @@ use super::{docstring, quoted};
 
 const FROZEN: &str = "@dataclass(frozen=True, slots=True, kw_only=True)\n";
 
-/// The types of ids.
+/// Generates the types of ids.
 pub(super) fn ids(client: &Client<'_>, naming: &Naming) -> String {
     let line = |name: &str| format!("{name} = NewType({}, str)\n", quoted(name));
     client.ids.iter().map(|(entity, _)| line(naming.id(*entity))).collect()
 }
 
-/// Objects and the caller. A class that others are made of comes before them.
+/// Generates the classes of objects and of the caller. A class comes before those that use it.
 pub(super) fn print(client: &Client<'_>, naming: &Naming) -> String {
     let object = |(object, (name, _)): (&Object, &(String, String))| {
         class(name, &lines(&object.docs), &object.members, object.is_record(), naming)
@@ -31,7 +31,7 @@ pub(super) fn print(client: &Client<'_>, naming: &Naming) -> String {
     classes.join("\n\n")
 }
 
-/// A class of fields; with `sent` it knows the names that they have in JSON.
+/// Generates a class. With `sent`, it records the JSON names of its fields.
 fn class(name: &str, docs: &[String], members: &[Member], sent: bool, naming: &Naming) -> String {
     let line = |(member, name): (&Member, String)| {
         let kind = naming.kind(&member.kind);
@@ -56,7 +56,7 @@ fn default(member: &Member, name: &str, sent: bool) -> String {
     }
 }
 
-/// What reads each object.
+/// Generates the decoder of each object.
 pub(super) fn decoders(client: &Client<'_>, naming: &Naming) -> String {
     let function = |(object, (name, reader)): (&Object, &(String, String))| {
         let line = |(member, name): (&Member, String)| format!("        {name}={},\n", read(member, naming));
@@ -88,12 +88,12 @@ fn read(member: &Member, naming: &Naming) -> String {
     }
 }
 
-/// What reads a kind; `None` if JSON is all it is.
+/// Returns the decoder of a kind; `None` if the JSON value is used as it is.
 pub(super) fn decoder(kind: &Kind, naming: &Naming) -> Option<String> {
     let of = |kind: &Kind| decoder(kind, naming).unwrap_or_else(|| "_same".to_owned());
     match kind {
         Kind::Id(entity) => Some(naming.id(*entity).to_owned()),
-        // Where digits would be lost they come as a text.
+        // Large numbers are sent as strings.
         Kind::Whole | Kind::Money => Some("int".to_owned()),
         Kind::Decimal => Some("_decimal".to_owned()),
         Kind::Bytes => Some("base64.b64decode".to_owned()),

@@ -1,4 +1,4 @@
-//! The arguments that callers give to a pattern.
+//! Arguments of a pattern.
 
 use keyform_language::schema::{
     ChangeKind, Entity, EntityId, Expr, ExprKind, Field, FieldId, Flags, Model, Origin, Parameter, Test, Type,
@@ -8,31 +8,31 @@ use keyform_language::surface::Pattern;
 use super::names::{Scope, pascal, snake};
 use super::types::{Passed, Place, RustType, Types};
 
-/// An argument as it is printed.
+/// Argument of a generated method.
 pub(super) struct Argument {
-    /// Its name in the model.
+    /// Name in the model.
     pub(super) name: String,
-    /// Its name in Rust.
+    /// Identifier in Rust.
     pub(super) rust: String,
     pub(super) kind: RustType,
     pub(super) required: bool,
-    /// NULL is given for nothing.
+    /// Sends NULL for `None`.
     pub(super) null: bool,
 }
 
 impl Argument {
-    /// `user_id: &UserId`
+    /// Formats `user_id: &UserId`.
     pub(super) fn parameter(&self) -> String {
         format!("{}: {}", self.rust, self.kind.parameter())
     }
 
-    /// The value for a call, of a parameter.
+    /// Returns the expression that passes the parameter to a call.
     pub(super) fn passed(&self) -> String {
         if self.kind.passed == Passed::Copied { format!("&{}", self.rust) } else { self.rust.clone() }
     }
 }
 
-/// The arguments of a pattern.
+/// Returns the arguments of a pattern.
 pub(super) fn of(types: &mut Types<'_>, pattern: Pattern<'_>) -> Vec<Argument> {
     let mut scope = Scope::with(&["call", "input", "parts"]);
     let mut arguments = Vec::new();
@@ -45,7 +45,7 @@ pub(super) fn of(types: &mut Types<'_>, pattern: Pattern<'_>) -> Vec<Argument> {
     arguments
 }
 
-/// Whether the parameter is a field that stores NULL for nothing.
+/// Returns whether the parameter is a field that stores NULL for `None`.
 fn is_null(model: &Model, parameter: &Parameter) -> bool {
     parameter.field.is_some_and(|(entity, field)| !parameter.declared && model.entity(entity).field(field).null)
 }
@@ -68,7 +68,7 @@ fn declared(types: &mut Types<'_>, pattern: Pattern<'_>, parameter: &Parameter, 
     types.of_named(&named(name, &parameter.kind), &place)
 }
 
-/// A parameter as if it were a field.
+/// Returns a field with the name and type of a parameter.
 fn named(name: &str, kind: &Type) -> Field {
     Field {
         name: name.to_owned(),
@@ -84,7 +84,8 @@ fn named(name: &str, kind: &Type) -> Field {
     }
 }
 
-/// The field that a parameter with a type of its own becomes, as it is: the parameter then has the field's type, an id's or an enum's.
+/// Returns the field that a parameter is assigned to unchanged. The parameter then has the field's type: an id or an
+/// enum.
 fn target(model: &Model, pattern: Pattern<'_>, parameter: &Parameter) -> Option<(EntityId, FieldId)> {
     let Pattern::Write(write) = pattern else { return None };
     let number = write.parameters.iter().position(|other| other.field_name == parameter.field_name)?;
@@ -105,7 +106,7 @@ fn target(model: &Model, pattern: Pattern<'_>, parameter: &Parameter) -> Option<
     })
 }
 
-/// Whether both are ids of one form, or the same texts.
+/// Returns whether both are ids of the same format, or the same literal union.
 fn same(one: &Type, other: &Type) -> bool {
     match (one, other) {
         (Type::Ulid, Type::Ulid) | (Type::Uuid, Type::Uuid) => true,

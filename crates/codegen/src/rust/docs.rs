@@ -1,6 +1,6 @@
-//! Documentation of a model as rustdoc: nothing in it becomes a link, a tag or a test by accident.
+//! Writes the documentation of a model as rustdoc. Nothing in it becomes a link, a tag or a doc test by accident.
 
-/// Lines of documentation, indented; nothing for none.
+/// Formats doc comment lines; empty for no lines.
 pub(super) fn comment(indent: usize, lines: &[String]) -> String {
     let line = |line: &String| match line.trim_end() {
         "" => format!("{:indent$}///\n", ""),
@@ -9,7 +9,7 @@ pub(super) fn comment(indent: usize, lines: &[String]) -> String {
     lines.iter().map(line).collect()
 }
 
-/// An author's documentation, as it can stand in rustdoc.
+/// Converts an author's documentation for rustdoc.
 pub(super) fn of(author: &[String]) -> Vec<String> {
     let mut lines = Vec::new();
     let mut writer = Writer::default();
@@ -26,18 +26,18 @@ pub(super) fn of(author: &[String]) -> Vec<String> {
     lines.split_off(empty)
 }
 
-/// Parts of documentation with an empty line between; those without lines are left out.
+/// Joins paragraphs with empty lines; skips empty ones.
 pub(super) fn joined(parts: Vec<Vec<String>>) -> Vec<String> {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(&String::new())
 }
 
 #[derive(Default)]
 struct Writer {
-    /// Within a fenced block.
+    /// Inside a fenced code block.
     fenced: bool,
-    /// Within a list, whose items go on with an indentation.
+    /// Inside a list, whose items continue with an indentation.
     listed: bool,
-    /// Within code that began on a line before.
+    /// Inside inline code that started on an earlier line.
     quoted: bool,
 }
 
@@ -48,7 +48,7 @@ impl Writer {
         let text = line.trim_start();
         if text.starts_with("```") || text.starts_with("~~~") {
             self.fenced = !self.fenced;
-            // Otherwise rustdoc takes it for an example in Rust.
+            // Without a language, rustdoc would run it as a Rust example.
             return if self.fenced { "```text".to_owned() } else { "```".to_owned() };
         }
         if self.fenced {
@@ -68,7 +68,7 @@ impl Writer {
         format!("{:indent$}{}", "", self.escaped(text))
     }
 
-    /// Brackets outside code are no links, and angles no tags.
+    /// Escapes brackets and angles outside code, which would become links and tags.
     fn escaped(&mut self, text: &str) -> String {
         let mut escaped = String::with_capacity(text.len());
         for letter in text.chars() {
@@ -81,7 +81,7 @@ impl Writer {
                     escaped.push('\\');
                     escaped.push(letter);
                 }
-                // Else it would be a bare link.
+                // Otherwise it would be a bare URL.
                 ':' if !self.quoted && (escaped.ends_with("http") || escaped.ends_with("https")) => {
                     escaped.push_str("\\:");
                 }
@@ -92,7 +92,7 @@ impl Writer {
     }
 }
 
-/// Control characters and those that turn the direction of a text have no place in a comment.
+/// Returns false for control characters, and for those that change the text direction (Trojan source).
 fn is_harmless(letter: char) -> bool {
     let turns = matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     !turns && (!letter.is_control() || letter == '\t')
@@ -103,7 +103,7 @@ fn is_numbered(text: &str) -> bool {
     rest.len() < text.len() && (rest.starts_with(". ") || rest.starts_with(") "))
 }
 
-/// A text as code within a line.
+/// Formats a text as inline code.
 pub(super) fn code(text: &str) -> String {
     let text: String = text.chars().filter(|&letter| is_harmless(letter)).collect();
     if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }

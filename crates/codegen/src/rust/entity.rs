@@ -1,4 +1,4 @@
-//! The structs of entities, and the enums over all of them.
+//! Generates the structs of entities, and the enums over all of them.
 
 use keyform_language::schema::{Entity, EntityId, FieldId, Model, TableId};
 
@@ -7,7 +7,7 @@ use super::names::{Scope, snake};
 use super::types::Types;
 use super::{Items, docs, layout};
 
-/// All entities, each with the enums and records that are made for it.
+/// Generates all entities, each with its enums and records.
 pub(super) fn all(types: &mut Types<'_>, items: &Items) -> String {
     let model = &types.checked.model;
     let mut code = String::new();
@@ -24,7 +24,7 @@ pub(super) fn all(types: &mut Types<'_>, items: &Items) -> String {
     code
 }
 
-/// A struct of those fields of an entity that are wanted.
+/// Generates a struct with the wanted fields of an entity.
 pub(super) fn part(
     types: &mut Types<'_>,
     id: EntityId,
@@ -42,7 +42,7 @@ pub(super) fn part(
     fields::print(name, about, &shown)
 }
 
-/// What stands above an entity: the author's words, and where its items are.
+/// Writes the documentation of an entity: the author's, and its keys.
 fn about(model: &Model, entity: &Entity) -> Vec<String> {
     let keys = entity.key.iter().flat_map(|key| key.parts()).map(|part| {
         let template = part.template.text(|field| entity.field(field).name.as_str());
@@ -58,7 +58,7 @@ fn about(model: &Model, entity: &Entity) -> Vec<String> {
     docs::joined(vec![own, place])
 }
 
-/// Whether a write changes or checks items of several entities.
+/// Returns whether any write touches items of several entities.
 fn write_of_several(types: &Types<'_>) -> bool {
     types.checked.plans.writes.iter().flatten().any(|plan| {
         let mut entities = plan.actions.iter().map(|action| action.entity);
@@ -67,7 +67,7 @@ fn write_of_several(types: &Types<'_>) -> bool {
     })
 }
 
-/// An enum of all entities: what a conflict of a write with several may be about.
+/// Generates the enum of all entities, for conflicts of writes that touch several.
 fn any(types: &Types<'_>, items: &Items) -> String {
     let ids: Vec<EntityId> = types.checked.model.entity_ids().collect();
     let about = "/// An item of any entity.\n#[derive(Clone, Debug, PartialEq, Eq)]\n";
@@ -83,13 +83,13 @@ fn any(types: &Types<'_>, items: &Items) -> String {
     format!("{about}pub enum {} {{\n{variants}}}\n\n{implementation}\n", items.entity)
 }
 
-/// The tables that have streams.
+/// Returns the tables with streams.
 pub(super) fn streamed(model: &Model) -> Vec<TableId> {
     let numbered = model.tables.iter().enumerate();
     numbered.filter(|(_, table)| table.stream.is_some()).map(|(number, _)| TableId(number)).collect()
 }
 
-/// An enum of the changes of all entities whose tables have streams.
+/// Generates the enum of changes of all entities whose tables have streams.
 fn changes(types: &Types<'_>, items: &Items) -> String {
     let model = &types.checked.model;
     let tables = streamed(model);

@@ -1,4 +1,4 @@
-//! Structs of fields: entities, parts of them, records, callers.
+//! Generates structs: entities, selections, records, callers.
 
 use keyform_language::Checked;
 use keyform_language::schema::{Field, Type};
@@ -7,25 +7,25 @@ use super::names::serde_camel;
 use super::types::RustType;
 use super::{docs, layout};
 
-/// Words of a field's line that are shown as its documentation.
+/// Limit of the characters of a field's declaration that become its documentation.
 const WORDS_MAX: usize = 80;
 
-/// A field as it is printed.
+/// Field of a generated struct.
 #[derive(Clone, Debug)]
 pub(super) struct Shown {
-    /// Its name in Rust.
+    /// Identifier in Rust.
     pub(super) name: String,
-    /// Its attribute.
+    /// Name of the attribute.
     pub(super) attribute: String,
-    /// Its type, with `Option` and `Secret` around.
+    /// Type, including `Option` and `Secret`.
     pub(super) kind: String,
     pub(super) docs: Vec<String>,
-    /// It may be absent.
+    /// May be absent.
     optional: bool,
-    /// NULL is stored for nothing.
+    /// Stores NULL for `None`.
     null: bool,
     secret: bool,
-    /// It is a set, which is not stored when it is empty.
+    /// Is a set, which is not stored when it is empty.
     set: bool,
 }
 
@@ -74,16 +74,16 @@ impl Shown {
         code
     }
 
-    /// `user_id = "userId"`
+    /// Formats `user_id = "userId"`.
     fn pair(&self) -> String {
         let null = if self.null && !self.optional { " null" } else { "" };
         format!("{} = {:?}{null}", self.name, self.attribute)
     }
 }
 
-/// A struct with what makes it one of attributes.
+/// Generates a struct and its conversions.
 pub(super) fn print(name: &str, about: &[String], fields: &[Shown]) -> String {
-    // Serde cuts names after their first byte there, which only ASCII bears.
+    // serde's camelCase slices a name after its first byte, which panics unless that is ASCII.
     let camel = fields.iter().all(|field| field.name.is_ascii())
         && fields.iter().any(|field| field.name.contains('_') && serde_camel(&field.name) == field.attribute);
     let mut code = docs::comment(0, about);

@@ -1,4 +1,4 @@
-//! The handle of a model: what its methods belong to.
+//! Generates the handle of a model: the struct that has the methods.
 
 use keyform_language::Checked;
 use keyform_language::schema::Permission;
@@ -9,7 +9,7 @@ use super::names::{Scope, pascal, snake};
 use super::types::{Place, Types};
 use super::{Items, docs, entity, layout, read, write};
 
-/// The methods that every handle has, and `new`, by which readers expect a handle.
+/// Methods that every handle has, and `new`, which readers would take for a constructor.
 const METHODS: [&str; 10] = [
     "as_caller",
     "calls",
@@ -23,13 +23,13 @@ const METHODS: [&str; 10] = [
     "with_token",
 ];
 
-/// The methods of all patterns, and the items that belong to them.
+/// Generated methods of all patterns, and the items that belong to them.
 pub(super) struct Patterns {
     pub(super) methods: String,
     pub(super) items: String,
 }
 
-/// Prints all patterns: reads, then writes, in the order of the file.
+/// Generates all patterns: reads, then writes, in declaration order.
 pub(super) fn patterns(types: &mut Types<'_>, items: &Items) -> Patterns {
     let model = &types.checked.model;
     let mut scope = Scope::with(&METHODS);
@@ -56,12 +56,12 @@ impl Patterns {
     }
 }
 
-/// The beginning of a method: the call with its arguments.
+/// Generates the start of a method: the call with its arguments.
 pub(super) fn begun(pattern: &str, arguments: &[Argument]) -> String {
     begun_by(pattern, arguments, Argument::passed)
 }
 
-/// The same, with another way to the arguments.
+/// Same, with `value` as the expression for each argument.
 pub(super) fn begun_by(pattern: &str, arguments: &[Argument], value: impl Fn(&Argument) -> String) -> String {
     let binding = if arguments.is_empty() { "call" } else { "mut call" };
     let mut code = layout::begun(binding, pattern);
@@ -72,7 +72,7 @@ pub(super) fn begun_by(pattern: &str, arguments: &[Argument], value: impl Fn(&Ar
     code
 }
 
-/// Who may call a pattern, in words.
+/// Describes who may call a pattern.
 pub(super) fn allowed(checked: &Checked, allow: Option<&Permission>) -> Option<String> {
     match allow? {
         Permission::Public(_) => Some("Everyone may call it.".to_owned()),
@@ -81,7 +81,7 @@ pub(super) fn allowed(checked: &Checked, allow: Option<&Permission>) -> Option<S
     }
 }
 
-/// The struct of what a caller's token proves; nothing if the model has no caller.
+/// Generates the struct of a caller's claims; empty if the model has no caller.
 pub(super) fn caller(types: &mut Types<'_>, items: &Items) -> String {
     let checked = types.checked;
     let Some(caller) = &checked.model.caller else { return String::new() };
@@ -95,7 +95,7 @@ pub(super) fn caller(types: &mut Types<'_>, items: &Items) -> String {
     fields::print(&items.caller, &["What a caller's token proves.".to_owned()], &shown)
 }
 
-/// The handle with its methods.
+/// Generates the handle with its methods.
 pub(super) fn print(types: &Types<'_>, items: &Items, methods: &str) -> String {
     let model = &types.checked.model;
     let mut about = docs::of(&model.docs);
@@ -174,7 +174,7 @@ const AS_CALLER: &str = "
     }
 ";
 
-/// The method that reads a record of a stream.
+/// Generates the method that converts a record of a stream.
 fn change(types: &Types<'_>, items: &Items) -> String {
     let model = &types.checked.model;
     let tables = entity::streamed(model);
@@ -189,7 +189,7 @@ fn change(types: &Types<'_>, items: &Items) -> String {
     )
 }
 
-/// The text of the model, which the handle reads when it is opened.
+/// Generates the constant with the model's source, which the handle parses when it is opened.
 pub(super) fn source(checked: &Checked, items: &Items) -> String {
     let text = &checked.source;
     let odd = |letter: char| {
@@ -203,7 +203,7 @@ pub(super) fn source(checked: &Checked, items: &Items) -> String {
     )
 }
 
-/// A raw literal with as many `#` as the text needs.
+/// Returns a raw string literal with as many `#` as the text needs.
 fn raw(text: &str) -> String {
     let marks = (1..).map(|count| "#".repeat(count)).find(|marks| !text.contains(&format!("\"{marks}")));
     let marks = marks.unwrap_or_default();

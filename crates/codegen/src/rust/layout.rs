@@ -1,19 +1,19 @@
-//! Lines as rustfmt breaks them.
+//! Breaks lines as rustfmt does with its default settings.
 
-/// The longest line.
+/// Line width.
 const COLUMNS_MAX: usize = 100;
-/// The longest list of arguments of a call on one line.
+/// Width of a call's arguments on one line.
 const ARGUMENTS_MAX: usize = 60;
-/// The longest chain of calls on one line.
+/// Width of a method chain on one line.
 const CHAIN_MAX: usize = 60;
-/// The longest list of fields of a struct's value on one line.
+/// Width of a struct literal's fields on one line.
 const FIELDS_MAX: usize = 18;
 
 fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// `pub async fn name(…) -> Result {`, indented by four.
+/// Formats `pub async fn name(…) -> Result {`, indented by four.
 pub(super) fn signature(start: &str, parameters: &[String], result: &str) -> String {
     let result = if result.is_empty() { String::new() } else { format!(" -> {result}") };
     let short = format!("    {start}({}){result} {{\n", parameters.join(", "));
@@ -24,7 +24,7 @@ pub(super) fn signature(start: &str, parameters: &[String], result: &str) -> Str
     format!("    {start}(\n{lines}    ){result} {{\n")
 }
 
-/// `call.argument(…);`, indented by eight.
+/// Formats `call.argument(…);`, indented by eight.
 pub(super) fn call(start: &str, arguments: &[String]) -> String {
     let joined = arguments.join(", ");
     let short = format!("        {start}({joined});\n");
@@ -35,7 +35,7 @@ pub(super) fn call(start: &str, arguments: &[String]) -> String {
     format!("        {start}(\n{lines}        );\n")
 }
 
-/// `let call = self.calls.call("name");`, indented by eight.
+/// Formats `let call = self.calls.call("name");`, indented by eight.
 pub(super) fn begun(binding: &str, pattern: &str) -> String {
     let chain = format!("self.calls.call({pattern:?})");
     if width(&chain) <= CHAIN_MAX {
@@ -44,7 +44,7 @@ pub(super) fn begun(binding: &str, pattern: &str) -> String {
     format!("        let {binding} = self\n            .calls\n            .call({pattern:?});\n")
 }
 
-/// `name: Type,`, indented.
+/// Formats `name: Type,`.
 pub(super) fn field(indent: usize, name: &str, kind: &str) -> String {
     let short = format!("{:indent$}pub {name}: {kind},\n", "");
     if width(&short) <= COLUMNS_MAX + 1 {
@@ -57,7 +57,7 @@ pub(super) fn field(indent: usize, name: &str, kind: &str) -> String {
     format!("{:indent$}pub {name}: {},\n", "", unfolded(kind, indent))
 }
 
-/// A type that is too long for a line, its arguments on lines of their own.
+/// Breaks a type that is too long for a line, with each argument on its own line.
 fn unfolded(kind: &str, indent: usize) -> String {
     let Some((name, arguments)) = kind.strip_suffix('>').and_then(|kind| kind.split_once('<')) else {
         return kind.to_owned();
@@ -74,7 +74,7 @@ fn unfolded(kind: &str, indent: usize) -> String {
     format!("{name}<\n{lines}{:indent$}>", "")
 }
 
-/// The arguments of a type: cut at commas that are within no angles.
+/// Splits the arguments of a generic type at top-level commas.
 fn arguments_of(text: &str) -> Vec<&str> {
     let mut depth = 0;
     let cut = |letter: char| {
@@ -88,7 +88,7 @@ fn arguments_of(text: &str) -> Vec<&str> {
     text.split(cut).map(str::trim).collect()
 }
 
-/// A struct's value as the last expression of a function, indented by eight.
+/// Formats a struct literal as the last expression of a function, indented by eight.
 pub(super) fn value(start: &str, fields: &[String], end: &str) -> String {
     let joined = fields.join(", ");
     if width(&joined) <= FIELDS_MAX {
@@ -101,7 +101,7 @@ pub(super) fn value(start: &str, fields: &[String], end: &str) -> String {
     format!("        {start} {{\n{lines}        }}{end}\n")
 }
 
-/// A macro that implements what an item needs: `keyform::record! { User { … } }`, a pair a line.
+/// Formats a macro call that implements the traits of an item, such as `keyform::record! { User { … } }`.
 pub(super) fn implementation(name: &str, of: &str, pairs: &[String]) -> String {
     let short = format!("keyform::{name}! {{ {of} {{ {} }} }}\n", pairs.join(", "));
     match pairs {

@@ -1,11 +1,14 @@
-//! Typed Rust of a model: what `keyform::model!` puts in its place, and `keyform generate rust` prints.
+//! Typed Rust for a model: the expansion of `keyform::model!` and the output of `keyform generate rust` (ADR 0018).
 //!
-//! 1. [`names`] makes names of Rust, [`types`] says what each field is, [`docs`] what stands above it, [`layout`] breaks lines as rustfmt does.
-//! 2. [`fields`] prints structs; [`entity`] those of entities, with their ids, enums and records, and the enums over all entities.
-//! 3. [`argument`] says what a pattern takes; [`read`] and [`write`] print a method for each, with what it returns and how it fails.
-//! 4. [`handle`] prints what the methods belong to.
+//! 1. [`names`] builds identifiers, [`types`] maps fields to types, [`docs`] writes doc comments, [`layout`] breaks
+//!    lines as rustfmt does.
+//! 2. [`fields`] generates structs; [`entity`] those of entities, with their ids, enums and records, and the enums
+//!    over all entities.
+//! 3. [`argument`] describes the arguments of a pattern; [`read`] and [`write`] generate a method for each pattern,
+//!    with its result and error types.
+//! 4. [`handle`] generates the struct that has these methods.
 //!
-//! The code stands on `keyform::typed` and names nothing but that crate, the standard library and itself.
+//! The code uses `keyform::typed`, and refers to nothing but that crate, the standard library and itself.
 
 mod argument;
 mod docs;
@@ -24,11 +27,11 @@ use super::Settings;
 use names::{Scope, pascal};
 use types::Types;
 
-/// Prints a model as Rust.
+/// Generates the code of a model.
 ///
 /// # Errors
 ///
-/// If the model has errors.
+/// Returns an error if the model has errors.
 pub(super) fn print(checked: &Checked, _: &Settings) -> Result<String, String> {
     if checked.has_errors() {
         return Err("the model has errors: see `keyform check`".to_owned());
@@ -47,7 +50,7 @@ pub(super) fn print(checked: &Checked, _: &Settings) -> Result<String, String> {
 
 const HEAD: &str = "// Made of a model by `keyform generate rust`: change the model, not this file.\n\n";
 
-/// The names of the items that there is one of.
+/// Names of the items that exist once per model.
 struct Items {
     handle: String,
     caller: String,

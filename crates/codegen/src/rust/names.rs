@@ -1,44 +1,44 @@
-//! Names of Rust made of names of a model: cases, keywords, and no two alike in one place.
+//! Converts names of a model to Rust identifiers: case, keywords, and uniqueness within a scope.
 
 use std::collections::BTreeSet;
 
-/// Words that Rust keeps for itself and that can be written raw.
+/// Keywords that can be written as raw identifiers.
 const KEYWORDS: [&str; 48] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
     "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move",
     "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type", "typeof",
     "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
-/// Those that cannot.
+/// Keywords that cannot.
 const UNUSABLE: [&str; 3] = ["crate", "self", "super"];
 
-/// Names of the standard library that the printed code uses without a path.
+/// Names of the standard library that the generated code uses without a path.
 pub(super) const PRELUDE: [&str; 11] =
     ["Box", "Err", "None", "Ok", "Option", "Result", "Self", "Some", "String", "Vec", "Sized"];
 
-/// The names that are taken in one place.
+/// Identifiers of one scope.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope(BTreeSet<String>);
 
 impl Scope {
-    /// A place where these are taken already.
+    /// Creates a scope with reserved names.
     pub(super) fn with(names: &[&str]) -> Self {
         Self(names.iter().map(|&name| name.to_owned()).collect())
     }
 
-    /// The wanted name; if it is taken with the suffix, and if that is taken too with a number.
+    /// Reserves a name; if it is taken, appends the suffix, and then a number.
     pub(super) fn take(&mut self, wanted: &str, suffix: &str) -> String {
         let plain = wanted.strip_prefix("r#").unwrap_or(wanted);
         let numbered = (2..).map(|number| format!("{plain}{suffix}{number}"));
         let candidates = [wanted.to_owned(), format!("{plain}{suffix}")].into_iter().chain(numbered);
-        // The list of candidates has no end.
+        // The iterator is infinite, so `find` always succeeds.
         let free = candidates.into_iter().find(|name| !self.0.contains(name)).unwrap_or_default();
         self.0.insert(free.clone());
         free
     }
 }
 
-/// A name as a variable, field or function has it: `user_id` of `userId`.
+/// Converts a name to the case of variables, fields and functions: `userId` becomes `user_id`.
 pub(super) fn snake(name: &str) -> String {
     let words: Vec<String> = words(name).iter().map(|word| word.to_lowercase()).collect();
     let joined = words.join("_");
@@ -51,7 +51,8 @@ pub(super) fn snake(name: &str) -> String {
     }
 }
 
-/// A name as a type or variant has it: `UserId` of `userId`. `Self` may come of it, which every place of types has taken.
+/// Converts a name to the case of types and variants: `userId` becomes `UserId`. The result may be `Self`, which every
+/// scope of types reserves.
 pub(super) fn pascal(name: &str) -> String {
     let words = words(name);
     let shouted = words.len() > 1;
@@ -63,7 +64,7 @@ pub(super) fn pascal(name: &str) -> String {
     }
 }
 
-/// A word with a capital; one that shouts among others is put in lower case.
+/// Capitalises a word. Among several words, one in all capitals is lower-cased.
 fn capital(word: &str, shouted: bool) -> String {
     let mut letters = word.chars();
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
@@ -72,8 +73,8 @@ fn capital(word: &str, shouted: bool) -> String {
     if shouts { format!("{first}{}", rest.to_lowercase()) } else { format!("{first}{rest}") }
 }
 
-/// The words of a name: cut at whatever is no letter or digit, before a capital after a small letter or a digit, and before the last
-/// capital of several.
+/// Splits a name into words: at characters that cannot be part of an identifier, before an upper-case letter after
+/// another character, and before the last of several upper-case letters.
 fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words: Vec<String> = Vec::new();
@@ -98,7 +99,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// More than one of them.
+/// Returns the English plural.
 pub(super) fn plural(name: &str) -> String {
     let plain = name.strip_prefix("r#").unwrap_or(name);
     let vowel = |letter: char| "aeiou".contains(letter);
@@ -109,7 +110,7 @@ pub(super) fn plural(name: &str) -> String {
     }
 }
 
-/// What serde's `rename_all = "camelCase"` makes of a field.
+/// Returns the result of serde's `rename_all = "camelCase"` for a field.
 pub(super) fn serde_camel(field: &str) -> String {
     let plain = field.strip_prefix("r#").unwrap_or(field);
     let mut camel = String::new();

@@ -1,4 +1,4 @@
-//! A method for each read.
+//! Generates a method for each read.
 
 use keyform_language::cost;
 use keyform_language::document::ast::Number;
@@ -12,7 +12,7 @@ use super::names::{Scope, pascal, plural, snake};
 use super::types::Types;
 use super::{docs, entity, layout};
 
-/// The method of a read, and the structs that only it returns.
+/// Generates the method of a read, and the structs that only it returns.
 pub(super) fn print(types: &mut Types<'_>, number: usize, method: &str) -> (String, String) {
     let checked = types.checked;
     let read = &checked.model.reads[number];
@@ -30,11 +30,11 @@ pub(super) fn print(types: &mut Types<'_>, number: usize, method: &str) -> (Stri
     (code, items)
 }
 
-/// What a read returns, and how it ends.
+/// Result type of a read, and the end of its method.
 struct Shape {
     result: String,
     end: String,
-    /// It is a future only when it is awaited.
+    /// The method returns a value that becomes a future when awaited.
     is_lazy: bool,
 }
 
@@ -63,7 +63,7 @@ fn shape(types: &mut Types<'_>, number: usize, items: &mut String) -> Shape {
     }
 }
 
-/// The struct of an entity's items as a read returns them: the entity's, or one of the fields that are selected and copied.
+/// Returns the struct of a read's items: the entity's, or a new one with the selected and projected fields.
 fn returned(types: &mut Types<'_>, number: usize, entity: EntityId, items: &mut String) -> String {
     let read = &types.checked.model.reads[number];
     let fields = selected(types, number, entity);
@@ -78,7 +78,7 @@ fn returned(types: &mut Types<'_>, number: usize, entity: EntityId, items: &mut 
     name
 }
 
-/// The fields of an entity that a read returns: those it selects, as far as the index has them.
+/// Returns the fields that a read returns: those it selects, as far as the index projects them.
 fn selected(types: &Types<'_>, number: usize, id: EntityId) -> Vec<FieldId> {
     let model = &types.checked.model;
     let (read, entity) = (&model.reads[number], model.entity(id));
@@ -102,7 +102,7 @@ fn is_copied(types: &Types<'_>, plan: &ReadPlan, name: &str) -> bool {
     is_key || table.key_names().any(|key| key == name) || copied.iter().any(|(copied, _)| copied == name)
 }
 
-/// A struct with a field for each part.
+/// Generates a struct with a field for each part.
 fn collection(types: &mut Types<'_>, number: usize, items: &mut String) -> Shape {
     let read = &types.checked.model.reads[number];
     let ReadResult::Parts(parts) = &read.result else { return Shape::now("()", "count") };
@@ -133,7 +133,7 @@ fn collection(types: &mut Types<'_>, number: usize, items: &mut String) -> Shape
     Shape { result: format!("Result<{name}, keyform::CallError>"), end, is_lazy: false }
 }
 
-/// What stands above a read: the author's words, the request with its key condition, and what it costs.
+/// Writes the documentation of a read: the author's, the request with its key condition, and its cost.
 fn about(types: &Types<'_>, number: usize) -> Vec<String> {
     let checked = types.checked;
     let read = &checked.model.reads[number];
@@ -156,7 +156,7 @@ fn about(types: &Types<'_>, number: usize) -> Vec<String> {
     docs::joined(vec![own, lines])
 }
 
-/// Characters that end ranges are shown as escapes.
+/// Escapes the characters that delimit key ranges.
 fn shown(condition: &str) -> String {
     condition.replace('\0', "\\0").replace(char::MAX, "\\u{10FFFF}")
 }

@@ -1,8 +1,8 @@
-//! What the fields and parameters of a model are in Rust.
+//! Maps fields and parameters of a model to Rust types.
 //!
-//! An entity's id is a type of its own, which every `ref` to it has too, and every field of the same name and type. (The last field of a key
-//! of several is one if its name says so: `memberId` of `Member`, but not `personId`.) A literal union is an enum, a
-//! record a struct, each named after where it stands.
+//! The id of an entity has its own type, which every `ref` to it and every field of the same name and type shares.
+//! (The last of several key fields is such an id if its name says so: `memberId` of `Member`, but not `personId`.) A
+//! literal union becomes an enum, a record a struct, each named after its position.
 
 use std::collections::BTreeMap;
 
@@ -14,19 +14,19 @@ use super::fields::{self, Shown};
 use super::names::{PRELUDE, Scope, pascal, snake};
 use super::{docs, layout};
 
-/// References that are followed at most: a circle of them has been reported.
+/// Limit of followed references; the checker has already reported cycles.
 const REFERENCES_MAX: usize = 8;
 
-/// A type of Rust.
+/// Rust type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RustType {
-    /// As a field has it.
+    /// As the type of a field.
     pub(super) owned: String,
-    /// How a function takes it.
+    /// As the type of a parameter.
     pub(super) passed: Passed,
 }
 
-/// How a function takes a value.
+/// Way of passing a value to a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Passed {
     /// By value.
@@ -35,7 +35,7 @@ pub(super) enum Passed {
     Text,
     /// By reference.
     Referred,
-    /// As a slice of these.
+    /// As a slice of this element type.
     Slice(String),
 }
 
@@ -44,7 +44,7 @@ impl RustType {
         Self { owned: owned.into(), passed }
     }
 
-    /// As a function's parameter.
+    /// Returns the type of a parameter.
     pub(super) fn parameter(&self) -> String {
         match &self.passed {
             Passed::Copied => self.owned.clone(),
@@ -54,7 +54,7 @@ impl RustType {
         }
     }
 
-    /// A list of these.
+    /// Returns the type of a list of these.
     pub(super) fn list(&self) -> Self {
         Self::new(format!("Vec<{}>", self.owned), Passed::Slice(self.owned.clone()))
     }
@@ -64,7 +64,7 @@ impl RustType {
     }
 }
 
-/// Where a type stands: what it is known by, and what a type that is made for it is called.
+/// Position of a type: its identity, and the name of a type generated for it.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     key: String,
@@ -81,17 +81,17 @@ impl Place {
     }
 }
 
-/// The types of a model, and the names of all items that are printed.
+/// Types of a model, and the names of all generated items.
 pub(super) struct Types<'a> {
     pub(super) checked: &'a Checked,
     pub(super) names: Scope,
-    /// The structs of the entities.
+    /// Names of the entity structs.
     entities: Vec<String>,
-    /// The id types, by the field that they are of.
+    /// Names of the id types, by the field that they belong to.
     ids: BTreeMap<(EntityId, FieldId), String>,
-    /// The types made for places.
+    /// Types generated for positions, by the position's key.
     made: BTreeMap<String, RustType>,
-    /// The code of those that were made and not printed yet.
+    /// Code of generated types that is not in the output yet.
     pub(super) unprinted: String,
 }
 
@@ -107,12 +107,12 @@ impl<'a> Types<'a> {
         &self.checked.model
     }
 
-    /// The struct of an entity.
+    /// Returns the name of an entity's struct.
     pub(super) fn entity(&self, id: EntityId) -> &str {
         &self.entities[id.0]
     }
 
-    /// Makes the id types, and prints them.
+    /// Generates the id types.
     pub(super) fn make_ids(&mut self) -> String {
         let model = self.model();
         let own = |id: EntityId| {
@@ -126,7 +126,7 @@ impl<'a> Types<'a> {
             own.into_iter().partition(|&(entity, field)| names_itself(model.entity(entity), field));
         let mut code = String::new();
         for (entity, field) in named.into_iter().chain(others) {
-            // A field that is called as another entity's id is that.
+            // A field named after another entity's id has that id's type.
             if self.id_called(model.entity(entity).field(field)).is_none() {
                 code.push_str(&self.make_id(entity, field));
             }
@@ -150,7 +150,7 @@ impl<'a> Types<'a> {
         )
     }
 
-    /// The id type that a field has because an entity's id is called the same and is of the same type.
+    /// Returns the id type of a field whose name and type match an entity's id.
     fn id_called(&self, field: &Field) -> Option<RustType> {
         let model = self.model();
         let mut found = self.ids.iter().filter(|((entity, id), _)| {
@@ -165,7 +165,7 @@ impl<'a> Types<'a> {
         found.next().is_none().then(|| id_type(model.entity(entity).field(id), name))
     }
 
-    /// What a field of an entity is.
+    /// Returns the type of an entity's field.
     pub(super) fn of_field(&mut self, id: EntityId, field: FieldId) -> RustType {
         self.followed(id, field, 0)
     }
@@ -193,12 +193,12 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// What a parameter or a claim with a type of its own is.
+    /// Returns the type of a parameter or claim that declares its own type.
     pub(super) fn of_named(&mut self, field: &Field, place: &Place) -> RustType {
         self.id_called(field).unwrap_or_else(|| self.of(&field.kind, place))
     }
 
-    /// What a type is.
+    /// Returns the Rust type of a model type.
     pub(super) fn of(&mut self, kind: &Type, place: &Place) -> RustType {
         use Passed::{Copied, Referred};
         match kind {
@@ -277,18 +277,19 @@ impl<'a> Types<'a> {
     }
 }
 
-/// Whether a field is an id of its entity's own, and can have a type of its own.
+/// Returns whether a field of this type can have its own id type.
 fn is_own_id(field: &Field) -> bool {
     matches!(field.kind, Type::String(_) | Type::Slug(_) | Type::Int(_) | Type::Ulid | Type::Uuid | Type::Email)
 }
 
-/// Whether the field's name says of which entity it is: `userId` of `User`, `inviteId` of `WorkspaceInvite`, or `id`.
+/// Returns whether the field's name refers to its entity: `userId` of `User`, `inviteId` of `WorkspaceInvite`, or
+/// `id`.
 fn names_itself(entity: &Entity, field: FieldId) -> bool {
     let name = &entity.field(field).name;
     name == "id" || id_name(&entity.name, name) != format!("{}{}", pascal(&entity.name), pascal(name))
 }
 
-/// What the type of an entity's id is called: both names together, without saying twice what both say.
+/// Returns the name of an id type: both names joined, without repeating a common part.
 fn id_name(entity: &str, field: &str) -> String {
     let (of, own) = (pascal(entity), pascal(field));
     if own.starts_with(&of) && own != of {
@@ -306,7 +307,7 @@ fn id_type(field: &Field, name: &str) -> RustType {
     RustType::new(name, passed)
 }
 
-/// The form of an id that is a text.
+/// Returns the validation of a string id; `None` for an integer.
 fn form(kind: &Type) -> Option<String> {
     let bounds = |bounds: &Bounds| {
         let end = |end: Option<i64>| end.map_or_else(|| "None".to_owned(), |end| format!("Some({end})"));
@@ -322,7 +323,7 @@ fn form(kind: &Type) -> Option<String> {
     }
 }
 
-/// Whether both are the same plain type, bounds included.
+/// Returns whether both are the same plain type, including bounds.
 fn alike(one: &Type, other: &Type) -> bool {
     match (one, other) {
         (Type::String(one), Type::String(other))

@@ -1,4 +1,4 @@
-//! A method for each write, with what it takes and how it is refused.
+//! Generates a method for each write, with its input and error types.
 
 use keyform_language::cost;
 use keyform_language::explain::words as sentences;
@@ -10,12 +10,12 @@ use super::names::{Scope, pascal};
 use super::types::{Passed, Types};
 use super::{Items, docs, layout};
 
-/// Arguments that a method takes one by one at most; more are fields of a struct.
+/// Limit of separate parameters; more arguments become fields of an input struct.
 const ARGUMENTS_MAX: usize = 4;
-/// Parameters of a function at which linters begin to ask.
+/// Limit of parameters in clippy's `too_many_arguments`.
 const PARAMETERS_MAX: usize = 7;
 
-/// The method of a write, and the items that belong to it.
+/// Generates the method of a write, and the items that belong to it.
 pub(super) fn print(types: &mut Types<'_>, items: &Items, number: usize, method: &str) -> (String, String) {
     let checked = types.checked;
     let write = &checked.model.writes[number];
@@ -47,7 +47,7 @@ pub(super) fn print(types: &mut Types<'_>, items: &Items, number: usize, method:
     (code, made)
 }
 
-/// What a write returns, and how its call ends.
+/// Returns the result type of a write, and the name of the method that ends its call.
 fn returned(types: &Types<'_>, write: &Write) -> (String, &'static str) {
     let Some(entity) = write.result.and_then(|(entity, _)| entity) else { return ("()".to_owned(), "write") };
     let name = types.entity(entity);
@@ -79,7 +79,7 @@ fn field_type(argument: &Argument) -> String {
     if argument.required && !argument.null { owned.clone() } else { format!("Option<{owned}>") }
 }
 
-/// `new` of what is required; the rest is left out.
+/// Generates `new` with the required arguments.
 fn constructor(name: &str, arguments: &[Argument]) -> String {
     let required: Vec<&Argument> = arguments.iter().filter(|argument| argument.required).collect();
     let parameters: Vec<String> = required
@@ -107,10 +107,10 @@ fn constructor(name: &str, arguments: &[Argument]) -> String {
     code
 }
 
-/// The enum of a write's refusals.
+/// Generates the enum of a write's refusals.
 fn refusals(types: &Types<'_>, items: &Items, number: usize, name: &str, method: &str) -> String {
     let mut texts = Pattern::Write(&types.checked.model.writes[number]).outcomes(types.checked);
-    // An author's name for what has a variant already.
+    // This outcome shares the variant for version conflicts (ADR 0018).
     texts.retain(|text| text != "Conflict");
     let mut scope = Scope::with(&["Conflict", "Failed", "Self"]);
     let variants: Vec<String> = texts.iter().map(|text| scope.take(&pascal(text), "Outcome")).collect();
@@ -132,7 +132,7 @@ fn refusals(types: &Types<'_>, items: &Items, number: usize, name: &str, method:
     code
 }
 
-/// What a conflict is about: the one entity of the write, or any.
+/// Returns the type of a conflicting item: the only entity of the write, or the enum of all.
 fn conflicting(types: &Types<'_>, items: &Items, number: usize) -> String {
     let plan = types.checked.plans.writes[number].as_ref();
     let mut entities: Vec<EntityId> = plan.iter().flat_map(|plan| &plan.actions).map(|action| action.entity).collect();
@@ -146,7 +146,7 @@ fn conflicting(types: &Types<'_>, items: &Items, number: usize) -> String {
     }
 }
 
-/// What stands above a write: the author's words, the request with its actions, and what it costs.
+/// Writes the documentation of a write: the author's, the request with its actions, and its cost.
 fn about(types: &Types<'_>, number: usize) -> Vec<String> {
     let checked = types.checked;
     let write = &checked.model.writes[number];

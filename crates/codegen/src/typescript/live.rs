@@ -1,4 +1,4 @@
-//! A method for each read that can be followed live. What they share stands in `live.ts`.
+//! Generates a method for each read that can be followed live. Their common code is in `live.ts`.
 
 use crate::client::{Call, Client, Kind, Live, ObjectId};
 
@@ -7,10 +7,10 @@ use super::naming::{CallNames, Naming};
 use super::types::decoder;
 use super::{comment, property, quoted};
 
-/// The longest line.
+/// Line width.
 const LINE_MAX: usize = 120;
 
-/// The class of live reads.
+/// Generates the class of live reads.
 pub(super) fn class(client: &Client<'_>, naming: &Naming) -> String {
     let (model, reads) = (client.model, naming.own("LiveReads"));
     let mut text = format!(
@@ -74,13 +74,13 @@ fn docs(call: &Call<'_>, live: &Live, naming: &Naming) -> Vec<String> {
     text
 }
 
-/// The type of each entity, by its name.
+/// Returns the type of each entity, by name.
 fn types(naming: &Naming, entities: &[(String, ObjectId)]) -> String {
     let entity = |(name, object): &(String, ObjectId)| format!("{}: {}", property(name), naming.object(*object));
     format!("{{ {} }}", entities.iter().map(entity).collect::<Vec<_>>().join("; "))
 }
 
-/// What reads each entity that is more than JSON, by its name.
+/// Returns the decoders of the entities that need one, by name.
 fn decoders(client: &Client<'_>, naming: &Naming, entities: &[(String, ObjectId)]) -> String {
     let entity = |(name, object): &(String, ObjectId)| {
         let decoder = decoder(client, naming, &Kind::Object(*object))?;

@@ -1,4 +1,4 @@
-//! A method for each pattern.
+//! Generates a method for each pattern.
 
 use crate::client::names::{self, Names};
 use crate::client::{Argument, Call, Client, Kind, ObjectId, Returns, lines};
@@ -8,7 +8,7 @@ use super::naming::{CallNames, Naming};
 use super::types::{decoder, optional};
 use super::{comment, property, quoted};
 
-/// By which names each write is refused.
+/// Generates the type of each write's refusals.
 pub(super) fn outcomes(client: &Client<'_>, naming: &Naming) -> String {
     let line = |call: &Call<'_>| {
         let names = call.outcomes.iter().map(String::as_str).map(quoted);
@@ -21,7 +21,7 @@ pub(super) fn outcomes(client: &Client<'_>, naming: &Naming) -> String {
     )
 }
 
-/// The class, after the types of its arguments and answers.
+/// Generates the client's class, after the types of its arguments and answers.
 pub(super) fn class(client: &Client<'_>, naming: &Naming) -> String {
     let mut text = String::new();
     for (call, names) in client.calls.iter().zip(&naming.calls) {
@@ -46,7 +46,7 @@ pub(super) fn class(client: &Client<'_>, naming: &Naming) -> String {
     text + "}\n"
 }
 
-/// Where the live reads are, as it is declared and made.
+/// Returns the declaration and the initialisation of the live reads.
 fn live(client: &Client<'_>, naming: &Naming) -> (String, String) {
     if !client.is_live() {
         return Default::default();
@@ -74,7 +74,7 @@ fn arguments(call: &Call<'_>, names: &CallNames, naming: &Naming) -> String {
     format!("/** What `{}` takes. */\nexport interface {} {{\n{body}}}\n\n", names.method, names.arguments)
 }
 
-/// The names of the parts of an answer: `channel`, `messages`.
+/// Returns the names of the parts of an answer, such as `channel` and `messages`.
 fn part_names(parts: &[(String, ObjectId, Number)]) -> Vec<String> {
     let mut taken = Names::default();
     let name = |(name, _, number): &(String, ObjectId, Number)| {
@@ -111,7 +111,7 @@ fn method(client: &Client<'_>, call: &Call<'_>, names: &CallNames, naming: &Nami
     )
 }
 
-/// The parameter of the arguments, if there are any.
+/// Returns the parameter for the arguments; empty if there are none.
 pub(super) fn takes(call: &Call<'_>, names: &CallNames) -> String {
     match call.arguments.as_slice() {
         [] => String::new(),
@@ -132,7 +132,7 @@ fn docs(call: &Call<'_>, naming: &Naming) -> Vec<String> {
     text
 }
 
-/// The type of an answer, and the lines that get it.
+/// Returns the type of an answer, and the lines that produce it.
 fn answer(client: &Client<'_>, call: &Call<'_>, names: &CallNames, naming: &Naming) -> (String, String) {
     let sent = sent(call, if call.arguments.is_empty() { "{}" } else { "args" });
     let decode =

@@ -1,11 +1,12 @@
-//! `keyform generate typescript`: a client of the HTTP API in one file, for browsers, Node and whatever else has `fetch`.
+//! `keyform generate typescript`: an HTTP client in one file, for browsers, Node and other runtimes with `fetch`.
 //!
-//! 1. `naming` gives every type and method a name that TypeScript takes.
-//! 2. `types` prints the types, and what reads them from JSON.
-//! 3. `methods` prints a method for each pattern.
-//! 4. `live` prints a method for each read that can be followed live.
+//! 1. `naming` gives every type and method a valid TypeScript name.
+//! 2. `types` generates the types and their JSON decoders.
+//! 3. `methods` generates a method for each pattern.
+//! 4. `live` generates a method for each read that can be followed live.
 //!
-//! What all clients share stands in `runtime.ts`, and in `live.ts` what those share that have live reads: both are TypeScript as it is.
+//! `runtime.ts` is the common code of all clients, `live.ts` that of clients with live reads; both are copied
+//! verbatim.
 
 mod live;
 mod methods;
@@ -21,10 +22,10 @@ use naming::Naming;
 const RUNTIME: &str = include_str!("runtime.ts");
 const LIVE: &str = include_str!("live.ts");
 
-/// Prints the client.
+/// Generates the client.
 ///
 /// # Errors
-/// A pattern whose arguments no client can tell from its own.
+/// Returns an error if an argument conflicts with one that the client adds.
 pub(super) fn print(checked: &Checked, _: &Settings) -> Result<String, String> {
     let client = Client::of(checked);
     client.check()?;
@@ -59,7 +60,7 @@ fn head(client: &Client<'_>) -> String {
     comment("", &text)
 }
 
-/// A comment of the documentation; nothing if there is nothing to say.
+/// Formats a doc comment; empty for no lines.
 fn comment(indent: &str, lines: &[String]) -> String {
     let safe: Vec<String> = lines.iter().map(|line| line.replace("*/", "*\\/")).collect();
     match safe.as_slice() {
@@ -76,14 +77,14 @@ fn comment(indent: &str, lines: &[String]) -> String {
     }
 }
 
-/// A text as a literal.
+/// Formats a string literal.
 fn quoted(text: &str) -> String {
     let json = serde_json::Value::from(text).to_string();
     let inner = json.get(1..json.len() - 1).unwrap_or_default();
     format!("'{}'", inner.replace("\\\"", "\"").replace('\'', "\\'"))
 }
 
-/// The name of a property: as it is, or quoted.
+/// Formats a property name, quoted if necessary.
 fn property(name: &str) -> String {
     let mut letters = name.chars();
     let begins = letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_' || first == '$');

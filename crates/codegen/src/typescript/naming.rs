@@ -4,7 +4,7 @@ use crate::client::names::{self, Names};
 use crate::client::{Call, Client, Kind, ObjectId};
 use keyform_language::schema::EntityId;
 
-/// The names that the runtime has; where a model has one of them too, the runtime's gets another.
+/// Names of the runtime. If a model has the same name, the runtime's is renamed.
 pub(super) const OWN: &[&str] = &[
     "Arguments",
     "CallError",
@@ -46,7 +46,7 @@ pub(super) const OWN: &[&str] = &[
     "WriteOptions",
 ];
 
-/// What the printed text means by these is what the language means.
+/// Names that the generated code uses with their TypeScript meaning.
 const GLOBAL: &[&str] = &[
     "AbortController",
     "AbortSignal",
@@ -79,11 +79,11 @@ const GLOBAL: &[&str] = &[
     "Uint8Array",
 ];
 
-/// More of these that live reads use.
+/// Additional such names that live reads use.
 const GLOBAL_LIVE: &[&str] =
     &["AsyncIterableIterator", "IteratorResult", "Map", "ReadonlyMap", "ReturnType", "WebSocket"];
 
-/// What every object has.
+/// Properties that every object inherits.
 pub(super) const INHERITED: &[&str] = &[
     "constructor",
     "hasOwnProperty",
@@ -94,29 +94,28 @@ pub(super) const INHERITED: &[&str] = &[
     "valueOf",
 ];
 
-/// More methods that would mean something else to the language.
+/// Methods with a special meaning in JavaScript.
 const METHODS: &[&str] = &["then", "toJSON"];
 
-/// The names of one client.
+/// Names of one client.
 pub(super) struct Naming {
-    /// The types of the model.
+    /// Types of the model.
     pub(super) types: Names,
-    /// The class.
     pub(super) class: String,
-    /// The class of live reads, and where the client has it.
+    /// Class of live reads, and the property of the client that holds it.
     pub(super) live_class: String,
     pub(super) live: String,
     ids: Vec<(EntityId, String)>,
-    /// The objects, in order.
+    /// Names of the objects, in order.
     pub(super) names: Vec<String>,
-    /// For each call: its method, the type of its arguments, and the type of its answer where that has several parts.
+    /// Names of each call.
     pub(super) calls: Vec<CallNames>,
 }
 
-/// The names of one call.
+/// Names of one call.
 pub(super) struct CallNames {
     pub(super) method: String,
-    /// The method of the live read.
+    /// Method of the live read.
     pub(super) live: String,
     pub(super) arguments: String,
     pub(super) parts: String,
@@ -142,7 +141,7 @@ impl Naming {
         Self { types, class, live_class, live, ids, names: objects, calls }
     }
 
-    /// The runtime's name, as it is called here.
+    /// Returns the name of a runtime type, after a possible renaming.
     pub(super) fn own(&self, name: &str) -> String {
         if self.types.has(name) { format!("Keyform{name}") } else { name.to_owned() }
     }
@@ -155,7 +154,7 @@ impl Naming {
         self.ids.iter().find(|(id, _)| *id == entity).map_or("string", |(_, name)| name)
     }
 
-    /// A type, as it is returned.
+    /// Returns the type of a result.
     pub(super) fn kind(&self, kind: &Kind) -> String {
         match kind {
             Kind::Text | Kind::Date => "string".to_owned(),
@@ -170,7 +169,7 @@ impl Naming {
             Kind::OneOf(texts) if texts.is_empty() => "never".to_owned(),
             Kind::OneOf(texts) => texts.iter().map(|text| super::quoted(text)).collect::<Vec<_>>().join(" | "),
             Kind::List(of) => format!("readonly {}[]", self.element(of)),
-            // Two arrays of bytes are never the same to a set.
+            // A set compares arrays of bytes by identity.
             Kind::Set(of) if **of == Kind::Bytes => "readonly Uint8Array[]".to_owned(),
             Kind::Set(of) => format!("ReadonlySet<{}>", self.kind(of)),
             Kind::Map(of) => format!("{{ readonly [name: string]: {} }}", self.kind(of)),
@@ -184,7 +183,7 @@ impl Naming {
         if text.contains(' ') { format!("({text})") } else { text }
     }
 
-    /// A type, as it is taken: money may be a number, too.
+    /// Returns the type of an argument. Money may be given as a number too.
     pub(super) fn argument(&self, kind: &Kind) -> String {
         match kind {
             Kind::Money => self.own("Whole"),

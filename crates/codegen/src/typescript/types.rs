@@ -1,11 +1,11 @@
-//! Types, and how they are read from JSON.
+//! Generates types and their JSON decoders.
 
 use crate::client::{Client, Kind, Member, Object, lines};
 
 use super::naming::Naming;
 use super::{comment, property, quoted};
 
-/// Ids, objects and the caller.
+/// Generates the types of ids, objects and the caller.
 pub(super) fn print(client: &Client<'_>, naming: &Naming) -> String {
     let mut text = String::new();
     if !client.ids.is_empty() {
@@ -57,7 +57,8 @@ fn member_line(member: &Member, naming: &Naming) -> String {
     )
 }
 
-/// What is added to the name and to the type of what may be absent. Of a name that every object has, that is a function then.
+/// Returns the suffixes of name and type of an optional property. An absent property that every object inherits reads
+/// as a function.
 pub(super) fn optional(name: &str, is_optional: bool) -> (&'static str, &'static str) {
     match is_optional {
         false => ("", ""),
@@ -66,7 +67,7 @@ pub(super) fn optional(name: &str, is_optional: bool) -> (&'static str, &'static
     }
 }
 
-/// What reads each object that is more than JSON, those that others need first.
+/// Generates the decoders of objects that need one, dependencies first.
 pub(super) fn decoders(client: &Client<'_>, naming: &Naming) -> String {
     let mut done = vec![false; client.objects.len()];
     let mut text = String::new();
@@ -97,12 +98,12 @@ fn decoder_of(client: &Client<'_>, naming: &Naming, number: usize, done: &mut [b
     }
 }
 
-/// `__proto__` as a plain name would not be a field.
+/// Formats a field name. `__proto__` as a plain name would set the prototype.
 fn field(name: &str) -> String {
     if name == "__proto__" { format!("[{}]", quoted(name)) } else { property(name) }
 }
 
-/// What reads a kind; `None` if JSON is all it is.
+/// Returns the decoder of a kind; `None` if the JSON value is used as it is.
 pub(super) fn decoder(client: &Client<'_>, naming: &Naming, kind: &Kind) -> Option<String> {
     match kind {
         Kind::Whole => Some("decode.whole".to_owned()),

@@ -1,6 +1,6 @@
-//! Clients as they are printed: what a small model's look like, without the part that all clients share.
+//! Golden tests of the generated clients for a small model, without the runtime that all clients share.
 //!
-//! `KEYFORM_BLESS=1` writes the pages again.
+//! `KEYFORM_BLESS=1` rewrites the golden files.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -17,7 +17,7 @@ fn printed(target: &str, model: &str) -> Result<String, String> {
     (generate::target(target).unwrap().print)(&checked, &Settings::default())
 }
 
-/// The text without what lies between two lines.
+/// Removes the text between two lines.
 fn without(text: &str, from: &str, to: &str) -> String {
     let (before, rest) = text.split_once(from).unwrap();
     let after = rest.find(to).map_or("", |at| &rest[at..]);
@@ -58,7 +58,7 @@ fn only_reads_of_a_stream_with_both_images_are_followed() {
     }
 }
 
-/// Which of many it is cannot be told from changes.
+/// Changes do not reveal which of several items a read returns.
 #[test]
 fn the_newest_of_many_tells_events() {
     let newest =

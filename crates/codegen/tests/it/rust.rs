@@ -1,4 +1,4 @@
-//! Printed Rust: laid out as rustfmt does, for the five systems and for models nobody has seen.
+//! Generated Rust is formatted as rustfmt does, for the five example systems and for random models.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -16,7 +16,7 @@ fn printed(source: &str) -> String {
     (generate::target("rust").unwrap().print)(&checked, &Settings::default()).unwrap()
 }
 
-/// The code as rustfmt with its default settings lays it out.
+/// Formats the code with rustfmt's default settings.
 fn formatted(code: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let mut rustfmt = Command::new("rustfmt")
@@ -156,7 +156,7 @@ const TYPES: [&str; 22] = [
     "{ fn: string, inner: { deep: list<map<int>>? }? }",
 ];
 
-/// A model of random names and types, with a read of each kind and some writes for each entity.
+/// Generates a model with random names and types, a read of each kind and some writes for each entity.
 fn random(dice: &mut Dice) -> String {
     let mut text =
         "model random\n\ncaller who: ulid\n\ntable T {\n  key pk, sk\n  tag kind\n  stream new_and_old\n}\n".to_owned();

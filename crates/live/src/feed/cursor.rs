@@ -1,4 +1,4 @@
-//! One shard being read.
+//! Reader of one shard.
 
 use std::sync::Arc;
 
@@ -9,30 +9,30 @@ use keyform_core::{Error, ErrorCode, Execute};
 
 use super::{FeedError, Place};
 
-/// The most records of one answer.
+/// Limit of GetRecords.
 const RECORDS_MAX: usize = 1000;
-/// A page of this size may have been cut off because of it.
+/// A response of this size may have been cut off by the size limit.
 const PAGE_BYTES: u64 = 900_000;
-/// How often an iterator that expired is asked for again.
+/// Attempts with a new iterator after one expired.
 const TRIES_MAX: u32 = 3;
 
-/// A reader of one shard.
+/// Reader of one shard.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor {
     pub(crate) shard: Arc<str>,
-    /// After what was read last.
+    /// Position after the last record read.
     pub(crate) place: Place,
     iterator: Option<String>,
-    /// Records before this time are passed over.
+    /// Records before this time are skipped.
     skip_before_ms: Option<u64>,
-    /// Whether its closed shard was read to the end.
+    /// Set after a closed shard was read to its end.
     pub(crate) is_finished: bool,
 }
 
-/// What one request gave.
+/// Result of one request.
 pub(crate) struct Page {
     pub(crate) records: Vec<ChangeRecord>,
-    /// Whether there may be more at once.
+    /// Set if more records may be available immediately.
     pub(crate) is_full: bool,
 }
 
@@ -42,7 +42,7 @@ impl Cursor {
         Self { shard: shard.into(), place, iterator: None, skip_before_ms, is_finished: false }
     }
 
-    /// A reader of what comes from now on, in a store that cannot say where that is.
+    /// Creates a reader of new records, for stores that cannot report their latest sequence number.
     pub(crate) async fn latest(store: &dyn Execute, arn: &str, shard: &str, now_ms: u64) -> Result<Self, FeedError> {
         let mut cursor = Self::new(shard, Place::Since(now_ms));
         cursor.skip_before_ms = None;
@@ -50,7 +50,7 @@ impl Cursor {
         Ok(cursor)
     }
 
-    /// Reads on.
+    /// Reads the next page.
     pub(crate) async fn read(&mut self, store: &dyn Execute, arn: &str) -> Result<Page, FeedError> {
         let mut tries = 0;
         let output = loop {
@@ -98,15 +98,15 @@ impl Cursor {
         }
     }
 
-    /// Whether it is worth another try after an error.
+    /// Returns the error unless another attempt may succeed.
     fn check(&self, error: Error, tries: u32) -> Result<(), FeedError> {
         let again = tries < TRIES_MAX;
         match error.code() {
             ErrorCode::ExpiredIterator if again => Ok(()),
-            // What was at the beginning is gone: the beginning is later now.
+            // The oldest records were trimmed: the shard now starts later.
             ErrorCode::TrimmedDataAccess if again && !matches!(self.place, Place::After(_)) => Ok(()),
             ErrorCode::TrimmedDataAccess | ErrorCode::ResourceNotFound => Err(FeedError::TooOld),
-            // A sequence number that the shard cannot have: the store is not the one that gave it.
+            // The shard cannot have this sequence number: it comes from another store.
             ErrorCode::Validation if matches!(self.place, Place::After(_)) => Err(FeedError::TooOld),
             _ => Err(FeedError::Store(error)),
         }

@@ -1,20 +1,20 @@
-//! Why a feed cannot go on.
+//! Errors of feeds.
 
 use std::fmt;
 
 use keyform_core::Error;
 
-/// Why a feed cannot go on.
+/// Reason why a feed cannot continue.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FeedError {
-    /// The table has no stream.
+    /// The stream of the table is disabled.
     NoStream {
-        /// The table.
+        /// Name of the table in the store.
         table: String,
     },
-    /// Changes after the position are no longer kept, or the stream is another one by now.
+    /// Changes after the position were trimmed, or the stream was replaced by another one.
     TooOld,
-    /// The stream was switched off, and has been read to its end.
+    /// The stream was disabled, and has been read to its end.
     Ended,
     /// The store failed.
     Store(Error),

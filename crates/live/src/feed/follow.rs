@@ -1,4 +1,4 @@
-//! A feed: all shards of a stream, one after the other and side by side.
+//! Feed: reads all shards of a stream, children after parents.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,36 +11,36 @@ use keyform_core::{Error, Execute};
 use super::cursor::Cursor;
 use super::{Batch, Change, FeedError, Lineage, Place, Position};
 
-/// How long a store that cannot wake is left alone before it is asked again.
+/// Polling interval for stores that cannot wake readers.
 pub(crate) const POLL: Duration = Duration::from_millis(500);
-/// The shortest time between two looks at a store that is woken by changes of other tables too.
+/// Minimum time between two reads of a store that also wakes on changes of other tables.
 const BREATH: Duration = Duration::from_millis(1);
 
-/// By how much the clock of a store elsewhere may be behind.
+/// Assumed clock skew of a remote store.
 const SKEW_MS: u64 = 15_000;
 
-/// Where a feed begins.
+/// Start position of a feed.
 #[derive(Clone, Debug)]
 pub enum From {
-    /// With what happens from now on.
+    /// First change from now on.
     Now,
-    /// With the oldest change that is kept.
+    /// Oldest available change.
     Beginning,
-    /// Where another feed has been.
+    /// After the position of an earlier feed.
     Position(Position),
 }
 
-/// A reader of the changes of one table.
+/// Reader of the changes of one table.
 pub struct Feed {
     store: Arc<dyn Execute>,
     stream: StreamSummary,
     lineage: Lineage,
     cursors: BTreeMap<String, Cursor>,
     position: Arc<Position>,
-    /// Up to where everything is read, in a store that can say so.
+    /// Sequence number up to which everything has been read, for stores that report one.
     passed: Option<SequenceNumber>,
     poll: Duration,
-    /// The stream was switched off, and everything was read.
+    /// Set when the stream was disabled and has been read to its end.
     has_ended: bool,
 }
 
@@ -66,9 +66,9 @@ impl Feed {
     /// ```
     ///
     /// # Errors
-    /// The table has no stream, the position is too old, or the store failed.
+    /// Returns an error if the table has no stream, the position was trimmed, or the store fails.
     pub async fn open(store: Arc<dyn Execute>, table: &str, from: From) -> Result<Self, FeedError> {
-        // What is there now is decided before the shards are looked at, so that nothing of them is skipped.
+        // Taken before the shards are described, so that no change between the two is skipped.
         let latest = store.watch().map(|watch| watch.latest());
         let stream = stream_of(&*store, table).await?;
         let lineage = describe(&*store, &stream.arn).await?.0;
@@ -94,32 +94,32 @@ impl Feed {
         Ok(feed)
     }
 
-    /// Asks a store that cannot wake as often as this.
+    /// Sets the polling interval for stores that cannot wake readers.
     #[must_use]
     pub fn polled(mut self, every: Duration) -> Self {
         self.poll = every;
         self
     }
 
-    /// The stream it reads.
+    /// Returns the stream that the feed reads.
     #[must_use]
     pub fn stream(&self) -> &StreamSummary {
         &self.stream
     }
 
-    /// Where it is.
+    /// Returns the position after the last batch.
     #[must_use]
     pub fn position(&self) -> &Arc<Position> {
         &self.position
     }
 
-    /// Which shard follows which, as far as it knows.
+    /// Returns the shards of the stream, as last described.
     #[must_use]
     pub fn lineage(&self) -> &Lineage {
         &self.lineage
     }
 
-    /// Up to where everything is read, in a store that can say so.
+    /// Returns the sequence number up to which everything has been read, for stores that report one.
     #[must_use]
     pub fn passed(&self) -> Option<SequenceNumber> {
         self.passed
@@ -146,7 +146,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Every shard that the position names must still be there; one that is gone took changes along.
+    /// Resumes at a position. Every shard that it names must still exist: a trimmed one may have had unread changes.
     fn resume(&mut self, position: Position) -> Result<(), FeedError> {
         let is_gone = |shard: &String| self.lineage.get(shard).is_none();
         if position.stream != self.position.stream || position.shards.keys().any(is_gone) {
@@ -161,11 +161,11 @@ impl Feed {
         Ok(())
     }
 
-    /// Reads what there is, at most one page of each shard.
+    /// Reads the available changes, at most one page per shard.
     ///
     /// # Errors
-    /// The position is too old by now, the stream was switched off, or the store failed. After a failure of the store the feed can be
-    /// read again: nothing is lost.
+    /// Returns an error if the position was trimmed, the stream was disabled, or the store fails. After a failure of
+    /// the store the feed can be read again: no change is lost.
     pub async fn read(&mut self) -> Result<Batch, FeedError> {
         if self.has_ended {
             return Err(FeedError::Ended);
@@ -188,7 +188,7 @@ impl Feed {
                 }
             }
         }
-        // What was read before the failure is given, or it would be lost.
+        // The changes read before the failure must be returned: their cursors have already advanced.
         if let Some(error) = failure.filter(|_| changes.is_empty()) {
             return Err(error);
         }
@@ -203,14 +203,14 @@ impl Feed {
         Ok(Batch { changes, position: self.position.clone(), caught_up })
     }
 
-    /// Goes on with the children of shards that were read to their end; tells whether there are some.
+    /// Continues with the children of finished shards; returns whether child shards were added.
     async fn replace_finished(&mut self) -> bool {
         let finished: Vec<String> =
             self.cursors.values().filter(|cursor| cursor.is_finished).map(|cursor| cursor.shard.to_string()).collect();
         if finished.is_empty() && !self.cursors.is_empty() {
             return false;
         }
-        // A failure here loses nothing: the finished shards stay in the position, and the next round looks again.
+        // A failure here loses nothing: the finished shards stay in the position, and the next round tries again.
         let Ok((lineage, is_enabled)) = describe(&*self.store, &self.stream.arn).await else { return false };
         self.lineage = lineage;
         let mut new = Vec::new();
@@ -240,7 +240,7 @@ impl Feed {
         }
     }
 
-    /// Waits until there may be more.
+    /// Waits until more changes may be available.
     pub async fn wait(&self) {
         match (self.store.watch(), self.passed) {
             (Some(watch), Some(passed)) => {
@@ -258,10 +258,10 @@ impl std::fmt::Debug for Feed {
     }
 }
 
-/// The stream of a table, if it is switched on.
+/// Returns the stream of a table.
 ///
 /// # Errors
-/// It has none, or the store failed.
+/// Returns an error if the table has no enabled stream, or the store fails.
 pub async fn stream_of(store: &dyn Execute, table: &str) -> Result<StreamSummary, FeedError> {
     let operation = Operation::DescribeTable { table: table.to_owned() };
     let Output::Table(description) = store.execute(operation).await? else {
@@ -271,7 +271,7 @@ pub async fn stream_of(store: &dyn Execute, table: &str) -> Result<StreamSummary
     stream.ok_or_else(|| FeedError::NoStream { table: table.to_owned() })
 }
 
-/// All shards of a stream, and whether it is switched on.
+/// Returns all shards of a stream, and whether it is enabled.
 pub(crate) async fn describe(store: &dyn Execute, arn: &str) -> Result<(Lineage, bool), Error> {
     let mut shards = Vec::new();
     let mut start_shard = None;
@@ -294,7 +294,7 @@ pub(crate) async fn describe(store: &dyn Execute, arn: &str) -> Result<(Lineage,
     }
 }
 
-/// A time that the store's clock has passed for sure: clocks differ, and the service tells whole seconds.
+/// Returns a time that the store's clock has certainly passed: clocks differ, and DynamoDB rounds to seconds.
 fn about_now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX).saturating_sub(SKEW_MS)

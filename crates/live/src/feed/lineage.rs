@@ -1,4 +1,4 @@
-//! Which shard follows which.
+//! Parent and child relations between shards.
 
 use std::collections::BTreeMap;
 
@@ -6,42 +6,43 @@ use keyform_core::operation::{SequenceNumber, Shard};
 
 use super::{Place, Position};
 
-/// The shards of a stream as they were described last.
+/// Shards of a stream, as last described.
 #[derive(Clone, Debug, Default)]
 pub struct Lineage {
     shards: BTreeMap<String, Shard>,
 }
 
 impl Lineage {
-    /// The lineage of these shards.
+    /// Builds the lineage of these shards.
     #[must_use]
     pub fn new(shards: Vec<Shard>) -> Self {
         Self { shards: shards.into_iter().map(|shard| (shard.id.clone(), shard)).collect() }
     }
 
-    /// All shards.
+    /// Iterates over all shards.
     pub fn iter(&self) -> impl Iterator<Item = &Shard> {
         self.shards.values()
     }
 
-    /// The shard with that id.
+    /// Returns the shard with that id.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<&Shard> {
         self.shards.get(id)
     }
 
-    /// The shards that follow on one.
+    /// Iterates over the children of a shard.
     pub fn children<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a Shard> {
         self.shards.values().filter(move |shard| shard.parent.as_deref() == Some(id))
     }
 
-    /// The shards without a parent that is still known.
+    /// Iterates over the shards whose parent is unknown or trimmed.
     pub fn roots(&self) -> impl Iterator<Item = &Shard> {
         let has_parent = |shard: &&Shard| shard.parent.as_ref().is_some_and(|parent| self.shards.contains_key(parent));
         self.shards.values().filter(move |shard| !has_parent(shard))
     }
 
-    /// The shards that can have records after a place in the store's order, without those that descend from another of them.
+    /// Iterates over the shards that can have records after a sequence number, without those that descend from another
+    /// of them.
     pub fn after(&self, latest: SequenceNumber) -> impl Iterator<Item = &Shard> {
         let is_open = move |shard: &Shard| shard.end.is_none_or(|end| end > latest);
         let follows =
@@ -49,8 +50,8 @@ impl Lineage {
         self.shards.values().filter(move |shard| is_open(shard) && !follows(shard))
     }
 
-    /// Whether a record of a shard comes after a position: it is behind the place in its shard, or its shard descends from one that
-    /// the position names.
+    /// Returns whether a record comes after a position: it is behind the position in its shard, or its shard descends
+    /// from one that the position names.
     #[must_use]
     pub fn is_after(&self, position: &Position, shard: &str, sequence: SequenceNumber, at_ms: u64) -> bool {
         match position.shards.get(shard) {
@@ -64,7 +65,8 @@ impl Lineage {
     fn descends(&self, shard: &str, position: &Position) -> bool {
         let parent = |shard: &String| self.shards.get(shard).and_then(|shard| shard.parent.as_ref());
         let first = self.shards.get(shard).and_then(|shard| shard.parent.as_ref());
-        // No line of ancestors is longer than all shards: a circle that a store describes must not be walked for ever.
+        // A line of ancestors is never longer than the number of shards. The limit ends a cycle in a faulty
+        // description.
         let mut ancestors = std::iter::successors(first, |shard| parent(shard)).take(self.shards.len());
         ancestors.any(|ancestor| position.shards.contains_key(ancestor))
     }

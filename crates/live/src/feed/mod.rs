@@ -1,17 +1,17 @@
-//! The changes of a table in order: per item exactly the order in which they happened.
+//! Feeds: the changes of a table, for each item in the exact order in which they happened.
 //!
 //! ```text
 //! shards     ┌── a ──┐┌── b ──────►      a feed reads `a` to its end before it begins `b` and `c`,
-//!            │       │└── c ──────►      so that no item's changes change places
+//!            │       │└── c ──────►      so that the changes of an item stay in order
 //!            └───────┘
 //! position   {b: after 17, c: from its beginning}
 //! ```
 //!
-//! 1. [`Feed::open`] finds the table's stream and where to begin ([`From`]); `lineage` knows which shard follows which.
-//! 2. [`Feed::read`] asks each shard once (`cursor`), and gives the changes with the [`Position`] behind them.
-//! 3. [`Feed::wait`] waits for more: until the store wakes it, or for a while.
+//! 1. [`Feed::open`] finds the table's stream and the start position ([`From`]); `lineage` holds the order of shards.
+//! 2. [`Feed::read`] reads each shard once (`cursor`), and returns the changes with the [`Position`] after them.
+//! 3. [`Feed::wait`] waits for more: until the store wakes it, or for the polling interval.
 //!
-//! Data that is gone ([`FeedError::TooOld`]) is said, never skipped.
+//! A trimmed position is an error ([`FeedError::TooOld`]), never a silent gap.
 
 pub(crate) mod cursor;
 mod error;
@@ -30,22 +30,22 @@ pub use position::{Place, Position};
 pub(crate) use follow::{POLL, describe};
 pub(crate) use position::hash;
 
-/// A change, and the shard that has it.
+/// Change, with the shard that it was read from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// The shard.
+    /// Id of the shard.
     pub shard: Arc<str>,
-    /// The change.
+    /// Record of the change.
     pub record: ChangeRecord,
 }
 
-/// What one round of reading gave.
+/// Result of one round of reading.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    /// The changes, in order per item.
+    /// Changes, in order per item.
     pub changes: Vec<Change>,
-    /// Where the feed is after them.
+    /// Position after them.
     pub position: Arc<Position>,
-    /// Whether everything that there was when the round began has been read.
+    /// Set if everything that existed when the round began has been read.
     pub caught_up: bool,
 }

@@ -1,4 +1,4 @@
-//! Where a reader of a stream is: a place in each shard that is being read. As a text it outlives processes.
+//! Position of a reader in a stream: one position per shard being read. Its text form survives restarts.
 //!
 //! ```text
 //! version:u8 stream:u64 (length:u8 shard kind:u8 [sequence:u128 | time:u64])*   base64url, all big-endian
@@ -12,44 +12,44 @@ use keyform_core::operation::SequenceNumber;
 use sha2::{Digest, Sha256};
 
 const VERSION: u8 = 1;
-/// What the ids of shards begin with; it is left out.
+/// Common prefix of shard ids, left out of the encoding.
 const PREFIX: &str = "shardId-";
 
-/// A place in a shard.
+/// Position in a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Before its first record.
+    /// Before the first record.
     Start,
-    /// After that record.
+    /// After the record with this sequence number.
     After(SequenceNumber),
-    /// Before the first record made at that time or later, in milliseconds of the Unix epoch: where no record has been seen yet.
+    /// Before the first record at or after this time, in milliseconds since 1970. Used while no record has been seen.
     Since(u64),
 }
 
-/// Where a reader of a stream is.
+/// Position in a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// Of which stream, as a hash of its ARN.
+    /// Hash of the stream's ARN.
     pub stream: u64,
-    /// The shards being read. Those that are not named are read to their end, or descend from one of these.
+    /// Shards being read. All others have been read to their end, or descend from one of these.
     pub shards: BTreeMap<String, Place>,
 }
 
 impl Position {
-    /// A position that names no shard of that stream yet.
+    /// Creates a position without shards.
     #[must_use]
     pub fn new(arn: &str) -> Self {
         Self { stream: hash(arn.as_bytes()), shards: BTreeMap::new() }
     }
 
-    /// The position as bytes.
+    /// Encodes the position.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![VERSION];
         bytes.extend_from_slice(&self.stream.to_be_bytes());
         for (shard, place) in &self.shards {
             let (has_prefix, name) = shard.strip_prefix(PREFIX).map_or((0, shard.as_str()), |name| (1, name));
-            // Ids have at most 65 characters.
+            // Shard ids have at most 65 characters.
             bytes.push(u8::try_from(name.len()).unwrap_or(u8::MAX));
             bytes.extend(name.bytes().take(usize::from(u8::MAX)));
             match place {
@@ -67,7 +67,7 @@ impl Position {
         bytes
     }
 
-    /// The position of such bytes.
+    /// Decodes a position; `None` if the bytes are invalid.
     #[must_use]
     pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
         let (&VERSION, bytes) = bytes.split_first()? else { return None };
@@ -85,13 +85,13 @@ impl Position {
         Some(Self { stream: u64::from_be_bytes(*stream), shards })
     }
 
-    /// The position as a text.
+    /// Encodes the position as base64url.
     #[must_use]
     pub fn to_text(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.to_bytes())
     }
 
-    /// The position of such a text.
+    /// Decodes a position from base64url; `None` if the text is invalid.
     #[must_use]
     pub fn of_text(text: &str) -> Option<Self> {
         Self::of_bytes(&URL_SAFE_NO_PAD.decode(text).ok()?)
@@ -109,7 +109,7 @@ fn place(kind: u8, bytes: &[u8]) -> Option<(Place, &[u8])> {
     }
 }
 
-/// The first eight bytes of the SHA-256.
+/// Returns the first eight bytes of the SHA-256.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     let digest = Sha256::digest(bytes);
     digest.iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte))

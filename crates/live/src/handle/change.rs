@@ -1,4 +1,4 @@
-//! A change as a handler sees it.
+//! Change of an entity, as passed to a handler.
 
 use keyform_core::Item;
 use keyform_core::operation::{ChangeKind, ChangeRecord, UserIdentity};
@@ -6,35 +6,35 @@ use keyform_language::document::ast::Event;
 use keyform_language::schema::EntityId;
 use keyform_runtime::run::{Found, Runner};
 
-/// A change as a handler sees it.
+/// Change of an entity, as passed to a handler.
 #[derive(Clone, Debug)]
 pub struct EntityChange {
-    /// Its id, the same each time that it is delivered.
+    /// Id of the change, the same in each delivery.
     pub id: String,
-    /// What happened.
+    /// Kind of the change.
     pub event: Event,
-    /// The entity.
+    /// Entity of the item.
     pub entity: EntityId,
-    /// The entity's name.
+    /// Name of the entity.
     pub entity_name: String,
-    /// The item before, if there was one and the stream has it.
+    /// Item before the change, if it existed and the stream includes it.
     pub old: Option<Found>,
-    /// The item after, if there is one and the stream has it.
+    /// Item after the change, if it exists and the stream includes it.
     pub new: Option<Found>,
-    /// When, in milliseconds of the Unix epoch.
+    /// Time of the change, in milliseconds since 1970.
     pub at_ms: u64,
-    /// How often it was tried before by this reader.
+    /// Number of earlier attempts by this reader.
     pub attempt: u32,
-    /// The change as the store tells it.
+    /// Record of the stream.
     pub record: ChangeRecord,
-    /// Why its items cannot be shown: then no code is called, and the change is kept as a dead letter.
+    /// Reason why the items cannot be converted. The code is not called then, and the change becomes a dead letter.
     pub(super) unreadable: Option<String>,
 }
 
 impl EntityChange {
-    /// The change of a record, if it is one of these entities.
+    /// Converts a record; `None` if it belongs to none of these entities.
     pub(super) fn of(runner: &Runner, entities: &[EntityId], record: &ChangeRecord) -> Option<Self> {
-        // A stream of keys alone still tells which entity it was, if the keys do.
+        // A stream of keys only identifies the entity too, if the keys do.
         let images = [record.new.as_ref(), record.old.as_ref(), Some(&record.keys)];
         let entity = images.into_iter().flatten().find_map(|item| runner.recognise(entities, item))?;
         let mut unreadable = None;

@@ -1,4 +1,4 @@
-//! The code for a model's handlers, and how it is run.
+//! Registers the code of a model's handlers and runs it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,29 +18,29 @@ use super::supervise::Supervisor;
 
 type Handler = Arc<dyn Fn(EntityChange) -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
 
-/// How handlers are run.
+/// Settings of handlers.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The table for leases, checkpoints and dead letters.
+    /// Name of the table for leases, checkpoints and dead letters.
     pub table: String,
-    /// Where a table begins that no handler has read yet.
+    /// Start position in a table that no handler has read yet.
     pub begin: Begin,
-    /// How often a change is tried before it becomes a dead letter.
+    /// Attempts per change before it becomes a dead letter.
     pub attempts: u32,
-    /// The first pause between two tries; each next one is twice as long, up to a minute.
+    /// Delay after the first failed attempt. Doubles with each further one, up to a minute.
     pub backoff: Duration,
-    /// How long a shard stays with a copy of the program that is not heard of. Clocks of copies must agree to within a third of it.
+    /// Lifetime of a lease that is not renewed. The clocks of all instances must agree to within a third of it.
     pub lease: Duration,
-    /// How often a store that cannot wake is asked for changes.
+    /// Polling interval for stores that cannot wake readers.
     pub poll: Duration,
 }
 
-/// Where a table begins that no handler has read yet.
+/// Start position in a table that no handler has read yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begin {
-    /// With the oldest change that is kept: nothing is missed.
+    /// Oldest available change: nothing is missed.
     Beginning,
-    /// With what happens from now on.
+    /// First change after the start.
     Now,
 }
 
@@ -57,12 +57,12 @@ impl Default for Settings {
     }
 }
 
-/// Why handlers cannot run.
+/// Reason why handlers cannot run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HandleError {
-    /// The model names a handler for which there is no code.
+    /// The model names a handler that has no code.
     Missing(String),
-    /// There is code for a handler that the model does not name.
+    /// Code was registered for a handler that the model does not name.
     Unknown(String),
     /// The store failed.
     Store(Error),
@@ -90,16 +90,16 @@ impl From<Error> for HandleError {
     }
 }
 
-/// What came of driving dead letters again.
+/// Result of retrying dead letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Redriven {
-    /// So many were taken.
+    /// Letters that the handler accepted; they are deleted.
     pub taken: usize,
-    /// So many failed again, and are kept.
+    /// Letters that failed again; they are kept.
     pub kept: usize,
 }
 
-/// The code for a model's handlers.
+/// Code of a model's handlers.
 ///
 /// ```
 /// use keyform_live::handle::Handlers;
@@ -124,31 +124,32 @@ pub struct Handlers {
     code: BTreeMap<String, Handler>,
 }
 
-/// What all readers share.
+/// State shared by all readers.
 pub(super) struct Shared {
     pub(super) runner: Runner,
     pub(super) settings: Settings,
     pub(super) ledger: Ledger,
-    /// The name of this copy of the program.
+    /// Unique name of this instance.
     pub(super) owner: String,
     code: BTreeMap<String, Handler>,
 }
 
 impl Handlers {
-    /// No code yet.
+    /// Creates a registry without any code.
     #[must_use]
     pub fn new(runner: Runner) -> Self {
         Self { runner, settings: Settings::default(), code: BTreeMap::new() }
     }
 
-    /// Runs them another way than by default.
+    /// Replaces the default settings.
     #[must_use]
     pub fn with(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// The code for a handler. It may be called more than once for a change: [`EntityChange::id`] tells. An error, or a panic, is tried again.
+    /// Registers the code of a handler. It may be called more than once for a change; [`EntityChange::id`] identifies
+    /// repetitions. An error or a panic is retried.
     #[must_use]
     pub fn on<F, W>(mut self, handler: &str, code: F) -> Self
     where
@@ -159,17 +160,17 @@ impl Handlers {
         self
     }
 
-    /// Whether there is neither code nor a handler in the model.
+    /// Returns whether neither code is registered nor the model names a handler.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let consumers = &self.runner.checked().model.consumers;
         self.code.is_empty() && !consumers.iter().any(|consumer| matches!(consumer.target, Target::Handler(_)))
     }
 
-    /// Runs the handlers until the answer is stopped or dropped.
+    /// Runs the handlers until the result is stopped or dropped.
     ///
     /// # Errors
-    /// A handler has no code, or code no handler, or the store failed.
+    /// Returns an error if code and model do not name the same handlers, or the store fails.
     pub async fn start(self) -> Result<RunningHandlers, HandleError> {
         self.check()?;
         let shared = self.shared();
@@ -220,18 +221,18 @@ impl Handlers {
         }
     }
 
-    /// The changes that a handler could not take, oldest first.
+    /// Returns the changes that a handler could not process, oldest first.
     ///
     /// # Errors
-    /// The store failed.
+    /// Returns an error if the store fails.
     pub async fn dead_letters(&self, handler: &str) -> Result<Vec<DeadLetter>, HandleError> {
         Ok(self.ledger().letters(handler).await?)
     }
 
-    /// Gives a handler its dead letters again, oldest first, each once. Those it takes are gone.
+    /// Retries the dead letters of a handler once each, oldest first. Deletes those that succeed.
     ///
     /// # Errors
-    /// There is no code for the handler, or the store failed.
+    /// Returns an error if the handler has no code, or the store fails.
     pub async fn redrive(&self, handler: &str) -> Result<Redriven, HandleError> {
         if !self.code.contains_key(handler) {
             return Err(HandleError::Missing(handler.to_owned()));
@@ -253,7 +254,7 @@ impl Shared {
         self.runner.now_millis().saturating_add(lease)
     }
 
-    /// Keeps a lease; false if it is another's by now.
+    /// Renews a lease; returns false if another instance holds it now.
     pub(super) async fn renew(&self, table: &str, lease: &Lease) -> bool {
         match self.ledger.renew(table, lease, self.until_ms()).await {
             Ok(is_ours) => is_ours,
@@ -264,7 +265,7 @@ impl Shared {
         }
     }
 
-    /// Calls a handler; a panic is an error, and so is an item that cannot be shown to it.
+    /// Calls a handler. A panic counts as an error, and so does an item that cannot be decrypted.
     pub(super) async fn call(&self, name: &str, change: EntityChange) -> Result<(), String> {
         if let Some(why) = change.unreadable {
             return Err(why);
@@ -275,7 +276,7 @@ impl Shared {
     }
 }
 
-/// A task that does not outlive its reader, so that a shard has one reader at a time.
+/// Task that is aborted together with its reader, so that a shard never has two readers.
 struct AbortOnDrop(JoinHandle<Result<(), String>>);
 
 impl Future for AbortOnDrop {
@@ -292,22 +293,22 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// Handlers at work. Dropping it stops them; their shards pass to other copies when the leases run out.
+/// Running handlers. Dropping it stops them; other instances take over their shards when the leases expire.
 pub struct RunningHandlers {
     shared: Arc<Shared>,
     task: JoinHandle<()>,
 }
 
 impl RunningHandlers {
-    /// Stops, and gives its shards to other copies at once.
+    /// Stops the handlers and releases their shards immediately.
     pub async fn stop(mut self) {
         self.task.abort();
-        // The outcome of a task that was ended is that it was ended.
+        // The task was aborted, so its result is of no interest.
         drop((&mut self.task).await);
         for (table, _) in self.shared.runner.tables() {
             let Ok(leases) = self.shared.ledger.leases(&table).await else { continue };
             for lease in leases.iter().filter(|lease| lease.owner == self.shared.owner && !lease.is_done) {
-                // A lease that cannot be given up runs out.
+                // A lease that cannot be released expires.
                 drop(self.shared.ledger.renew(&table, lease, 0).await);
             }
         }

@@ -1,9 +1,9 @@
-//! Leases, checkpoints and dead letters, in a table of the same store.
+//! Stores leases, checkpoints and dead letters in a table of the same store.
 //!
-//! | partition | sort | is |
+//! | partition | sort | content |
 //! |---|---|---|
-//! | `SHARDS#{model}#{table}` | the shard's id | who reads the shard until when, under which fence, and how far it was read |
-//! | `DEAD#{model}#{handler}` | time and id of the change | a change that a handler could not take |
+//! | `SHARDS#{model}#{table}` | the shard's id | owner and expiry of the lease, fence, position |
+//! | `DEAD#{model}#{handler}` | time and id of the change | a change that a handler could not process |
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,14 +22,13 @@ use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Execute, Item};
 
 use crate::feed::Place;
 
-/// A large item leaves no room for its images in a dead letter.
+/// Space for the images in a dead letter; larger images are left out.
 const IMAGES_BYTES_MAX: usize = 380_000;
 
-/// Looks at a table that is being made, and the pause between them: ten minutes together.
+/// Polls of a table that is being created; ten minutes in total.
 const LOOKS_MAX: u32 = 1200;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 
-/// The table.
 #[derive(Clone)]
 pub(super) struct Ledger {
     pub(super) store: Arc<dyn Execute>,
@@ -37,7 +36,7 @@ pub(super) struct Ledger {
     pub(super) model: String,
 }
 
-/// Who reads a shard, and how far.
+/// Lease on a shard, and the position of its reader.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Lease {
     pub(super) shard: String,
@@ -48,28 +47,28 @@ pub(super) struct Lease {
     pub(super) is_done: bool,
 }
 
-/// A change that a handler could not take.
+/// Change that a handler could not process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeadLetter {
-    /// The handler.
+    /// Name of the handler.
     pub handler: String,
-    /// The change's id.
+    /// Id of the change.
     pub change: String,
-    /// The table in the store.
+    /// Name of the table in the store.
     pub table: String,
-    /// What the handler said last.
+    /// Error of the last attempt.
     pub error: String,
-    /// How often it was tried.
+    /// Number of attempts.
     pub attempts: i64,
-    /// The change. An item that is too large for the letter is left out: its key is there.
+    /// Record of the change. An image that is too large for the letter is missing; the key is always present.
     pub record: ChangeRecord,
-    /// Whether somebody wants it tried again.
+    /// Set if an operator requested a retry.
     pub is_wanted: bool,
     pub(super) sort: String,
 }
 
 impl Ledger {
-    /// Makes the table if it is not there.
+    /// Creates the table if it does not exist, and waits until it is active.
     pub(super) async fn ensure(&self) -> Result<(), Error> {
         let create = CreateTable {
             key: KeySchema { partition: vec!["pk".to_owned()], sort: vec!["sk".to_owned()] },
@@ -99,13 +98,13 @@ impl Ledger {
         key(format!("SHARDS#{}#{table}", self.model), shard.to_owned())
     }
 
-    /// All leases of a table.
+    /// Returns all leases of a table.
     pub(super) async fn leases(&self, table: &str) -> Result<Vec<Lease>, Error> {
         let items = self.query(format!("SHARDS#{}#{table}", self.model)).await?;
         Ok(items.iter().filter_map(lease).collect())
     }
 
-    /// Says where a shard begins, if nothing is known of it.
+    /// Records the start position of a shard, unless it already has one. `None` marks the shard as done.
     pub(super) async fn begin(&self, table: &str, shard: &str, place: Option<Place>) -> Result<(), Error> {
         let mut item = self.shard_key(table, shard);
         item.extend([("until".to_owned(), 0.into()), ("fence".to_owned(), 0.into()), ("owner".to_owned(), "-".into())]);
@@ -118,7 +117,7 @@ impl Ledger {
         unless_refused(self.store.execute(Operation::PutItem(put)).await).map(drop)
     }
 
-    /// Takes a shard that nobody reads; nothing if somebody was faster.
+    /// Claims a free shard; `None` if another instance was faster.
     pub(super) async fn claim(
         &self,
         table: &str,
@@ -132,6 +131,7 @@ impl Ledger {
             compare("until", Comparator::Less, now_ms.into()),
         ]);
         let condition = Condition::And(vec![free, Condition::AttributeNotExists(Path::attribute("done"))]);
+        // A new fence invalidates the checkpoints of the previous owner, which may still be running.
         let fence = SetValue::Plus(
             UpdateOperand::IfNotExists(Path::attribute("fence"), Box::new(constant(0.into()))),
             constant(1.into()),
@@ -147,7 +147,7 @@ impl Ledger {
         Ok(output.and_then(|item| lease(&item)))
     }
 
-    /// Notes how far a shard was read, and renews the lease; false if the lease is another's by now.
+    /// Records the position in a shard and renews the lease; returns false if another instance holds it now.
     pub(super) async fn checkpoint(
         &self,
         table: &str,
@@ -164,19 +164,19 @@ impl Ledger {
         self.update(self.shard_key(table, &lease.shard), set, condition).await.map(|item| item.is_some())
     }
 
-    /// Keeps a lease until then; false if it is another's by now.
+    /// Extends a lease; returns false if another instance holds it now.
     pub(super) async fn renew(&self, table: &str, lease: &Lease, until_ms: i64) -> Result<bool, Error> {
         let condition = compare("fence", Comparator::Equal, lease.fence.into());
         let set = vec![to("until", until_ms.into())];
         self.update(self.shard_key(table, &lease.shard), set, condition).await.map(|item| item.is_some())
     }
 
-    /// Forgets a shard that the stream has forgotten.
+    /// Deletes the lease of a trimmed shard.
     pub(super) async fn forget(&self, table: &str, shard: &str) -> Result<(), Error> {
         self.delete(self.shard_key(table, shard)).await
     }
 
-    /// Keeps a change that a handler could not take.
+    /// Stores a change that a handler could not process.
     pub(super) async fn bury(
         &self,
         handler: &str,
@@ -210,7 +210,7 @@ impl Ledger {
         self.store.execute(Operation::PutItem(put)).await.map(drop)
     }
 
-    /// What a handler could not take, oldest first.
+    /// Returns the dead letters of a handler, oldest first.
     pub(super) async fn letters(&self, handler: &str) -> Result<Vec<DeadLetter>, Error> {
         let items = self.query(format!("DEAD#{}#{handler}", self.model)).await?;
         Ok(items.iter().filter_map(|item| letter(handler, item)).collect())
@@ -220,13 +220,13 @@ impl Ledger {
         key(format!("DEAD#{}#{}", self.model, letter.handler), letter.sort.clone())
     }
 
-    /// Notes that somebody wants a letter tried again; nothing if it is gone.
+    /// Records the request to retry a letter; does nothing if the letter is gone.
     pub(super) async fn want(&self, letter: &DeadLetter) -> Result<(), Error> {
         let is_there = Condition::AttributeExists(Path::attribute("pk"));
         self.update(self.letter_key(letter), vec![to("wanted", true.into())], is_there).await.map(drop)
     }
 
-    /// Takes the wish; false if another copy was faster.
+    /// Takes over a retry request; returns false if another instance was faster.
     pub(super) async fn take_wanted(&self, letter: &DeadLetter) -> Result<bool, Error> {
         let update = UpdateItem {
             table: self.table.clone(),
@@ -238,7 +238,7 @@ impl Ledger {
         Ok(unless_refused(self.store.execute(Operation::UpdateItem(update)).await)?.is_some())
     }
 
-    /// Notes what the handler said when the letter was tried again.
+    /// Records the error of a retry.
     pub(super) async fn still_fails(&self, letter: &DeadLetter, error: &str) -> Result<(), Error> {
         let error: String = error.chars().take(1000).collect();
         let set = vec![to("error", AttributeValue::S(error)), to("attempts", (letter.attempts + 1).into())];
@@ -255,7 +255,7 @@ impl Ledger {
         self.store.execute(Operation::DeleteItem(delete)).await.map(drop)
     }
 
-    /// The item after an update; nothing if the condition did not hold.
+    /// Returns the item after an update; `None` if the condition failed.
     async fn update(&self, key: Attributes, set: Vec<SetAction>, condition: Condition) -> Result<Option<Item>, Error> {
         let update = UpdateItem {
             table: self.table.clone(),

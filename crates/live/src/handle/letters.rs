@@ -1,5 +1,5 @@
-//! Dead letters as those see them who look after a program: listed, dropped, or asked to be tried again. The code of handlers is in the
-//! programs that run them: one of these takes a letter that somebody wants tried, and gives it to the handler once.
+//! Dead letters for operators: list, discard, or request a retry. The code of handlers is in the programs that run
+//! them: one of these picks up a requested letter and passes it to the handler once.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::change::EntityChange;
 use super::handlers::{HandleError, Redriven, Settings, Shared};
 use super::ledger::{DeadLetter, Ledger};
 
-/// The dead letters of a model's handlers, without their code.
+/// Dead letters of a model's handlers, accessible without their code.
 #[derive(Clone)]
 pub struct DeadLetters {
     ledger: Ledger,
@@ -24,52 +24,52 @@ impl std::fmt::Debug for DeadLetters {
 }
 
 impl DeadLetters {
-    /// Those that are kept in the table that the settings name.
+    /// Opens the dead letters in the table that the settings name.
     #[must_use]
     pub fn new(store: Arc<dyn Execute>, model: &Model, settings: &Settings) -> Self {
         let ledger = Ledger { store, table: settings.table.clone(), model: model.name.clone() };
         Self { ledger, handlers: handlers(model) }
     }
 
-    /// The handlers that the model names.
+    /// Returns the names of the handlers in the model.
     #[must_use]
     pub fn handlers(&self) -> &[String] {
         &self.handlers
     }
 
-    /// Those of a handler, oldest first.
+    /// Returns the letters of a handler, oldest first.
     ///
     /// # Errors
-    /// The model has no such handler, or the store failed.
+    /// Returns an error if the model has no such handler, or the store fails.
     pub async fn of(&self, handler: &str) -> Result<Vec<DeadLetter>, HandleError> {
         if !self.handlers.iter().any(|known| known == handler) {
             return Err(HandleError::Unknown(handler.to_owned()));
         }
         match self.ledger.letters(handler).await {
-            // Where no handler has ever run, none has failed.
+            // The table does not exist because no handler has ever run.
             Err(error) if error.code() == ErrorCode::ResourceNotFound => Ok(Vec::new()),
             letters => Ok(letters?),
         }
     }
 
-    /// Wants a letter tried again by a program that runs the handler.
+    /// Requests a retry of a letter by a program that runs the handler.
     ///
     /// # Errors
-    /// The store failed.
+    /// Returns an error if the store fails.
     pub async fn want(&self, letter: &DeadLetter) -> Result<(), HandleError> {
         Ok(self.ledger.want(letter).await?)
     }
 
-    /// Drops a letter: its change will never be handled.
+    /// Discards a letter: its change will never be handled.
     ///
     /// # Errors
-    /// The store failed.
+    /// Returns an error if the store fails.
     pub async fn discard(&self, letter: &DeadLetter) -> Result<(), HandleError> {
         Ok(self.ledger.discard(letter).await?)
     }
 }
 
-/// The handlers that a model names, each once.
+/// Returns the distinct handlers that a model names.
 fn handlers(model: &Model) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for consumer in &model.consumers {
@@ -82,7 +82,7 @@ fn handlers(model: &Model) -> Vec<String> {
     names
 }
 
-/// Tries letters that somebody wants tried, from time to time, until it is dropped.
+/// Periodically retries requested letters, until it is dropped.
 pub(super) async fn redrive_wanted(shared: Arc<Shared>) {
     let handlers = handlers(&shared.runner.checked().model);
     loop {
@@ -97,7 +97,7 @@ pub(super) async fn redrive_wanted(shared: Arc<Shared>) {
 
 async fn redrive_of(shared: &Shared, handler: &str) -> Result<(), HandleError> {
     for letter in shared.ledger.letters(handler).await?.iter().filter(|letter| letter.is_wanted) {
-        // Of several copies of the program, one tries it.
+        // Only one instance of the program retries it.
         if shared.ledger.take_wanted(letter).await? {
             let redriven = shared.redrive(letter).await?;
             tracing::info!(handler, change = letter.change, taken = redriven.taken, "a dead letter was tried again");
@@ -107,7 +107,7 @@ async fn redrive_of(shared: &Shared, handler: &str) -> Result<(), HandleError> {
 }
 
 impl Shared {
-    /// Gives a letter to its handler once; if it is taken, the letter is gone, else it says why not.
+    /// Passes a letter to its handler once. Deletes the letter on success, otherwise records the error.
     pub(super) async fn redrive(&self, letter: &DeadLetter) -> Result<Redriven, HandleError> {
         let tables = self.runner.tables();
         let entities = tables.iter().find(|(table, _)| *table == letter.table).map(|(_, entities)| entities);

@@ -1,17 +1,19 @@
-//! Code that runs on changes: `on Message insert -> handler notify`.
+//! Handlers: application code that runs on changes, as in `on Message insert -> handler notify`.
 //!
 //! ```text
-//! shard ─► lease ─► records ─► handlers, each tried again with growing pauses ─► checkpoint ─► …
-//!                                   └► still failing: a dead letter, kept until it is driven again
+//! shard ─► lease ─► records ─► handlers, each retried with exponential backoff ─► checkpoint ─► …
+//!                                   └► still failing: a dead letter, kept until it is retried
 //! ```
 //!
-//! 1. [`Handlers`] has the code for each handler that the model names, and checks that none is missing.
-//! 2. `supervise` shares the shards of a table's stream between all copies of the program: each shard has one reader at a time, children after
-//!    parents. A lease that is not renewed passes to another copy, with a higher number (a fence) under which alone checkpoints are taken.
-//! 3. `shard` reads one shard and calls the handlers. A change is delivered at least once: again after a crash, under the same id, by which a handler
-//!    makes its effect happen once.
-//! 4. `ledger` keeps leases, checkpoints and dead letters in a table of the same store.
-//! 5. [`DeadLetters`] is for those who look after a program: letters are listed, dropped, or tried again by a program that has the code.
+//! 1. [`Handlers`] holds the code of each handler that the model names, and checks that none is missing.
+//! 2. `supervise` distributes the shards of a table's stream among all instances of the program: each shard has one
+//!    reader at a time, children after parents. A lease that is not renewed passes to another instance with a higher
+//!    fence; checkpoints are only accepted under the current fence.
+//! 3. `shard` reads one shard and calls the handlers. Delivery is at least once: after a crash a change is delivered
+//!    again with the same id, which lets a handler make its effect idempotent.
+//! 4. `ledger` stores leases, checkpoints and dead letters in a table of the same store.
+//! 5. [`DeadLetters`] is for operators: lists letters, discards them, or requests a retry by a program that has the
+//!    code.
 
 mod change;
 mod handlers;

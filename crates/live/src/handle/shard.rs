@@ -1,4 +1,4 @@
-//! One shard, read by whoever has its lease.
+//! Reads one shard under its lease.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::feed::FeedError;
 use crate::feed::Place;
 use crate::feed::cursor::Cursor;
 
-/// So many handled changes at the most are delivered again after a crash.
+/// Limit of handled changes between two checkpoints, and thus of changes delivered again after a crash.
 const UNNOTED_MAX: usize = 50;
 
-/// A shard and its lease.
+/// Reader of a shard, with its lease.
 pub(super) struct ShardReader {
     pub(super) shared: Arc<Shared>,
     pub(super) table: String,
@@ -26,7 +26,7 @@ pub(super) struct ShardReader {
     pub(super) lease: Lease,
 }
 
-/// The lease is another's by now.
+/// Another instance holds the lease now.
 struct Lost;
 
 impl ShardReader {
@@ -42,7 +42,7 @@ impl ShardReader {
         }
     }
 
-    /// Reads and handles one page; false at the end of the shard.
+    /// Reads and handles one page; returns false at the end of the shard.
     async fn step(&self, cursor: &mut Cursor, noted: &mut Instant) -> Result<bool, Lost> {
         let store = self.shared.runner.store();
         let seen = store.watch().map(|watch| watch.latest());
@@ -104,13 +104,13 @@ impl ShardReader {
                     tracing::warn!(error = error.message(), "a checkpoint cannot be written; it is tried again");
                     tokio::time::sleep(self.shared.settings.backoff).await;
                 }
-                // Another copy may read the shard by now.
+                // The lease may have expired, and another instance may read the shard.
                 Err(_) => return Err(Lost),
             }
         }
     }
 
-    /// Calls the handlers of a change; tells whether there were any.
+    /// Calls the handlers of a change; returns whether there were any.
     async fn handle(&self, record: &ChangeRecord) -> Result<bool, Lost> {
         let Some(change) = EntityChange::of(&self.shared.runner, &self.entities, record) else { return Ok(false) };
         let consumers = &self.shared.runner.checked().model.consumers;
@@ -126,7 +126,7 @@ impl ShardReader {
         Ok(any)
     }
 
-    /// Does work that may take long, and keeps the lease meanwhile.
+    /// Runs work that may take long, and renews the lease meanwhile.
     async fn renewed(&self, work: impl Future<Output = ()>) -> Result<(), Lost> {
         let mut work = std::pin::pin!(work);
         loop {
@@ -141,7 +141,7 @@ impl ShardReader {
         }
     }
 
-    /// Tries a handler until it takes the change, or the change becomes a dead letter.
+    /// Calls a handler until it succeeds, or the change becomes a dead letter.
     async fn deliver(&self, name: &str, change: &EntityChange) {
         let settings = &self.shared.settings;
         let mut pause = settings.backoff;
@@ -157,7 +157,7 @@ impl ShardReader {
             }
             tracing::warn!(handler = name, change = change.id, attempt, error, "a handler failed");
         }
-        // Nothing goes on before the letter is kept: it would be lost.
+        // The checkpoint must not advance before the letter is stored, or the change would be lost.
         while let Err(failed) =
             self.shared.ledger.bury(name, &self.table, &change.record, &error, settings.attempts).await
         {

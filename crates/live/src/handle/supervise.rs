@@ -1,4 +1,4 @@
-//! Which copy of a program reads which shard.
+//! Distributes the shards of a table among the instances of a program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::ledger::Lease;
 use super::shard::ShardReader;
 use crate::feed::{FeedError, Lineage, Place, describe, stream_of};
 
-/// Reads its share of a table's shards until it is dropped.
+/// Reads this instance's share of a table's shards until it is dropped.
 pub(super) struct Supervisor {
     pub(super) shared: Arc<Shared>,
     pub(super) table: String,
@@ -44,10 +44,10 @@ impl Supervisor {
         }
     }
 
-    /// Takes what nobody reads, up to a fair share, and gives up what is above it.
+    /// Claims free shards up to a fair share, and gives up those beyond it.
     async fn look(&mut self) -> Result<(), FeedError> {
         let store = self.shared.runner.store().clone();
-        // What is there now is decided before the shards are looked at.
+        // Taken before the shards are described, so that no change between the two is skipped.
         let latest = store.watch().map(|watch| watch.latest());
         let stream = stream_of(&*store, &self.table).await?;
         let (lineage, _) = describe(&*store, &stream.arn).await?;
@@ -72,7 +72,7 @@ impl Supervisor {
             }
         }
         if self.reading.len() > share {
-            // Its lease runs out, and a copy that has less takes it.
+            // Its lease expires, and an instance with fewer shards claims it.
             if let Some((_, task)) = self.reading.pop_first() {
                 task.abort();
             }
@@ -85,7 +85,7 @@ impl Supervisor {
         Ok(leases.into_iter().map(|lease| (lease.shard.clone(), lease)).collect())
     }
 
-    /// Notes that everything before now is of no interest.
+    /// Records that everything before now is skipped.
     async fn begin_now(
         &self,
         lineage: &Lineage,
@@ -105,7 +105,7 @@ impl Supervisor {
         Ok(())
     }
 
-    /// A shard that the stream has forgotten took along what was not read of it.
+    /// Deletes the leases of trimmed shards. Records that were not read are lost.
     async fn forget_gone(&self, lineage: &Lineage, leases: &mut BTreeMap<String, Lease>) -> Result<(), Error> {
         let gone: Vec<String> = leases.keys().filter(|shard| lineage.get(shard).is_none()).cloned().collect();
         for shard in gone {
@@ -142,7 +142,7 @@ impl Supervisor {
     }
 }
 
-/// How many shards one copy reads at the most, so that all copies read about as many.
+/// Returns the number of shards that one instance reads at most, so that all read about the same number.
 fn share(shards: usize, leases: &BTreeMap<String, Lease>, owner: &str, now_ms: i64) -> usize {
     let held = leases.values().filter(|lease| !lease.is_done && lease.until_ms >= now_ms);
     let others: BTreeSet<&str> = held.map(|lease| lease.owner.as_str()).filter(|known| *known != owner).collect();

@@ -1,4 +1,4 @@
-//! What a subscriber is told.
+//! Events of a subscription.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -13,61 +13,61 @@ use sha2::{Digest, Sha256};
 
 use crate::feed::{FeedError, Position};
 
-/// What a subscriber is told.
+/// Event of a subscription.
 #[derive(Clone, Debug)]
 pub enum LiveEvent {
-    /// The answer to begin with. Whatever was known before is replaced by it.
+    /// First page. Replaces everything that the subscriber knew before.
     Page(Arc<LivePage>),
-    /// It goes on where the token left off; there is no page.
+    /// The subscription resumes after its token, without a page.
     Resumed {
-        /// The token.
+        /// Token that is valid from here on.
         token: String,
     },
-    /// Changes of the answer, in order per item.
+    /// Changes of the result, in order per item.
     Changes(Arc<Delivery>),
-    /// There will be nothing more.
+    /// Last event.
     Ended(Ended),
 }
 
-/// The answer to begin with.
+/// First page of a live read.
 #[derive(Clone, Debug)]
 pub struct LivePage {
-    /// The items, in the order of the read.
+    /// Items in the order of the read.
     pub items: Vec<LiveItem>,
-    /// How many there are, of a read that counts; it has no items.
+    /// Number of items, for a read that counts; `items` is empty then.
     pub count: Option<u64>,
-    /// Where the page ended, if more may follow.
+    /// Cursor of the next page; `None` after the last page.
     pub cursor: Option<String>,
-    /// From where to go on.
+    /// Resume token.
     pub token: String,
-    /// Why there is a page although the subscriber brought a token.
+    /// Reason for the page, if the subscriber presented a token.
     pub reset: Option<&'static str>,
 }
 
-/// An item of an answer.
+/// Item of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveItem {
-    /// What tells it from others, the same in pages and changes.
+    /// Opaque id of the item, the same in pages and changes.
     pub key: String,
-    /// What the read shows of it.
+    /// Fields that the read shows.
     pub found: Found,
-    /// The last second in which it is part of the answer, if it leaves it by itself.
+    /// Last second (since 1970) in which the item is part of the result, if it expires.
     pub expires: Option<i64>,
 }
 
-/// What happened to an answer.
+/// Kind of a change of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// An item is part of it now.
+    /// An item entered the result.
     Insert,
-    /// An item of it is different now.
+    /// An item of the result changed.
     Modify,
-    /// An item is no longer part of it.
+    /// An item left the result.
     Remove,
 }
 
 impl Kind {
-    /// `insert`, `modify`, `remove`.
+    /// Returns `insert`, `modify` or `remove`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -78,40 +78,40 @@ impl Kind {
     }
 }
 
-/// One change of an answer.
+/// Change of a result.
 #[derive(Clone, Debug)]
 pub struct LiveChange {
-    /// What happened.
+    /// Kind of the change.
     pub kind: Kind,
-    /// What tells the item from others.
+    /// Opaque id of the item, the same as in the page.
     pub key: String,
-    /// The change's id in the stream; none where time alone made the item leave.
+    /// Id of the change in the stream; `None` if the item expired.
     pub id: Option<String>,
-    /// When, in milliseconds of the Unix epoch.
+    /// Time of the change, in milliseconds since 1970.
     pub at_ms: u64,
-    /// The entity.
+    /// Entity of the item.
     pub entity: EntityId,
-    /// What the read shows of the item now; nothing after a removal.
+    /// Fields that the read shows now; `None` after a removal.
     pub found: Option<Found>,
-    /// The last second in which it is part of the answer, if it leaves it by itself.
+    /// Last second (since 1970) in which the item is part of the result, if it expires.
     pub expires: Option<i64>,
-    /// Where the change stands in the stream.
+    /// Position of the change in the stream.
     pub(super) place: Option<(Arc<str>, SequenceNumber)>,
-    /// The item, to find its place in a page.
+    /// Item, for sorting it into a page.
     pub(super) item: Option<Item>,
 }
 
-/// Changes that come together, and from where to go on after all of them.
+/// Changes that are delivered together.
 #[derive(Debug)]
 pub struct Delivery {
-    /// The changes.
+    /// Changes, in order per item.
     pub changes: Vec<LiveChange>,
-    /// From where to go on.
+    /// Resume token after all of them.
     pub token: String,
     pub(super) position: Arc<Position>,
-    /// The changes as JSON, made by the first subscriber who needs it.
+    /// Changes as JSON, serialised by the first subscriber that needs it.
     pub(crate) json: OnceLock<String>,
-    /// About how much memory it takes.
+    /// Approximate memory.
     pub(super) bytes: usize,
 }
 
@@ -123,16 +123,17 @@ impl Delivery {
     }
 }
 
-/// Why a subscription has ended.
+/// Reason why a subscription ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ended {
-    /// The caller may no longer read this.
+    /// The caller is no longer permitted.
     Forbidden,
-    /// The subscriber took too long to take what it was told.
+    /// The subscriber did not drain its outbox in time.
     Slow,
-    /// Changes can no longer be followed; the text says why.
+    /// The feed cannot be read any more; the text is the reason.
     Feed(String),
-    /// An item cannot be shown, for instance because an encrypted field does not open. The read itself fails in the same way.
+    /// An item cannot be converted, for example because an encrypted field cannot be decrypted. The read itself fails
+    /// in the same way.
     Run(RunError),
 }
 
@@ -147,19 +148,19 @@ impl fmt::Display for Ended {
     }
 }
 
-/// Why a read cannot be followed.
+/// Reason why a read cannot be followed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LiveError {
-    /// The call is wrong, not allowed, or the store failed.
+    /// The call is wrong or not permitted, or the store failed.
     Run(RunError),
     /// The table cannot be followed.
     Feed(FeedError),
-    /// The stream of the table has not what a live read needs.
+    /// The stream of the table lacks the images that a live read needs.
     View {
-        /// The table.
+        /// Name of the table in the store.
         table: String,
     },
-    /// The token is not one, or of another read or other arguments.
+    /// The token is invalid, or belongs to another read or other arguments.
     Token,
 }
 
@@ -191,7 +192,7 @@ impl From<FeedError> for LiveError {
     }
 }
 
-/// What tells an item from others of its table, without telling its key.
+/// Returns an opaque id of an item that does not reveal its key.
 pub(super) fn key_text(key: &Item) -> String {
     let digest = Sha256::digest(key.as_bytes());
     URL_SAFE_NO_PAD.encode(&digest[..16])

@@ -1,4 +1,4 @@
-//! What live reads count, for whoever watches a server.
+//! Metrics of live reads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,41 +6,41 @@ use std::time::Duration;
 
 use super::event::{Ended, LiveEvent};
 
-/// What live reads have done, and how they stand.
+/// Metrics of live reads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figures {
-    /// Subscriptions now.
+    /// Current number of subscriptions.
     pub subscriptions: u64,
-    /// Subscriptions so far.
+    /// Subscriptions since the start.
     pub subscribed: u64,
-    /// First pages told.
+    /// First pages sent.
     pub pages: u64,
-    /// Subscriptions that went on where a token left off.
+    /// Subscriptions that resumed after a token.
     pub resumed: u64,
-    /// Deliveries of changes, each to one subscriber.
+    /// Deliveries of changes, counted per subscriber.
     pub deliveries: u64,
-    /// Changes in them.
+    /// Changes in all deliveries.
     pub changes: u64,
-    /// Subscriptions that the server has ended, by why.
+    /// Subscriptions that the server ended, by reason.
     pub ended: EndedFigures,
-    /// How far each feed is behind, by table.
+    /// Lag of each feed, by table.
     pub feeds: Vec<(String, Duration)>,
 }
 
-/// Subscriptions that the server has ended.
+/// Subscriptions that the server ended, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EndedFigures {
-    /// The guard no longer held.
+    /// The caller was no longer permitted.
     pub forbidden: u64,
-    /// The subscriber was too slow.
+    /// The subscriber did not drain its outbox in time.
     pub slow: u64,
-    /// The feed could no longer be read.
+    /// The feed could not be read any more.
     pub unavailable: u64,
-    /// An item could not be shown.
+    /// An item could not be converted.
     pub internal: u64,
 }
 
-/// The counters behind [`Figures`]; clones share them.
+/// Counters behind [`Figures`]; clones share them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counters {
     inner: Arc<Inner>,
@@ -69,13 +69,13 @@ impl Counters {
         one_more(&self.inner.left);
     }
 
-    /// Counts what a subscriber is told.
+    /// Counts an event that is sent to a subscriber.
     pub(super) fn told(&self, event: &LiveEvent) {
         let inner = &self.inner;
         match event {
             LiveEvent::Page(_) => one_more(&inner.pages),
             LiveEvent::Resumed { .. } => one_more(&inner.resumed),
-            // A delivery without changes only brings a token.
+            // A delivery without changes only renews the token.
             LiveEvent::Changes(delivery) if delivery.changes.is_empty() => {}
             LiveEvent::Changes(delivery) => {
                 one_more(&inner.deliveries);
@@ -93,7 +93,7 @@ impl Counters {
     pub(super) fn figures(&self, feeds: Vec<(String, Duration)>) -> Figures {
         let inner = &self.inner;
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        // Those who have left were counted before as those who have come.
+        // Read before `subscribed`, so that the difference is never negative.
         let left = get(&inner.left);
         let subscribed = get(&inner.subscribed);
         Figures {

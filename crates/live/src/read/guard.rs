@@ -1,4 +1,4 @@
-//! Whether a caller may follow a read, and on which items that rests.
+//! Checks permission for a live read, and records the items that it depends on.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use keyform_language::schema::Permission;
 use keyform_runtime::run::{Call, Caller, RunError, Runner};
 use parking_lot::Mutex;
 
-/// An item that was looked at: its table and key.
+/// Item that a guard has read: its table and key.
 pub(super) type Dependency = (String, Attributes);
 
-/// Whether the right to a read can end while it is followed.
+/// Returns whether the permission can end while the read is followed.
 pub(super) fn can_end(runner: &Runner, read: &str, call: &Call) -> bool {
     let reads = &runner.checked().model.reads;
     let allow = reads.iter().find(|known| known.name == read).and_then(|read| read.allow.as_ref());
     matches!(call.caller, Caller::Claims(_)) && matches!(allow, Some(Permission::When(_)))
 }
 
-/// Asks the guards of a read; tells which items they looked at.
+/// Checks permission; returns the items that the guards have read.
 pub(super) async fn permit(runner: &Runner, read: &str, call: &Call) -> Result<Vec<Dependency>, RunError> {
     if !can_end(runner, read, call) {
         runner.permit_read(read, call).await?;
@@ -30,7 +30,7 @@ pub(super) async fn permit(runner: &Runner, read: &str, call: &Call) -> Result<V
     Ok(seen)
 }
 
-/// A store that notes which items are got.
+/// Store that records which items are read.
 struct Recorder {
     store: Arc<dyn Execute>,
     seen: Mutex<Vec<Dependency>>,

@@ -1,4 +1,4 @@
-//! The one reader of a table's feed, and who is to be told of what.
+//! Reads the feed of one table and distributes its changes to topics.
 //!
 //! ```text
 //! groups   [pk]         CHANNEL#1 ─► messages(1) ─► three subscribers
@@ -7,8 +7,8 @@
 //!          [gsi1pk]     …
 //! ```
 //!
-//! A change is looked up once in each group, by the item before and after it: what it costs does not depend on how many subscribe to
-//! something else.
+//! A change is looked up once per group, by the item before and after it: the cost does not depend on the number of
+//! subscriptions to other keys.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,37 +28,37 @@ use super::subscriber::Subscriber;
 use super::topic::{Followed, Topic};
 use crate::feed::{Batch, Feed, FeedError, Position};
 
-/// The longest wait after a failure of the store.
+/// Limit of the delay after a failure of the store.
 const RETRY_MAX: Duration = Duration::from_secs(5);
-/// Failures in a row after which a waiting subscriber is refused; the hub goes on trying.
+/// Consecutive failures after which new subscribers are rejected; the hub keeps retrying.
 const FAILED_READS_MAX: u32 = 3;
-/// How often those who were told nothing get a new token, so that it does not grow too old.
+/// Interval at which idle subscribers get a new token, so that theirs is not trimmed.
 const REFRESH: Duration = Duration::from_secs(300);
-/// How often a hub looks whether it is still needed.
+/// Interval at which a hub checks whether it is still needed.
 const LOOK: Duration = Duration::from_secs(15);
 
-/// The one reader of a table's feed.
+/// Reader of one table's feed.
 pub(super) struct Hub {
     store: Arc<dyn Execute>,
     table: String,
     state: Mutex<State>,
-    /// Where the feed is; set with the state locked, and read without, by hubs of old tables.
+    /// Position of the feed. Written under the lock of `state`; hubs of old tables read it without that lock.
     position: Mutex<Arc<Position>>,
     progress: watch::Sender<Progress>,
-    /// When the feed was last read to its end, and whether it waits to be woken since.
+    /// Time at which the feed was last read to its end, and whether it has been waiting to be woken since.
     caught_up: Mutex<(Instant, bool)>,
-    /// The round that somebody waits for.
+    /// Round that a caller of `pass` waits for.
     wanted_round: AtomicU64,
     kick: Notify,
 }
 
-/// How far the hub is.
+/// Progress of the hub.
 #[derive(Clone, Debug, Default)]
 struct Progress {
     passed: Option<SequenceNumber>,
     rounds: u64,
     failure: Option<String>,
-    /// The store's failures in a row, and the last of them.
+    /// Consecutive failures of the store.
     failed_reads: u32,
     failed_read: Option<Error>,
 }
@@ -69,20 +69,20 @@ struct State {
     next_topic: u64,
     groups: HashMap<Vec<String>, HashMap<Bytes, BTreeSet<u64>>>,
     everything: BTreeSet<u64>,
-    /// The topics whose items have two forms, by model and by the entities that have.
+    /// Topics whose items have two forms, by model and evolving entities.
     evolving: HashMap<Evolving, BTreeSet<u64>>,
-    /// Subscribers whose guards rest on an item, by its key.
+    /// Subscribers whose guards depend on an item, by its key.
     guards: HashMap<Bytes, Vec<Weak<Subscriber>>>,
     refreshed: Instant,
-    /// The topics with items that leave by themselves, by the last second of the first of these.
+    /// Topics with expiring items, by the last second of the first such item.
     due: BTreeSet<(i64, u64)>,
     scheduled: HashMap<u64, i64>,
 }
 
-/// Topics that see the same new form of an item: the model, by its address, and the entities that evolve.
+/// Key of topics that share the same conversion: address of the model, and the evolving entities.
 type Evolving = (usize, Vec<EntityId>);
 
-/// What happens with a subscriber whose guard rests on an item that has changed.
+/// Callback for a subscriber whose guard depends on a changed item.
 pub(super) type Suspect = dyn Fn(Arc<Subscriber>) + Send + Sync;
 
 impl Hub {
@@ -112,7 +112,7 @@ impl Hub {
         }
     }
 
-    /// Reads the feed until it ends or `is_needed` says no.
+    /// Reads the feed until it ends or `is_needed` returns false.
     pub(super) async fn run(&self, mut feed: Feed, suspect: &Suspect, is_needed: impl Fn() -> bool) {
         let mut failures = 0;
         while is_needed() {
@@ -144,7 +144,7 @@ impl Hub {
         self.fail(&FeedError::Ended);
     }
 
-    /// Logs an incident once, and refuses those who wait when it lasts.
+    /// Logs the first failure, and rejects waiting subscribers if failures persist.
     fn note_failure(&self, failures: u32, error: Error) {
         if failures == 1 {
             tracing::warn!(table = self.table, error = error.message(), "a feed cannot be read; it is tried again");
@@ -177,7 +177,7 @@ impl Hub {
 
     async fn rest(&self, feed: &Feed) {
         let next = self.state.lock().next_expiry_ms();
-        // Whoever is woken by every change has read everything as long as it waits.
+        // A store that wakes on every change has nothing unread while the hub waits.
         self.caught_up.lock().1 = self.store.watch().is_some();
         let pause = next.map_or(LOOK, Duration::from_millis).clamp(Duration::from_millis(1), LOOK);
         tokio::select! {
@@ -191,7 +191,7 @@ impl Hub {
         }
     }
 
-    /// How long ago the feed had last read everything.
+    /// Returns the time since the feed was last read to its end.
     pub(super) fn behind(&self) -> Duration {
         let (at, waits) = *self.caught_up.lock();
         if waits { Duration::ZERO } else { at.elapsed() }
@@ -243,7 +243,7 @@ impl Hub {
         }
     }
 
-    /// A new token for everybody, from time to time.
+    /// Periodically sends a new token to everyone.
     fn refresh(&self) {
         let mut state = self.state.lock();
         if state.refreshed.elapsed() < REFRESH {
@@ -256,12 +256,12 @@ impl Hub {
         }
     }
 
-    /// Where the feed is.
+    /// Returns the position of the feed.
     pub(super) fn position(&self) -> Arc<Position> {
         self.position.lock().clone()
     }
 
-    /// Adds a subscriber to the topic that is the same as this one, or to this one.
+    /// Adds a subscriber to the existing equal topic, or to this one.
     pub(super) fn join(&self, topic: Topic, subscriber: impl FnOnce(Arc<Topic>) -> Subscriber) -> Arc<Subscriber> {
         let mut state = self.state.lock();
         let identity = topic.identity();
@@ -275,7 +275,7 @@ impl Hub {
         subscriber
     }
 
-    /// Adds a subscriber of another hub's topic, of which items are in this table too, in their old form.
+    /// Adds a subscriber of another hub's topic, whose items are in this table too, in their old form.
     pub(super) fn join_also(&self, home: &Arc<Self>, subscriber: &Arc<Subscriber>) {
         let mut state = self.state.lock();
         let identity = subscriber.topic.identity();
@@ -300,7 +300,7 @@ impl Hub {
         }
     }
 
-    /// Asks a subscriber's guards again when one of these items changes.
+    /// Registers that a subscriber's guards depend on an item.
     pub(super) fn guard(&self, key: &Attributes, subscriber: &Arc<Subscriber>) {
         let mut state = self.state.lock();
         let watchers = state.guards.entry(Item::from(key).as_bytes().clone()).or_default();
@@ -310,15 +310,15 @@ impl Hub {
         }
     }
 
-    /// Waits until the hub has read everything that happened before this moment.
+    /// Waits until the hub has read everything that happened before this call.
     ///
     /// # Errors
-    /// The feed has ended, or the store cannot read it.
+    /// Returns an error if the feed has ended, or the store cannot read it.
     pub(super) async fn pass(&self) -> Result<(), FeedError> {
         let mut progress = self.progress.subscribe();
         let (passed, rounds) = match self.store.watch() {
             Some(watch) => (Some(watch.latest()), 0),
-            // A round that is under way may have begun before.
+            // The round in progress may have started before this call.
             None => (None, progress.borrow().rounds + 2),
         };
         self.wanted_round.fetch_max(rounds, Ordering::AcqRel);
@@ -336,13 +336,14 @@ impl Hub {
         }
     }
 
-    /// What was held back for a subscriber, and the position after it.
+    /// Returns the deliveries held back for a subscriber, and the position after them. The lock makes the two
+    /// consistent.
     pub(super) fn settle(&self, subscriber: &Subscriber) -> (Vec<Arc<Delivery>>, Arc<Position>) {
         let _state = self.state.lock();
         (subscriber.take_held(), self.position())
     }
 
-    /// Remembers when items leave by themselves.
+    /// Records when the items of a topic expire.
     pub(super) fn note_items<'a>(&self, topic: &Topic, items: impl Iterator<Item = &'a LiveItem>) {
         let mut items = items.filter(|item| item.expires.is_some()).peekable();
         if items.peek().is_none() {
@@ -381,7 +382,7 @@ impl State {
         id
     }
 
-    /// Notes when the first item of a topic leaves.
+    /// Updates the schedule of a topic's next expiry.
     fn schedule(&mut self, id: u64) {
         let next = self.topics.get(&id).and_then(Followed::first_due);
         let before = self.scheduled.get(&id).copied();
@@ -398,14 +399,14 @@ impl State {
         }
     }
 
-    /// A topic of which an item should have left by now.
+    /// Returns a topic with an item that has expired by now.
     fn first_expired(&self) -> Option<u64> {
         let (last, id) = *self.due.first()?;
         let is_over = self.topics.get(&id).is_none_or(|followed| last < followed.topic.now_secs());
         is_over.then_some(id)
     }
 
-    /// In how many milliseconds the next item leaves.
+    /// Returns the milliseconds until the next expiry.
     fn next_expiry_ms(&self) -> Option<u64> {
         let (_, id) = self.due.first()?;
         self.topics.get(id).and_then(Followed::next_expiry_ms)
@@ -442,7 +443,7 @@ impl State {
         }
     }
 
-    /// The topics that a change may concern: by the items as they are, and as they are in the new form.
+    /// Returns the topics that a change may affect: by the items as they are, and converted to the new form.
     fn concerned(&self, table: &str, old: Option<&Item>, new: Option<&Item>) -> BTreeSet<u64> {
         let mut found = self.everything.clone();
         self.reached(old.into_iter().chain(new), &mut found);
@@ -450,7 +451,7 @@ impl State {
             let Some(followed) = topics.first().and_then(|id| self.topics.get(id)) else { continue };
             match followed.topic.live.seen(table, old, new) {
                 Ok(seen) => self.reached(seen.old.iter().chain(&seen.new), &mut found),
-                // Which of them it concerns cannot be told: each says so itself.
+                // It is unknown which of them it affects: each reports the error to its subscribers.
                 Err(_) => found.extend(topics),
             }
         }
@@ -466,7 +467,7 @@ impl State {
         }
     }
 
-    /// The subscribers whose guards rest on an item; they are held from now on.
+    /// Returns the subscribers whose guards depend on an item, and holds them.
     fn suspects(&mut self, key: &Item) -> Vec<Arc<Subscriber>> {
         if self.guards.is_empty() {
             return Vec::new();
@@ -478,14 +479,14 @@ impl State {
     }
 }
 
-/// Which others see the same new form, of a topic whose items have two.
+/// Returns the key under which topics share a conversion; `None` without open evolutions.
 fn evolving(topic: &Topic) -> Option<Evolving> {
     let forms = topic.live.forms();
     let model = Arc::as_ptr(topic.runner.shared_model()).cast::<()>() as usize;
     (!forms.is_empty()).then(|| (model, forms.iter().map(|form| form.entity).collect()))
 }
 
-/// The values of these attributes, as an item with just them is written.
+/// Encodes the values of these attributes as an item of just them.
 fn key_bytes(attributes: &[String], values: &Attributes) -> Bytes {
     let values = attributes.iter().filter_map(|name| Some((name.clone(), values.get(name)?.clone())));
     Item::from(&values.collect::<Attributes>()).as_bytes().clone()

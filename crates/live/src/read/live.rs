@@ -1,4 +1,4 @@
-//! Live reads of a program: subscribe, resume, and hubs that come and go with their subscribers.
+//! Entry point of live reads: subscribing, resuming, and hubs that live as long as they have subscribers.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -25,16 +25,16 @@ use super::token;
 use super::topic::{Passing, Topic, last_of_each};
 use crate::feed::{Feed, FeedError, From, Position};
 
-/// How live reads behave.
+/// Settings of live reads.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How often a store that cannot wake is asked for changes.
+    /// Polling interval for stores that cannot wake readers.
     pub poll: Duration,
-    /// How long an index of a store elsewhere may be behind its table: a page is read that much later than changes are held back.
+    /// Maximum lag of a global index on a remote store. The first page is read that long after changes are held back.
     pub settle: Duration,
-    /// How often a guard is asked again although nothing that it rests on has changed, as far as that can be seen.
+    /// Interval at which guards are evaluated again even if no item that they are known to depend on has changed.
     pub recheck: Duration,
-    /// How much may wait for a subscriber.
+    /// Limit of the events waiting for a subscriber.
     pub outbox_bytes: usize,
 }
 
@@ -49,7 +49,7 @@ impl Default for Settings {
     }
 }
 
-/// Follows reads. Clones share the feeds.
+/// Serves live reads. Clones share the feeds.
 #[derive(Clone)]
 pub struct Live {
     inner: Arc<Inner>,
@@ -58,7 +58,7 @@ pub struct Live {
 struct Inner {
     settings: Settings,
     hubs: Mutex<HashMap<HubKey, Arc<Slot>>>,
-    /// Those whose right can end, by address.
+    /// Subscribers whose permission can end, by address.
     guarded: Mutex<HashMap<usize, Weak<Subscriber>>>,
     rechecks: OnceCell<()>,
     counters: Counters,
@@ -66,13 +66,13 @@ struct Inner {
     alive: watch::Sender<()>,
 }
 
-/// How a subscription begins.
+/// Start of a subscription.
 enum Start {
-    /// With a page.
+    /// Sends a page.
     Fresh,
-    /// Where a token left off.
+    /// Resumes after a token.
     Resume(Position),
-    /// With a page although there was a token, for this reason.
+    /// Sends a page despite a token, for this reason.
     Anew(&'static str),
 }
 
@@ -91,7 +91,7 @@ impl Start {
     }
 }
 
-/// The store, by its address, and the table.
+/// Address of the store, and the table.
 type HubKey = (usize, String);
 
 #[derive(Default)]
@@ -106,7 +106,7 @@ impl Default for Live {
 }
 
 impl Live {
-    /// Live reads that nobody follows yet.
+    /// Creates an instance without any subscriptions.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let inner = Inner {
@@ -120,7 +120,7 @@ impl Live {
         Self { inner: Arc::new(inner) }
     }
 
-    /// What it has done so far, and how it stands.
+    /// Returns the metrics.
     #[must_use]
     pub fn figures(&self) -> Figures {
         let hubs = self.inner.hubs.lock();
@@ -131,7 +131,7 @@ impl Live {
         self.inner.counters.figures(feeds)
     }
 
-    /// Follows a read as a stream of events. With a token it goes on where that left off.
+    /// Subscribes to a read and returns a stream of events. Resumes if a token is given.
     ///
     /// ```
     /// use keyform_live::read::{Live, LiveError, LiveEvent};
@@ -152,7 +152,7 @@ impl Live {
     /// ```
     ///
     /// # Errors
-    /// As [`Live::subscribe`].
+    /// Same as [`Live::subscribe`].
     pub async fn read(
         &self,
         runner: &Runner,
@@ -165,7 +165,7 @@ impl Live {
         let subscription = Arc::new(subscription);
         let mut catching_up = None;
         if matches!(start, Start::Resume(_)) {
-            // What has been missed may be more than the outbox takes: the reader must be able to read meanwhile.
+            // The missed changes may exceed the outbox: the consumer must be able to drain it meanwhile.
             let (live, entered) = (self.clone(), subscription.clone());
             let task = tokio::spawn(async move {
                 if let Err(error) = live.begin(&entered, start).await {
@@ -180,11 +180,12 @@ impl Live {
         Ok(LiveStream { outbox, subscription: Some(subscription), _live: live, pending: None, catching_up })
     }
 
-    /// Follows a read: its events come into the outbox under the number, until the answer is dropped. With a token, the outbox must be
-    /// emptied meanwhile.
+    /// Subscribes to a read: its events go to the outbox under `number`, until the result is dropped. With a token,
+    /// the outbox must be drained concurrently.
     ///
     /// # Errors
-    /// The caller may not, the call is wrong, the table cannot be followed, or the store failed.
+    /// Returns an error if the caller is not permitted, the arguments are wrong, the table cannot be followed, or the
+    /// store fails.
     pub async fn subscribe(
         &self,
         runner: &Runner,
@@ -199,7 +200,7 @@ impl Live {
         Ok(subscription)
     }
 
-    /// Asks the guards, and registers with the hub.
+    /// Checks permission and registers with the hub.
     async fn enter(
         &self,
         runner: &Runner,
@@ -225,14 +226,14 @@ impl Live {
         }
         if can_end {
             self.watch(&subscription.subscriber, &dependencies).await;
-            // Between the first answer and the watch the right may have ended.
+            // The permission may have ended between the first check and the registration.
             let again = guard::permit(runner, read, &call).await?;
             self.watch(&subscription.subscriber, &again).await;
         }
         Ok((subscription, start))
     }
 
-    /// Follows another table, in which items of the answer are in their old form.
+    /// Follows another table, which holds items of the result in their old form (ADR 0021).
     async fn follow_also(
         &self,
         runner: &Runner,
@@ -261,7 +262,7 @@ impl Live {
         self.page(subscription, reset).await
     }
 
-    /// The first page, made true by what happened while it was read.
+    /// Sends the first page, after merging the changes that happened while it was read.
     async fn page(&self, subscription: &Subscription, reset: Option<&'static str>) -> Result<(), LiveError> {
         let Subscription { hub, subscriber, .. } = subscription;
         let topic = &subscriber.topic;
@@ -269,6 +270,8 @@ impl Live {
             tokio::time::sleep(self.inner.settings.settle).await;
         }
         let read = topic.runner.live_page(&topic.live, &topic.call).await?;
+        // ADR 0016: the page may contain changes that the hub has not read yet. Once the hub is past the page, they
+        // are among the held ones, and merging them makes the page exact.
         hub.pass().await?;
         for (also, _) in &subscription.also {
             also.pass().await?;
@@ -280,7 +283,7 @@ impl Live {
             items.retain(|(item, _)| super::event::key_text(&topic.live.key_of(item)) != key);
             if let Some((item, found)) = change.item.zip(change.found) {
                 let place = items.partition_point(|(known, _)| topic.live.compare(known, &item).is_le());
-                // What would stand behind the page is found by its cursor.
+                // An item after the end of the page is found through its cursor.
                 if place < items.len() || !has_more {
                     items.insert(place, (item, found));
                 }
@@ -301,7 +304,7 @@ impl Live {
         Ok(())
     }
 
-    /// Tells what happened since the token by a feed of its own, until that meets the hub's.
+    /// Sends the changes since the token from a separate feed, until that has caught up with the hub's.
     async fn resume(&self, subscription: &Subscription, position: Position) -> Result<(), LiveError> {
         let Subscription { hub, subscriber, .. } = subscription;
         let topic = &subscriber.topic;
@@ -312,7 +315,7 @@ impl Live {
         let mut passing = Passing::default();
         loop {
             let batch = feed.read().await?;
-            // Only a feed that can be read is said to go on.
+            // Announces the resume only after the first successful read of the feed.
             if let Some(resumed) = first.take() {
                 subscriber.tell(resumed);
             }
@@ -341,7 +344,7 @@ impl Live {
         Ok(())
     }
 
-    /// The hub of a table, opened if nobody follows the table yet.
+    /// Returns the hub of a table, and opens it for the first subscriber.
     async fn hub(&self, store: &Arc<dyn Execute>, table: &str) -> Result<Arc<Slot>, LiveError> {
         let key = (Arc::as_ptr(store).cast::<()>() as usize, table.to_owned());
         let slot = self.inner.hubs.lock().entry(key.clone()).or_default().clone();
@@ -382,12 +385,12 @@ impl Live {
         Ok(hub)
     }
 
-    /// Holds a subscriber as soon as one of these items changes, and asks the guards again.
+    /// Registers the items that the guards of a subscriber depend on.
     async fn watch(&self, subscriber: &Arc<Subscriber>, dependencies: &[Dependency]) {
         self.inner.note_guarded(subscriber);
         self.inner.rechecks.get_or_init(|| async { self.recheck_from_time_to_time() }).await;
         for (table, key) in dependencies {
-            // A table without a stream cannot be watched; its guards are asked from time to time.
+            // A table without a stream cannot be watched; its guards are evaluated periodically.
             if let Ok(slot) = self.hub(subscriber.topic.runner.store(), table).await
                 && let Some(hub) = slot.hub.get()
             {
@@ -415,7 +418,7 @@ impl Live {
         });
     }
 
-    /// Asks the guards of a subscriber that is held, and lets it go or ends it.
+    /// Evaluates the guards of a held subscriber, and releases or ends it.
     fn ask_again(self, subscriber: Arc<Subscriber>) -> BoxFuture<'static, ()> {
         Box::pin(async move { self.decide(&subscriber).await })
     }
@@ -451,10 +454,10 @@ impl Inner {
         guarded.values().filter_map(Weak::upgrade).collect()
     }
 
-    /// Whether somebody uses a hub; one that nobody uses is forgotten.
+    /// Returns whether a hub is in use; removes it from the map otherwise.
     fn needs(&self, key: &HubKey, slot: &Weak<Slot>) -> bool {
         let mut hubs = self.hubs.lock();
-        // One is in the map; all others are subscriptions, or about to be.
+        // One reference is the map's; all others are current or upcoming subscriptions.
         if slot.strong_count() > 1 {
             return true;
         }
@@ -476,11 +479,11 @@ impl std::fmt::Debug for Live {
     }
 }
 
-/// A subscription; dropping it ends it.
+/// Subscription; dropping it ends it.
 pub struct Subscription {
     hub: Arc<Hub>,
     subscriber: Arc<Subscriber>,
-    /// The hubs of the tables that have items of the answer in their old form.
+    /// Hubs of the tables that hold items of the result in their old form.
     also: Vec<(Arc<Hub>, Arc<Slot>)>,
     _slot: Arc<Slot>,
 }
@@ -500,7 +503,7 @@ impl std::fmt::Debug for Subscription {
     }
 }
 
-/// The events of a live read. It ends after [`LiveEvent::Ended`].
+/// Events of a live read. Ends after [`LiveEvent::Ended`].
 pub struct LiveStream {
     outbox: Outbox,
     subscription: Option<Arc<Subscription>>,
@@ -518,7 +521,7 @@ impl Drop for LiveStream {
 }
 
 impl LiveStream {
-    /// The next event; nothing after the end.
+    /// Returns the next event; `None` after the end.
     pub async fn next(&mut self) -> Option<LiveEvent> {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }

@@ -1,18 +1,20 @@
-//! Live reads: the answer of a read, and then every change of it.
+//! Live reads: the result of a read, followed by every change of it (ADR 0016).
 //!
 //! ```text
-//! subscribe ─► may the caller? ─► hub of the table, held ─► page ─► hub has passed the page ─► page made true ─► changes …
-//! resume    ─► may the caller? ─► hub of the table, held ─► feed from the token until it meets the hub ──────► changes …
+//! subscribe ─► permission ─► register with hub, hold ─► page ─► hub past the page ─► merge held changes ─► changes …
+//! resume    ─► permission ─► register with hub, hold ─► own feed from the token to the hub's position ───► changes …
 //! ```
 //!
-//! 1. [`Live::subscribe`] asks the guards (`guard`), registers with the `hub` of the read's table and reads the first page.
-//! 2. Between registering and the page, changes are held back; they are put into the page before it is given. So the page is the answer
-//!    at exactly its token, and each later change comes once, after it.
-//! 3. The hub is the only reader of the table's feed. It finds the `topic`s that a change may concern by an index over keys; a topic decides
-//!    what the change is to its read (insert, change, removal or nothing) once for all subscribers, who share the outcome.
-//! 4. Subscribers have an [`Outbox`] of bounded size. One that is not emptied in time ends with [`Ended::Slow`].
-//! 5. A subscriber whose guard rests on an item that changes is held until the guard has been asked again.
-//! 6. [`Figures`] say how many follow, what they were told, and how far feeds are behind.
+//! 1. [`Live::subscribe`] checks permission (`guard`), registers with the `hub` of the read's table and reads the
+//!    first page.
+//! 2. Between the registration and the page, changes are held back; they are merged into the page before it is sent.
+//!    So the page is the result at exactly its token, and each later change is delivered once, after it.
+//! 3. The hub is the only reader of the table's feed. It finds the `topic`s that a change may affect by an index over
+//!    keys; a topic decides once for all its subscribers what the change is to its read: insert, modify, remove or
+//!    nothing.
+//! 4. Subscribers have an [`Outbox`] of bounded size. One that is not drained in time ends with [`Ended::Slow`].
+//! 5. A subscriber whose guard depends on a changed item is held until the guard has been evaluated again.
+//! 6. [`Figures`] are metrics: subscriptions, deliveries, and the lag of feeds.
 
 mod event;
 mod figures;

@@ -1,4 +1,4 @@
-//! What waits for a subscriber, or for all of one connection: bounded, and shared with the hubs that fill it.
+//! Bounded queue of events for one subscriber, or for all of one connection. Hubs fill it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use tokio::sync::Notify;
 
 use super::event::{Ended, LiveEvent};
 
-/// What an event takes beside its items.
+/// Fixed cost of an event beside its items.
 const EVENT_BYTES: usize = 256;
 
-/// A bounded queue of events, each with the number of its subscription. Clones share it.
+/// Bounded queue of events, each with the number of its subscription. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Outbox {
     inner: Arc<Inner>,
@@ -20,21 +20,21 @@ pub struct Outbox {
 #[derive(Debug)]
 struct Inner {
     queue: Mutex<Queue>,
-    /// Something has come.
+    /// Signals that an event was added.
     arrived: Notify,
-    /// Something was taken.
+    /// Signals that an event was taken.
     taken: Notify,
     bytes_max: usize,
 }
 
-/// What became of an event.
+/// Result of adding an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pushed {
-    /// It waits to be taken.
+    /// Queued.
     Taken,
-    /// There was no room for it: this is the end.
+    /// No room: the outbox is closed.
     Overflowed,
-    /// The end was before it.
+    /// Discarded, because the outbox had already overflowed.
     Dropped,
 }
 
@@ -46,7 +46,7 @@ struct Queue {
 }
 
 impl Outbox {
-    /// A queue for so many bytes.
+    /// Creates a queue for events of `bytes_max` bytes in total.
     #[must_use]
     pub fn new(bytes_max: usize) -> Self {
         let inner = Inner {
@@ -58,8 +58,8 @@ impl Outbox {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Adds an event; if there is no room, nothing comes after what waits but [`Ended::Slow`]. One that is at least half empty takes an event
-    /// of any size, so that whoever takes what it is given gets on.
+    /// Adds an event. If there is no room, the queue only yields what it holds and then [`Ended::Slow`]. A queue that
+    /// is at least half empty accepts an event of any size, so that a consumer that keeps up always makes progress.
     pub(super) fn push(&self, number: u64, event: &LiveEvent) -> Pushed {
         let mut queue = self.inner.queue.lock();
         if queue.overflowed {
@@ -78,12 +78,13 @@ impl Outbox {
         if has_room { Pushed::Taken } else { Pushed::Overflowed }
     }
 
-    /// Whether it has overflowed, so that nothing need be put in any more.
+    /// Returns whether it has overflowed, so that nothing needs to be added any more.
     pub(super) fn has_overflowed(&self) -> bool {
         self.inner.queue.lock().overflowed
     }
 
-    /// The next event with the number of its subscription; at the end, after an overflow, [`Ended::Slow`] with the number 0, again and again.
+    /// Returns the next event with the number of its subscription. After an overflow it ends with [`Ended::Slow`]
+    /// under the number 0, repeatedly.
     pub async fn next(&self) -> (u64, LiveEvent) {
         loop {
             let arrived = self.inner.arrived.notified();
@@ -94,7 +95,7 @@ impl Outbox {
         }
     }
 
-    /// The next event, if there is one.
+    /// Returns the next event, if there is one.
     pub fn take(&self) -> Option<(u64, LiveEvent)> {
         let mut queue = self.inner.queue.lock();
         let Some((number, event)) = queue.events.pop_front() else {
@@ -122,7 +123,7 @@ impl Outbox {
         queue.overflowed || queue.bytes <= self.inner.bytes_max / 2
     }
 
-    /// Drops what waits for one subscription.
+    /// Discards the events of one subscription.
     pub(super) fn forget(&self, number: u64) {
         let mut queue = self.inner.queue.lock();
         queue.events.retain(|(of, _)| *of != number);
@@ -134,7 +135,7 @@ fn size(event: &LiveEvent) -> usize {
     EVENT_BYTES
         + match event {
             LiveEvent::Changes(delivery) => delivery.bytes,
-            // A page is as large as its read makes it; it is the one thing a subscriber must take.
+            // Not counted: a page has the size that its read declares, and every subscriber must receive it.
             LiveEvent::Page(_) | LiveEvent::Resumed { .. } | LiveEvent::Ended(_) => 0,
         }
 }

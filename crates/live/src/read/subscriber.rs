@@ -1,4 +1,4 @@
-//! One subscriber as a hub sees it: where its events go, and whether they are held back.
+//! Subscriber as seen by a hub: its outbox, and whether its events are held back.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -12,42 +12,42 @@ use super::outbox::{Outbox, Pushed};
 use super::topic::Topic;
 use crate::feed::{Lineage, Position};
 
-/// A subscriber.
+/// Subscriber of a topic.
 pub(super) struct Subscriber {
     pub(super) number: u64,
     pub(super) outbox: Outbox,
     pub(super) topic: Arc<Topic>,
-    /// What to ask again, of a subscriber whose right can end.
+    /// Set if the permission of the subscriber can end.
     pub(super) guarded: Option<Guarded>,
     counters: Counters,
     gate: Mutex<Gate>,
-    /// The hubs of the tables that its guards look at stay open as long as it does.
+    /// Keeps the hubs of the tables open that its guards read.
     kept: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
 }
 
-/// Who asks, and what: the topic's call may be another's.
+/// Call whose guards are evaluated again. The topic's call may be that of another caller.
 pub(super) struct Guarded {
     pub(super) runner: Runner,
     pub(super) call: Call,
 }
 
-/// Whether events go through.
+/// Decides whether events pass.
 #[derive(Default)]
 struct Gate {
-    /// How many hold it shut: the beginning, and guards that are being asked.
+    /// Number of reasons to hold events: the start, and guards being evaluated.
     holds: u32,
     held: Vec<Arc<Delivery>>,
     held_bytes: usize,
-    /// What it was told already by its own feed, until the hub is past it.
+    /// Position up to which its own feed has delivered, until the hub is past it.
     told: Option<(Position, Lineage)>,
     ended: bool,
 }
 
-/// The most that is held back for one subscriber.
+/// Limit of the events held back for one subscriber.
 const HELD_BYTES_MAX: usize = 4 << 20;
 
 impl Subscriber {
-    /// A subscriber whose events are held until [`Subscriber::begin`].
+    /// Creates a subscriber whose events are held until the first [`Subscriber::release`].
     pub(super) fn new(
         number: u64,
         outbox: Outbox,
@@ -67,7 +67,7 @@ impl Subscriber {
         }
     }
 
-    /// Puts an event into the outbox, and counts it; one that finds no room ends the subscriber.
+    /// Adds an event to the outbox and counts it. An overflow ends the subscriber.
     pub(super) fn tell(&self, event: LiveEvent) {
         match self.outbox.push(self.number, &event) {
             Pushed::Taken => self.counters.told(&event),
@@ -76,7 +76,7 @@ impl Subscriber {
         }
     }
 
-    /// Keeps something as long as the subscriber.
+    /// Keeps a value alive as long as the subscriber.
     pub(super) fn keep(&self, kept: Arc<dyn Any + Send + Sync>) {
         let mut all = self.kept.lock();
         if !all.iter().any(|known| Arc::ptr_eq(known, &kept)) {
@@ -104,14 +104,14 @@ impl Subscriber {
         }
     }
 
-    /// What was held back so far; more may be.
+    /// Takes the deliveries held back so far; more may follow.
     pub(super) fn take_held(&self) -> Vec<Arc<Delivery>> {
         let mut gate = self.gate.lock();
         gate.held_bytes = 0;
         std::mem::take(&mut gate.held)
     }
 
-    /// Says up to where the subscriber was told everything by others than the hub.
+    /// Sets the position up to which the subscriber got everything from its own feed.
     pub(super) fn set_told(&self, told: Option<(Position, Lineage)>) {
         self.gate.lock().told = told;
     }
@@ -121,7 +121,7 @@ impl Subscriber {
         self.gate.lock().holds += 1;
     }
 
-    /// Lets go of one hold; the last one lets events through, those held back first.
+    /// Releases one hold. After the last one, events pass, those held back first.
     pub(super) fn release(&self) {
         let mut gate = self.gate.lock();
         gate.holds = gate.holds.saturating_sub(1);
@@ -136,7 +136,7 @@ impl Subscriber {
         }
     }
 
-    /// Tells why there is nothing more; what was held back is dropped.
+    /// Sends the final event and discards what was held back.
     pub(super) fn end(&self, why: Ended) {
         let mut gate = self.gate.lock();
         if !gate.ended {
@@ -146,7 +146,7 @@ impl Subscriber {
         }
     }
 
-    /// Ends without a word.
+    /// Ends without a final event.
     pub(super) fn leave(&self) {
         let mut gate = self.gate.lock();
         gate.ended = true;
@@ -166,7 +166,7 @@ impl Drop for Subscriber {
 }
 
 impl Gate {
-    /// The delivery without what the subscriber was told already; nothing if that is all of it.
+    /// Returns the delivery without the changes that the subscriber already has; `None` if nothing remains.
     fn untold(&self, topic: &Topic, delivery: &Arc<Delivery>) -> Option<Arc<Delivery>> {
         let Some((position, lineage)) = &self.told else { return Some(delivery.clone()) };
         let is_new = |change: &super::event::LiveChange| {

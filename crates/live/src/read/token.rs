@@ -1,11 +1,11 @@
-//! Tokens: a position in the feed of a table, bound to a read and its arguments.
+//! Resume tokens: a position in the feed of a table, bound to a read and its arguments.
 //!
 //! ```text
-//! binding:u64 position sum:u32   base64url; the sum is over both, so that a damaged token is not taken for another place
+//! binding:u64 position sum:u32   base64url; the checksum covers both, so that a damaged token is rejected
 //! ```
 //!
-//! A token proves nothing and hides nothing worth hiding: whoever brings one is asked by the guards as anyone is. So it needs no key, and
-//! holds on every copy of a server and after a restart.
+//! A token grants no rights and reveals nothing: a caller that presents one is checked like any other. So it needs no
+//! key, and is valid on every instance and after a restart (ADR 0016).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,7 +14,7 @@ use keyform_core::{Attributes, Item};
 use crate::feed::Position;
 use crate::feed::hash;
 
-/// What a token is bound to.
+/// Returns the hash of everything that a token is bound to.
 pub(super) fn binding(model: &str, read: &str, table: &str, arguments: &Attributes) -> u64 {
     let arguments = Item::from(arguments);
     let mut bytes = Vec::new();
@@ -32,7 +32,7 @@ pub(super) fn encode(binding: u64, position: &Position) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// The position of a token; `None` if it is not one of this binding.
+/// Returns the position of a token; `None` if it does not have this binding.
 pub(super) fn decode(binding: u64, token: &str) -> Option<Position> {
     let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
     let (body, given) = bytes.split_last_chunk::<4>()?;
@@ -43,7 +43,8 @@ pub(super) fn decode(binding: u64, token: &str) -> Option<Position> {
     Position::of_bytes(position)
 }
 
-/// What a token is bound to while items of the answer are in another table too, whose changes it says nothing of.
+/// Returns the binding of tokens issued while another table holds items of the result too. Such a token does not cover
+/// the changes of that table.
 pub(super) fn of_two_tables(binding: u64) -> u64 {
     !binding
 }

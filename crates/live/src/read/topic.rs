@@ -1,4 +1,4 @@
-//! A read with its arguments, followed for all who follow the same.
+//! A read with its arguments, shared by all subscribers that follow the same.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -15,52 +15,52 @@ use super::subscriber::Subscriber;
 use super::token;
 use crate::feed::{Change, Position};
 
-/// So many items that have left by time alone are remembered until the store deletes them.
+/// Limit of expired items that are remembered until the store deletes them.
 const GONE_MAX: usize = 100_000;
-/// So many items that went from one form to the other are remembered until their other place is told of.
+/// Limit of moving items that are remembered until the change at their other key arrives.
 const PASSING_MAX: usize = 100_000;
 
-/// A read with its arguments.
+/// Read with its arguments.
 pub(super) struct Topic {
     pub(super) runner: Runner,
     pub(super) name: String,
     pub(super) call: Call,
     pub(super) live: LiveRead,
     pub(super) binding: u64,
-    /// Shared by the hubs of the tables that have items of the answer.
+    /// Shared by the hubs of all tables that hold items of the result.
     passing: Mutex<Passing>,
 }
 
-/// Items that went from one form to the other. Two changes tell of that, one of each place, in any order; together they are nothing, or a
-/// modification.
+/// Items that are moving between the forms. A move consists of two changes, one at each key, in any order; together
+/// they amount to nothing, or to a modification (ADR 0021).
 #[derive(Default)]
 pub(super) struct Passing {
-    /// What was shown of those whose old place is done with.
+    /// Last shown content of items whose old key is done.
     carried: HashMap<String, Found>,
-    /// Those whose old place speaks, perhaps again: then their new place is removed.
+    /// Items whose old key is authoritative, perhaps again: a removal at their new key follows.
     restored: HashSet<String>,
 }
 
-/// What a hub keeps of a topic.
+/// Topic of a hub with its subscribers.
 pub(super) struct Followed {
     pub(super) topic: Arc<Topic>,
     pub(super) subscribers: Vec<Arc<Subscriber>>,
     expiry: Expiry,
-    /// The hub of the read's own table, where this one has items of the old form only.
+    /// Hub of the read's own table, if this hub's table only holds items of the old form.
     home: Option<Arc<Hub>>,
 }
 
-/// What leaves the answer by itself.
+/// Items that leave the result by expiry.
 #[derive(Default)]
 struct Expiry {
     due: BTreeSet<(i64, String)>,
     items: HashMap<String, (i64, EntityId)>,
-    /// Those that have left but are still in the table.
+    /// Items that have expired but are still in the table.
     gone: HashSet<String>,
 }
 
 impl Topic {
-    /// A read with its arguments, while these evolutions are open.
+    /// Binds a read to its arguments, with the open evolutions.
     pub(super) fn new(runner: &Runner, name: &str, call: Call, forms: Arc<[Form]>) -> Result<Self, RunError> {
         let live = runner.live_read(name, &call)?.evolving(forms);
         let model = &runner.checked().model.name;
@@ -69,12 +69,12 @@ impl Topic {
         Ok(Self { runner: runner.clone(), name: name.to_owned(), call, live, binding, passing })
     }
 
-    /// Whether items of the answer are in another table too: then a token says nothing of their changes.
+    /// Returns whether another table holds items of the result too: a token does not cover their changes.
     pub(super) fn has_two_tables(&self) -> bool {
         !self.live.old_tables().is_empty()
     }
 
-    /// A text that is the same for those who can share it.
+    /// Returns a string that is equal for calls that can share a topic.
     pub(super) fn identity(&self) -> String {
         let model = Arc::as_ptr(self.runner.shared_model());
         let caller = if self.live.is_timed { format!("{:?}", self.call.caller) } else { self.live.identity() };
@@ -94,7 +94,7 @@ impl Topic {
         item.map_or(Ok(None), |item| live.found(self.runner.checked(), item))
     }
 
-    /// The read as it is now: the same, unless its filter looks at the clock.
+    /// Returns the read for the current time; it only differs if its filter uses the clock.
     fn current(&self) -> std::borrow::Cow<'_, LiveRead> {
         if self.live.is_timed
             && let Ok(live) = self.runner.live_read(&self.name, &self.call)
@@ -108,8 +108,8 @@ impl Topic {
         self.runner.now_millis().div_euclid(1000)
     }
 
-    /// What a change of a table is to the answer: nothing, one change, or two where an old item is to become another one than before.
-    /// `is_gone` says of an item whether it has left by itself.
+    /// Returns the effect of a change on the result: nothing, one change, or two if an old item now converts to a
+    /// different key. `is_gone` returns whether an item has already left by expiry.
     pub(super) fn changes(
         &self,
         table: &str,
@@ -150,7 +150,7 @@ impl Topic {
         let old = old.filter(|_| !is_gone(&key));
         let expires = seen.new.as_ref().and_then(|item| live.expires(item));
         let new = new.filter(|_| expires.is_none_or(|last| last >= self.now_secs()));
-        // A count has one less and one more: it comes out right by itself.
+        // A move adds one and subtracts one, so counts need no memory.
         let Some((old, new)) = (if live.counts { Some((old, new)) } else { passing.pass(&key, seen.passed, old, new) })
         else {
             return Ok(None);
@@ -184,14 +184,14 @@ impl Topic {
         }
     }
 
-    /// An item of a page.
+    /// Returns an item of a page.
     pub(super) fn item(&self, item: &Item, found: Found) -> LiveItem {
         LiveItem { key: key_text(&self.live.key_of(item)), found, expires: self.live.expires(item) }
     }
 }
 
 impl Passing {
-    /// What is left to tell of a change once the other change of the same passage is known; nothing if it tells nothing new.
+    /// Returns what remains to report of a change, given the other change of the same move; `None` if nothing does.
     fn pass(&mut self, key: &str, passed: Option<Passed>, old: Option<Found>, new: Option<Found>) -> Option<Images> {
         match passed {
             Some(Passed::Carried) => {
@@ -222,7 +222,7 @@ impl Passing {
     }
 }
 
-/// What the read shows of an item before and after a change.
+/// Content that the read shows before and after a change.
 type Images = (Option<Found>, Option<Found>);
 
 impl Followed {
@@ -238,7 +238,7 @@ impl Followed {
         if record.new.is_none() && !self.expiry.gone.is_empty() {
             self.expiry.gone.remove(&key_text(&record.keys));
         }
-        // In the other table an item has the time that it has there.
+        // The expiry of an item is only tracked in the read's own table.
         let is_home = self.is_home();
         for change in changes.iter().filter(|_| is_home) {
             self.expiry.note(&change.key, change.expires.filter(|_| change.found.is_some()), change.entity);
@@ -246,19 +246,19 @@ impl Followed {
         Ok(changes)
     }
 
-    /// Ends it for everybody: an item cannot be shown, as it cannot be read.
+    /// Ends the topic for all subscribers, because an item cannot be converted.
     pub(super) fn fail(&self, error: &RunError) {
         for subscriber in &self.subscribers {
             subscriber.end(Ended::Run(error.clone()));
         }
     }
 
-    /// Whether tokens are to be made of this hub's position.
+    /// Returns whether tokens are made from this hub's position.
     pub(super) fn is_home(&self) -> bool {
         self.home.is_none()
     }
 
-    /// Remembers when an item of a page leaves.
+    /// Records the expiry of an item of a page.
     pub(super) fn note(&mut self, item: &LiveItem) {
         if item.expires.is_some() {
             self.expiry.note(&item.key, item.expires, item.found.entity);
@@ -273,7 +273,7 @@ impl Followed {
         }
     }
 
-    /// The items whose time is over, as removals.
+    /// Returns the items that have expired, as removals.
     pub(super) fn expired(&mut self) -> Vec<LiveChange> {
         let now_ms = self.topic.runner.now_millis();
         let leaving = self.expiry.leave(now_ms.div_euclid(1000));
@@ -291,12 +291,12 @@ impl Followed {
         leaving.into_iter().map(change).collect()
     }
 
-    /// The last second of the first item that leaves.
+    /// Returns the last second of the first item to expire.
     pub(super) fn first_due(&self) -> Option<i64> {
         self.expiry.due.first().map(|(last, _)| *last)
     }
 
-    /// In how many milliseconds the next item leaves.
+    /// Returns the milliseconds until the next expiry.
     pub(super) fn next_expiry_ms(&self) -> Option<u64> {
         let (last, _) = self.expiry.due.first()?;
         let until = last.saturating_add(1).saturating_mul(1000) - self.topic.runner.now_millis();
@@ -331,7 +331,7 @@ impl Expiry {
     }
 }
 
-/// The last of the changes of each item.
+/// Returns the last change of each item.
 pub(super) fn last_of_each(held: &[Arc<Delivery>]) -> BTreeMap<String, LiveChange> {
     let changes = held.iter().flat_map(|delivery| &delivery.changes);
     changes.map(|change| (change.key.clone(), change.clone())).collect()

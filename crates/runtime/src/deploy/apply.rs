@@ -1,4 +1,4 @@
-//! The changes of a plan, made one by one, each waited for.
+//! Applies the changes of a plan one by one, and waits for each.
 
 use std::time::Duration;
 
@@ -11,73 +11,72 @@ use super::plan::{Plan, Step};
 use super::wait::{Patience, Until, wait};
 use super::{DeployError, TablePlan};
 
-/// How often a change is tried that others are in the way of, and how long is waited in between.
+/// Attempts of a change while another one is in progress.
 const TRIES_MAX: u32 = 60;
 const BETWEEN_TRIES: Duration = Duration::from_secs(5);
 
-/// How an apply goes on.
+/// Progress of an apply.
 #[derive(Clone, Debug)]
 pub enum Event<'a> {
-    /// A change begins.
+    /// A change starts.
     Begun {
-        /// The table.
+        /// Name of the table in the store.
         table: &'a str,
-        /// The change.
+        /// Change that starts.
         step: &'a Step,
-        /// Its number, from one.
+        /// Position in the plan, starting at one.
         number: usize,
     },
-    /// It is in the store's hands.
+    /// The store is working on the change.
     Waiting {
-        /// The table.
+        /// Name of the table in the store.
         table: &'a str,
-        /// What is waited for.
+        /// Condition that the apply waits for.
         until: &'a str,
-        /// For how long by now.
+        /// Time waited so far.
         waited: Duration,
     },
-    /// It is in effect.
+    /// A change is in effect.
     Done {
-        /// The table.
+        /// Name of the table in the store.
         table: &'a str,
-        /// The change.
+        /// Completed change.
         step: &'a Step,
     },
-    /// The store does not take it now, or at all.
+    /// The store rejected a change for now, or does not support it.
     LeftOut {
-        /// The table.
+        /// Name of the table in the store.
         table: &'a str,
-        /// The change.
+        /// Skipped change.
         step: &'a Step,
-        /// Why.
+        /// Reason for skipping it.
         why: &'a str,
     },
 }
 
-/// What an apply did.
+/// Result of an apply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// How many changes are in effect.
+    /// Number of changes in effect.
     pub done: usize,
-    /// What was put off: to be applied again later.
+    /// Postponed changes: apply again later.
     pub later: Vec<String>,
-    /// What this store cannot do.
+    /// Changes that this store does not support.
     pub left_out: Vec<String>,
 }
 
-/// What became of a change.
 enum Made {
     Done,
     Later(&'static str),
     LeftOut(&'static str),
 }
 
-/// Makes the changes of a plan on a store, in order.
+/// Applies the changes of a plan, in order.
 ///
 /// # Errors
 ///
-/// [`DeployError::Refused`] before anything is changed, if the plan has refusals; else what stopped it. What was done stays done: plan
-/// again to go on.
+/// Returns [`DeployError::Refused`] before anything is changed if the plan has refusals, otherwise the error that
+/// stopped it. Completed changes stay: plan again to continue.
 pub async fn apply(
     store: &dyn Execute,
     surroundings: &dyn Surroundings,
@@ -98,7 +97,7 @@ pub async fn apply(
             work.step(table, step, &mut report).await?;
         }
     }
-    // What an earlier apply began may still be under way.
+    // Changes that an earlier apply started may still be in progress.
     for table in plan.tables.iter().filter(|table| table.declared.is_some()) {
         work.wait(&table.table, Until::Ready).await?;
     }
@@ -133,6 +132,7 @@ impl Work<'_> {
     }
 
     async fn change(&self, table: &str, change: &Change) -> Result<Made, DeployError> {
+        // The service accepts one change of a table at a time.
         let begins = matches!(change, Change::CreateTable(_));
         self.wait(table, if begins { Until::Free } else { Until::Ready }).await?;
         let made = self.send(table, change).await?;
@@ -150,7 +150,7 @@ impl Work<'_> {
         wait(self.store, self.surroundings, table, until, self.patience, &looking).await
     }
 
-    /// Sends the request; tries again while another change is under way.
+    /// Sends the request; retries while another change is in progress.
     async fn send(&self, table: &str, change: &Change) -> Result<Made, DeployError> {
         let Some(operation) = change.operation(table) else { return Ok(Made::Done) };
         for _ in 0..TRIES_MAX {
@@ -172,18 +172,19 @@ impl Work<'_> {
     }
 }
 
-/// Whether another change is under way. A table that was made meanwhile is another matter: the plan no longer holds.
+/// Returns whether another change is in progress. A table that was created in the meantime is different: the plan is
+/// outdated.
 fn is_busy(change: &Change, error: &Error) -> bool {
     match error.code() {
         ErrorCode::LimitExceeded => true,
         ErrorCode::ResourceInUse => !matches!(change, Change::CreateTable(_)),
-        // Backups of a table that was just made are not there at once.
+        // A new table has no backups for a short time.
         _ if matches!(change, Change::Recovery(_)) => error.message().contains("ContinuousBackupsUnavailable"),
         _ => false,
     }
 }
 
-/// What a refusal of the store means, where it stops nothing.
+/// Returns the result for errors that do not stop the deploy.
 fn excused(change: &Change, error: &Error) -> Option<Made> {
     match change {
         Change::Recovery(true) if error.code() == ErrorCode::UnknownOperation => {

@@ -1,4 +1,4 @@
-//! One change of one table: the request that makes it, and its words.
+//! A single change of a table: its request and its description.
 
 use keyform_core::Operation;
 use keyform_core::operation::{
@@ -9,53 +9,53 @@ use keyform_core::table::{
     TableClass, Throughput,
 };
 
-/// A change of a table.
+/// Change of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// The table is made.
+    /// Creates the table.
     CreateTable(Box<CreateTable>),
-    /// The table is removed, with its items.
+    /// Deletes the table with its items.
     DeleteTable,
-    /// An index that another deploy began is waited for.
+    /// Waits for an index that another deploy started to create.
     AwaitIndex(String),
-    /// How the table and its indexes are paid for.
+    /// Changes billing of the table and its indexes.
     Billing {
-        /// On demand or reserved, if that changes.
+        /// New billing mode, if it changes.
         mode: Option<BillingMode>,
-        /// The capacity reserved for the table, if that changes.
+        /// New provisioned capacity of the table, if it changes.
         table: Option<Throughput>,
-        /// The capacity reserved for indexes, where that changes.
+        /// New provisioned capacity of indexes, where it changes.
         indexes: Vec<(String, Throughput)>,
     },
-    /// The storage class.
+    /// Changes the storage class.
     Class(TableClass),
-    /// Encryption at rest.
+    /// Changes encryption at rest.
     Encryption(SseSpecification),
-    /// Deletion protection.
+    /// Enables or disables deletion protection.
     Protection(bool),
-    /// The stream begins.
+    /// Enables the stream.
     StreamOn(StreamView),
-    /// The stream ends.
+    /// Disables the stream.
     StreamOff,
-    /// An index is added and filled.
+    /// Creates and backfills an index.
     CreateIndex {
-        /// The index.
+        /// Index to create.
         index: Box<GlobalIndex>,
-        /// The types of its keys.
+        /// Types of its key attributes.
         attributes: AttributeDefinitions,
     },
-    /// An index is removed.
+    /// Deletes an index.
     DeleteIndex(String),
-    /// Items expire by this attribute.
+    /// Enables TTL on this attribute.
     ExpiryOn(String),
-    /// Items no longer expire by this attribute.
+    /// Disables TTL on this attribute.
     ExpiryOff(String),
-    /// Point-in-time recovery.
+    /// Enables or disables point-in-time recovery.
     Recovery(bool),
 }
 
 impl Change {
-    /// The request that makes it; none for waiting.
+    /// Returns the request that makes the change; `None` for waiting.
     #[must_use]
     pub fn operation(&self, table: &str) -> Option<Operation> {
         let table = table.to_owned();
@@ -77,7 +77,7 @@ impl Change {
         })
     }
 
-    /// An UpdateTable with just this change.
+    /// Returns an UpdateTable request with only this change.
     fn filled(&self, mut update: UpdateTable) -> UpdateTable {
         match self {
             Self::Billing { mode, table, indexes } => {
@@ -100,7 +100,7 @@ impl Change {
         update
     }
 
-    /// Its name in JSON.
+    /// Returns the name of the change in JSON output.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -121,13 +121,13 @@ impl Change {
         }
     }
 
-    /// Whether something is lost by it.
+    /// Returns whether the change loses data.
     #[must_use]
     pub fn destroys(&self) -> bool {
         matches!(self, Self::DeleteTable | Self::DeleteIndex(_) | Self::StreamOff | Self::Recovery(false))
     }
 
-    /// What it does, in words.
+    /// Describes the change for people.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
@@ -170,7 +170,7 @@ fn table_words(create: &CreateTable) -> String {
     words.join(", ")
 }
 
-/// `pk, sk`; several attributes of one key are joined by `+`.
+/// Formats a key as `pk, sk`; several attributes of one part are joined by `+`.
 pub(super) fn key_words(key: &KeySchema) -> String {
     let partition = key.partition.join(" + ");
     if key.sort.is_empty() { partition } else { format!("{partition}, {}", key.sort.join(" + ")) }

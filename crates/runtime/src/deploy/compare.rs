@@ -1,7 +1,7 @@
-//! One table that is there, or not, compared with the one that shall be.
+//! Compares an existing or missing table with the declared one.
 //!
-//! Steps come in an order the service accepts: a table's capacity before indexes that need some, indexes that go before those that
-//! come, and expiry last, because the service may make one wait for it.
+//! The steps are in an order that the service accepts: capacity of the table before indexes that need it, removed
+//! indexes before new ones, and TTL last, because the service may require a wait.
 
 use keyform_core::operation::CreateTable;
 use keyform_core::table::{BillingMode, Status, TableDescription, Throughput};
@@ -53,7 +53,7 @@ fn change(plan: &mut TablePlan, wanted: &Desired, live: &Live, destroy: &mut Des
     expiry(plan, wanted, live);
 }
 
-/// What a table keeps as long as it lives: its key and its local indexes.
+/// Returns the differences in what cannot change during a table's lifetime: its key and its local indexes.
 fn fixed_differences(wanted: &CreateTable, live: &TableDescription) -> Vec<String> {
     let mut found = Vec::new();
     if wanted.key != live.key {
@@ -66,7 +66,7 @@ fn fixed_differences(wanted: &CreateTable, live: &TableDescription) -> Vec<Strin
     found
 }
 
-/// A table that can only be made anew: if its name was given, or else not at all.
+/// Handles a table that must be created again: plans it if `destroy` names the table, otherwise refuses.
 fn anew(plan: &mut TablePlan, wanted: &Desired, live: &Live, destroy: &mut Destroy<'_>, differences: Vec<String>) {
     if destroy.table(&wanted.create.table) {
         if remove_table(plan, live) {

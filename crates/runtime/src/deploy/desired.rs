@@ -1,4 +1,4 @@
-//! The tables a model wants, by their names in the store.
+//! Tables that a model declares, by their names in the store.
 
 use std::collections::BTreeMap;
 
@@ -11,32 +11,32 @@ use keyform_language::schema::{Model, Table};
 
 use super::DeployError;
 
-/// A table as the model wants it.
+/// Declared table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Desired {
-    /// Its name in the model; of a table of Keyform's own, what it is for.
+    /// Name in the model; for an internal table, its purpose.
     pub name: String,
-    /// It is Keyform's own, which several models share: made if it is not there, and else left as it is.
+    /// Set for an internal table of Keyform, which several models share: created if missing, otherwise left unchanged.
     pub own: bool,
-    /// The request that makes it, with its name in the store.
+    /// Request that creates it, with its name in the store.
     pub create: CreateTable,
-    /// The attribute by which its items expire.
+    /// TTL attribute.
     pub ttl: Option<String>,
-    /// Whether it has point-in-time recovery.
+    /// Set if point-in-time recovery is enabled.
     pub recovery: bool,
 }
 
-/// The tables of a model, in the order of the file.
+/// Returns the tables of a model, in declaration order.
 ///
 /// # Errors
 ///
-/// If a variable in a table's name has no value.
+/// Returns an error if a variable in a table name has no value.
 pub fn desired(model: &Model, variables: &BTreeMap<String, String>) -> Result<Vec<Desired>, DeployError> {
     model.tables.iter().map(|table| one(table, variables)).collect()
 }
 
-/// The tables of Keyform's own that a model at work needs: for the answers of writes under idempotency keys, and for the intents of deletes
-/// that cascade.
+/// Returns the internal tables that a model needs at run time: one for the answers of idempotency keys, one for the
+/// intents of cascading deletes.
 #[must_use]
 pub fn own(model: &Model) -> Vec<Desired> {
     let mut own = Vec::new();
@@ -68,7 +68,7 @@ fn one(table: &Table, variables: &BTreeMap<String, String>) -> Result<Desired, D
     })
 }
 
-/// The first variable that still stands in a name.
+/// Returns the first variable that remains in a name.
 pub(crate) fn first_variable(name: &str) -> Option<String> {
     let (_, rest) = name.split_once('{')?;
     rest.split_once('}').map(|(variable, _)| variable.to_owned())

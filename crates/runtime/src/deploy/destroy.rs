@@ -1,12 +1,12 @@
-//! What may be removed: the names someone gave, and which of them had a use.
+//! Resources that may be removed, and which of the given names were used.
 
 use super::live::Live;
 
-/// The names of what may be removed.
+/// Names of the resources that may be removed.
 pub(super) struct Destroy<'a> {
     names: &'a [String],
     used: Vec<bool>,
-    /// The names of all indexes, once for each table that has one of that name.
+    /// Names of all global indexes; a name appears once per table that has it.
     indexes: Vec<&'a str>,
 }
 
@@ -20,23 +20,24 @@ impl<'a> Destroy<'a> {
         }
     }
 
-    /// Whether the table may be removed.
+    /// Returns whether the table may be removed.
     pub(super) fn table(&mut self, table: &str) -> bool {
         self.take(table)
     }
 
-    /// Whether something of a table may be removed: `TABLE/stream`.
+    /// Returns whether a part of a table may be removed, such as `TABLE/stream`.
     pub(super) fn part(&mut self, table: &str, part: &str) -> bool {
         self.take(&format!("{table}/{part}"))
     }
 
-    /// Whether an index may be removed: `TABLE/INDEX`, or `INDEX` alone where only one table has one of that name.
+    /// Returns whether an index may be removed: as `TABLE/INDEX`, or as `INDEX` if only one table has an index of that
+    /// name.
     pub(super) fn index(&mut self, table: &str, index: &str) -> bool {
         let tables = self.indexes.iter().filter(|name| **name == index).count();
         self.part(table, index) || tables == 1 && self.take(index)
     }
 
-    /// What to write so that an index may be removed.
+    /// Returns the option that permits removing an index.
     pub(super) fn how(table: &str, part: &str) -> String {
         format!("--destroy {table}/{part}")
     }
@@ -49,7 +50,7 @@ impl<'a> Destroy<'a> {
         place.is_some()
     }
 
-    /// A word on each name that was given for nothing: a repeated deploy finds its work done.
+    /// Returns a note for each unused name. Not an error, because a repeated deploy has already removed it.
     pub(super) fn without_object(&self) -> Vec<String> {
         let idle = self.names.iter().zip(&self.used).filter(|(_, used)| !**used);
         idle.map(|(name, _)| match self.indexes.iter().filter(|index| *index == name).count() {

@@ -1,4 +1,5 @@
-//! Encryption at rest: the key in use against the key wanted. A description names the key by its ARN, a model by its ARN, id or alias.
+//! Compares the KMS key in use with the declared one. DescribeTable returns the key's ARN; a model gives an ARN, an id
+//! or an alias.
 
 use keyform_core::operation::CreateTable;
 use keyform_core::table::{SseSpecification, TableDescription};
@@ -29,7 +30,7 @@ fn other_key(plan: &mut TablePlan, shall: &SseSpecification, arn: &str) {
     }
 }
 
-/// Whether an ARN, an id or an alias names the key of that ARN.
+/// Returns whether an ARN, id or alias names the key of that ARN.
 fn is_same(key: &str, arn: &str) -> bool {
     key == arn || arn.ends_with(&format!(":{key}")) || arn.ends_with(&format!("/{key}"))
 }

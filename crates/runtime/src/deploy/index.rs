@@ -1,4 +1,4 @@
-//! Indexes: those that are missing, those that nobody wants, and those that are another than the model's.
+//! Compares indexes: missing, undeclared and different ones.
 
 use keyform_core::operation::CreateTable;
 use keyform_core::table::{
@@ -9,7 +9,8 @@ use super::change::{Change, key_words, projection_words};
 use super::destroy::Destroy;
 use super::plan::TablePlan;
 
-/// Global indexes. Those that go come before those that come; each is one step, because the service takes one at a time.
+/// Compares global indexes. Removals come before additions; each is a separate step, because the service accepts one
+/// index change at a time.
 pub(super) fn compare(plan: &mut TablePlan, wanted: &CreateTable, live: &TableDescription, destroy: &mut Destroy<'_>) {
     let mut missing = Vec::new();
     for index in &wanted.global_indexes {
@@ -36,7 +37,7 @@ fn await_index(plan: &mut TablePlan, found: &GlobalIndexDescription) {
     }
 }
 
-/// An index can be neither re-keyed nor told to copy something else: it goes, and comes anew.
+/// DynamoDB cannot change the key or the projection of an index: it must be deleted and created again.
 fn replace<'a>(
     plan: &mut TablePlan,
     live: &TableDescription,
@@ -80,7 +81,7 @@ fn add(plan: &mut TablePlan, wanted: &CreateTable, live: &TableDescription, inde
     }
 }
 
-/// What is different of an index that is there, in words.
+/// Describes the difference between an existing and a declared index.
 fn difference(
     wanted: &CreateTable,
     live: &TableDescription,
@@ -111,7 +112,7 @@ fn projection_difference(is: &Projection, shall: &Projection) -> Option<String> 
     (!same).then(|| format!("copies {}, in the model {}", words(is), words(shall)))
 }
 
-/// The first attribute of a key that is of another type than wanted: its name, what it is, what it shall be.
+/// Returns the first key attribute of another type than declared: its name, its type, the declared type.
 pub(super) fn other_type(
     key: &KeySchema,
     wanted: &AttributeDefinitions,
@@ -123,7 +124,7 @@ pub(super) fn other_type(
     })
 }
 
-/// Local indexes are made with their table and stay with it.
+/// Compares local indexes, which are created with their table and cannot be changed.
 pub(super) fn local_differences(wanted: &CreateTable, live: &TableDescription) -> Vec<String> {
     const NEVER: &str = "local indexes are made with their table and never change";
     let mut found = Vec::new();
@@ -146,7 +147,7 @@ pub(super) fn local_differences(wanted: &CreateTable, live: &TableDescription) -
     found
 }
 
-/// Local indexes that the model does not have stay, too: they can only go with their table.
+/// Notes local indexes that the model does not declare: they can only be removed with their table.
 pub(super) fn note_local_strangers(plan: &mut TablePlan, wanted: &CreateTable, live: &TableDescription) {
     let is_wanted = |name: &String| wanted.local_indexes.iter().any(|index| index.name == *name);
     for name in live.local_indexes.iter().map(|is| &is.index.name).filter(|name| !is_wanted(name)) {

@@ -1,10 +1,10 @@
-//! A plan as JSON for programs.
+//! Formats a plan as JSON.
 
 use serde_json::{Value, json};
 
 use super::plan::{Plan, Step, TablePlan};
 
-/// The plan: `changes` and `refused` say at once what there is, `tables` holds the steps in order.
+/// Formats the plan: `changes` and `refused` summarise it, `tables` holds the steps in order.
 #[must_use]
 pub fn json(plan: &Plan) -> Value {
     json!({

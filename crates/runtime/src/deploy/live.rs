@@ -1,29 +1,29 @@
-//! What is there: a store's tables as it describes them.
+//! Existing tables, as the store describes them.
 
 use keyform_core::table::TableDescription;
 use keyform_core::{Error, ErrorCode, Execute, Operation, Output};
 
 use super::DeployError;
 
-/// The account of stores that stand in for the service: none of Amazon's has it.
+/// Account id of DynamoDB emulators; no AWS account has it.
 const STAND_IN: &str = ":000000000000:";
 
-/// A table that is there.
+/// Existing table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Live {
-    /// What DescribeTable tells.
+    /// Output of DescribeTable.
     pub description: TableDescription,
-    /// The attribute by which its items expire.
+    /// TTL attribute.
     pub ttl: Option<String>,
-    /// Whether it has point-in-time recovery; `None` where the store has no such thing.
+    /// State of point-in-time recovery; `None` if the store does not support it.
     pub recovery: Option<bool>,
 }
 
-/// Asks a store for tables; those that are not there are left out.
+/// Describes tables; leaves out those that do not exist.
 ///
 /// # Errors
 ///
-/// If the store fails.
+/// Returns an error if the store fails.
 pub async fn observe(store: &dyn Execute, tables: &[String]) -> Result<Vec<Live>, DeployError> {
     let mut live = Vec::new();
     for table in tables {
@@ -43,7 +43,7 @@ async fn look(store: &dyn Execute, table: &str) -> Result<Option<Live>, Error> {
     Ok(Some(Live { description, ttl, recovery }))
 }
 
-/// What DescribeTable tells, or nothing if there is no such table.
+/// Returns the output of DescribeTable; `None` if the table does not exist.
 pub(super) async fn describe(store: &dyn Execute, table: &str) -> Result<Option<TableDescription>, Error> {
     match store.execute(Operation::DescribeTable { table: table.to_owned() }).await {
         Ok(Output::Table(description)) => Ok(Some(*description)),

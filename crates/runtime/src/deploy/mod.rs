@@ -1,15 +1,16 @@
-//! A model's tables brought into being: what there is compared with what there shall be, and the difference made so.
+//! Deploys a model's tables: compares them with the store and applies the differences (ADR 0019).
 //!
-//! The life of a deploy:
+//! Steps of a deploy:
 //!
-//! 1. [`desired()`] says what tables the model wants, by their names in the store; [`own`] those of Keyform's own that it needs at work.
-//! 2. [`observe`] asks a store what is there: [`Live`] tables.
-//! 3. [`plan()`] compares the two: an ordered list of [`Step`]s for each table, what is refused with the way out, and what is worth knowing.
-//! 4. [`text`] and [`json`] print the plan.
-//! 5. [`apply()`] makes the changes one by one on any store, and waits until each is in effect. Stopped half-way, it is planned again:
-//!    there is no state beside the tables themselves.
+//! 1. [`desired()`] returns the tables that the model declares, by their names in the store; [`own`] returns the
+//!    internal tables that Keyform needs to run it.
+//! 2. [`observe`] describes the existing tables: [`Live`].
+//! 3. [`plan()`] compares the two: an ordered list of [`Step`]s per table, refusals with their remedies, and notes.
+//! 4. [`text`] and [`json`] format the plan.
+//! 5. [`apply()`] makes the changes one by one on any store, and waits until each is in effect. There is no state
+//!    beside the tables themselves: an interrupted deploy is planned again.
 //!
-//! Nothing that holds data is removed unless it is named in [`Request::destroy`].
+//! Nothing that holds data is removed unless [`Request::destroy`] names it.
 
 mod apply;
 mod change;
@@ -38,20 +39,21 @@ pub use live::{Live, observe};
 pub use plan::{Plan, Refusal, Step, TablePlan, plan};
 pub use wait::{Patience, filled, ready};
 
-/// What a deploy is asked for, besides the model.
+/// Options of a deploy.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// What the variables in the names of tables stand for.
+    /// Values of the variables in table names.
     pub variables: BTreeMap<String, String>,
-    /// What may be removed: `TABLE`, `INDEX`, `TABLE/INDEX`, `TABLE/stream` or `TABLE/recovery`, by their names in the store.
+    /// Resources that may be removed: `TABLE`, `INDEX`, `TABLE/INDEX`, `TABLE/stream` or `TABLE/recovery`, by their
+    /// names in the store.
     pub destroy: Vec<String>,
 }
 
-/// Compares a model with a store: [`desired()`], [`own`], [`observe`] and [`plan()`] in one.
+/// Plans a deploy: calls [`desired()`], [`own`], [`observe`] and [`plan()`].
 ///
 /// # Errors
 ///
-/// If a variable has no value, or the store fails.
+/// Returns an error if a variable has no value, or the store fails.
 pub async fn prepare(store: &dyn Execute, model: &Model, request: &Request) -> Result<Plan, DeployError> {
     let mut desired = desired(model, &request.variables)?;
     desired.extend(own(model));
@@ -62,35 +64,35 @@ pub async fn prepare(store: &dyn Execute, model: &Model, request: &Request) -> R
     Ok(plan(&desired, &live, &request.destroy))
 }
 
-/// Whether a store may have a table of that name.
+/// Returns whether the name is a valid table name.
 fn is_table_name(name: &str) -> bool {
     name.len() >= 3 && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_.-".contains(letter))
 }
 
-/// Why a deploy does not go on.
+/// Reason why a deploy stopped.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeployError {
-    /// A variable in the name of a table has no value.
+    /// A variable in a table name has no value.
     NoValue {
-        /// The table's name with the variable.
+        /// Name of the table with the variable in it.
         table: String,
-        /// The variable.
+        /// Name of the variable.
         variable: String,
     },
     /// The plan has refusals.
     Refused,
-    /// Something takes longer than it may.
+    /// The wait for a change timed out.
     TooLong {
-        /// The table.
+        /// Name of the table.
         table: String,
-        /// What was waited for.
+        /// Condition that was not met in time.
         what: String,
     },
     /// The store failed.
     Store {
-        /// What was being done.
+        /// Action that failed.
         doing: String,
-        /// What the store said.
+        /// Error that the store returned.
         error: Error,
     },
 }

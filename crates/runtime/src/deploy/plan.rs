@@ -1,4 +1,4 @@
-//! The plan: for each table what is done, in order; what is refused, with the way out; and what is worth knowing.
+//! Deploy plan: steps, refusals and notes per table.
 
 use super::change::Change;
 use super::compare::compare;
@@ -6,66 +6,66 @@ use super::desired::Desired;
 use super::destroy::Destroy;
 use super::live::Live;
 
-/// What a deploy does.
+/// Changes of a deploy.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// Table by table: those of the model in the order of the file, then others that are to be removed.
+    /// Plans per table: those of the model in declaration order, then others to be removed.
     pub tables: Vec<TablePlan>,
-    /// What is worth knowing of the whole.
+    /// Notes that concern no single table.
     pub notes: Vec<String>,
 }
 
-/// What a deploy does with one table.
+/// Changes of one table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TablePlan {
-    /// Its name in the store.
+    /// Name in the store.
     pub table: String,
-    /// Its name in the model; `None` if it is not there.
+    /// Name in the model; `None` if the model does not declare it. For an internal table, its purpose.
     pub declared: Option<String>,
-    /// It is Keyform's own; `declared` then says what it is for.
+    /// Set for an internal table of Keyform.
     pub own: bool,
-    /// Whether it is there.
+    /// Set if the store has the table.
     pub exists: bool,
-    /// What is done, in order.
+    /// Changes, in order.
     pub steps: Vec<Step>,
-    /// What cannot be done.
+    /// Differences that cannot be applied.
     pub refusals: Vec<Refusal>,
-    /// What is worth knowing.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// One change, with what to mind.
+/// Change with an optional warning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// The change.
+    /// Change to make.
     pub change: Change,
-    /// What to mind.
+    /// Consequence to be aware of.
     pub warning: Option<String>,
 }
 
-/// Something that cannot be done, or not without being told to.
+/// Difference that cannot be applied, or only with explicit consent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What differs.
+    /// Difference between model and store.
     pub what: String,
-    /// What to do instead.
+    /// Suggested way out.
     pub remedy: String,
 }
 
 impl Plan {
-    /// Whether there is anything to do.
+    /// Returns whether the plan has any steps.
     #[must_use]
     pub fn has_changes(&self) -> bool {
         self.tables.iter().any(|table| !table.steps.is_empty())
     }
 
-    /// Whether anything is refused.
+    /// Returns whether the plan has any refusals.
     #[must_use]
     pub fn is_refused(&self) -> bool {
         self.tables.iter().any(|table| !table.refusals.is_empty())
     }
 
-    /// How many changes there are.
+    /// Returns the number of steps.
     #[must_use]
     pub fn steps(&self) -> usize {
         self.tables.iter().map(|table| table.steps.len()).sum()
@@ -90,7 +90,7 @@ impl TablePlan {
     }
 }
 
-/// Compares what there is with what there shall be; `destroy` names what may be removed.
+/// Compares existing with declared tables. `destroy` names the resources that may be removed.
 #[must_use]
 pub fn plan(desired: &[Desired], live: &[Live], destroy: &[String]) -> Plan {
     let mut destroy = Destroy::new(destroy, live);
@@ -108,7 +108,7 @@ pub fn plan(desired: &[Desired], live: &[Live], destroy: &[String]) -> Plan {
     plan
 }
 
-/// The plan of a table that the model does not have and that is to be removed.
+/// Plans the removal of a table that the model does not declare.
 fn removal(live: &Live) -> TablePlan {
     let table = live.description.name.clone();
     let mut plan = TablePlan { table, exists: true, ..TablePlan::default() };
@@ -116,7 +116,7 @@ fn removal(live: &Live) -> TablePlan {
     plan
 }
 
-/// Removes a table, unless it is protected.
+/// Adds the removal of a table, unless it is protected; returns whether it did.
 pub(super) fn remove_table(plan: &mut TablePlan, live: &Live) -> bool {
     if live.description.deletion_protected {
         plan.refuse(

@@ -1,13 +1,13 @@
-//! A plan as text for people.
+//! Formats a plan as text.
 //!
-//! `+` comes, `~` changes, `-` goes; `!` warns, `×` refuses, `·` is worth knowing.
+//! `+` creates, `~` changes, `-` removes; `!` is a warning, `×` a refusal, `·` a note.
 
 use std::fmt::Write as _;
 
 use super::change::Change;
 use super::plan::{Plan, Step, TablePlan};
 
-/// The plan, a paragraph for each table, and a last line that sums it up.
+/// Formats the plan: one paragraph per table, and a summary in the last line.
 #[must_use]
 pub fn text(plan: &Plan) -> String {
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Waiting until a change is in effect: a store elsewhere makes it in its own time, and takes no other before.
+//! Waits until a change is in effect: DynamoDB applies changes asynchronously, and rejects further ones until then.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use super::live::describe;
 const FIRST_LOOK: Duration = Duration::from_millis(20);
 const BETWEEN_LOOKS_MAX: Duration = Duration::from_secs(5);
 
-/// The longest wait for one change if nothing else is chosen. Filling an index of a large table takes hours; a table that is not ready after a day
-/// never will be.
+/// Default timeout of one change. Backfilling an index of a large table takes hours; a table that is not ready after a
+/// day never will be.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The longest wait for one change: a day if nothing else is chosen.
+/// Timeout of a single change.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// The longest time for one change; `None` for as long as it takes.
+    /// Timeout; `None` waits indefinitely. Default: one day.
     pub longest: Option<Duration>,
 }
 
@@ -30,27 +30,27 @@ impl Default for Patience {
     }
 }
 
-/// What is waited for.
+/// Condition to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Until<'a> {
-    /// The table can be used, and no index of it is under way.
+    /// The table is active and no index is being created or deleted.
     Ready,
-    /// An index is filled.
+    /// An index is backfilled.
     Filled(&'a str),
-    /// The table is gone.
+    /// The table no longer exists.
     Gone,
-    /// A table of that name that was removed is gone.
+    /// A deleted table of that name no longer exists.
     Free,
 }
 
-/// How a wait goes on: told after each look.
+/// Progress callback, called after each poll.
 pub(super) type Looking<'a> = dyn Fn(&str, Duration) + Send + Sync + 'a;
 
-/// Waits until an index of a table is filled and can be read.
+/// Waits until an index is backfilled and readable.
 ///
 /// # Errors
 ///
-/// If the store fails, or it takes longer than it may.
+/// Returns an error if the store fails, or the timeout expires.
 pub async fn filled(
     store: &dyn Execute,
     surroundings: &dyn Surroundings,
@@ -61,11 +61,11 @@ pub async fn filled(
     wait(store, surroundings, table, Until::Filled(index), patience, &|_, _| {}).await
 }
 
-/// Waits until a table can be used and no index of it is under way.
+/// Waits until a table is active and none of its indexes is being created or deleted.
 ///
 /// # Errors
 ///
-/// If the store fails, or it takes longer than it may.
+/// Returns an error if the store fails, or the timeout expires.
 pub async fn ready(
     store: &dyn Execute,
     surroundings: &dyn Surroundings,
@@ -101,7 +101,7 @@ fn failed(table: &str, error: Error) -> DeployError {
     DeployError::Store { doing: format!("asking for {table}"), error }
 }
 
-/// What is not so yet, in words; nothing when the wait is over.
+/// Describes the unmet condition; `None` when the wait is over.
 fn missing(found: Option<&TableDescription>, until: Until<'_>) -> Option<String> {
     match (until, found) {
         (Until::Gone | Until::Free, None) => None,

@@ -1,7 +1,7 @@
-//! The backfill: every old item is carried over, page after page, from the checkpoint on.
+//! Backfill: migrates every old item, page by page, starting at the checkpoints.
 //!
-//! A run that was stopped anywhere goes on from the last checkpoint. What it repeats of the page after it finds the marks of the run before
-//! and leaves them as they are.
+//! An interrupted run resumes at its last checkpoints. The checkpoint is written after the page, so a page may be
+//! repeated: its items already carry marks and stay unchanged.
 
 use std::time::Duration;
 
@@ -13,28 +13,28 @@ use super::join::join;
 use super::migration::{Held, MigrateError, Migration, Pace, Progress, SEGMENTS, Watch, shown_key};
 use super::state::{Checkpoint, Phase, State};
 
-/// How often an item is tried again when others are in the way.
+/// Attempts per item under contention.
 const TRIES_MAX: u32 = 12;
-/// Examples of stuck items that are told.
+/// Limit of reported stuck items.
 const EXAMPLES_MAX: usize = 10;
 
-/// What a run has done.
+/// Result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ran {
-    /// The state at its end.
+    /// State at the end of the run.
     pub state: State,
-    /// Tables and indexes that it made.
+    /// Tables and indexes that the run created.
     pub made: Vec<String>,
-    /// Items that cannot be carried over, each with why; the first few.
+    /// Items that cannot be converted, each with the reason; the first few.
     pub stuck: Vec<String>,
 }
 
 impl Migration {
-    /// Carries every old item over. A run that was stopped is gone on with.
+    /// Migrates every old item. Resumes an interrupted run from its checkpoints.
     ///
     /// # Errors
     ///
-    /// If somebody else runs it, it is over already, or the store fails.
+    /// Returns an error if another process runs the migration, it is already complete, or the store fails.
     pub async fn run(&self, pace: &Pace, watch: Watch<'_>) -> Result<Ran, MigrateError> {
         let phase = self.status().await?.phase;
         match phase {
@@ -48,7 +48,7 @@ impl Migration {
         }
         let mut held = self.take(pace).await?;
         let made = self.prepare().await?;
-        // A run after a complete one looks at everything again: old items may have been written since.
+        // A run after a complete one reads everything again: an old application may have written items since.
         if matches!(held.state.phase, Phase::Filled | Phase::RolledBack) {
             held.state.checkpoints.clear();
         }
@@ -71,7 +71,7 @@ impl Migration {
         }
         match stuck.is_empty() {
             true => held.state.phase = Phase::Filled,
-            // The next run looks at everything again.
+            // The next run reads everything again.
             false => held.state.checkpoints.clear(),
         }
         Ok(Ran { state: held.release().await?, made, stuck })
@@ -97,6 +97,7 @@ impl Migration {
             let (items, last) = self.page(table, Some(segment), start.take()).await?;
             self.carry_page(held, pace, forms, &items, stuck).await?;
             held.state.counts.scanned += items.len() as u64;
+            // After the page: the checkpoint may lag behind the work, but is never ahead of it.
             held.set_checkpoint(table, segment, last.clone());
             held.save().await?;
             tell(held);
@@ -159,7 +160,7 @@ impl Migration {
             let now = self.surroundings.now_millis();
             let (done, spent) = match form.class(item) {
                 Class::Moved(mark) if tries == 0 => follow(&*self.store, form, item, &mark, now).await?,
-                // It has changed meanwhile: the next run looks at it again.
+                // The item changed in the meantime; the next run handles it.
                 Class::Moved(_) => return Ok((Carried::Already, units)),
                 _ => carry(&*self.store, form, item, now).await?,
             };

@@ -1,13 +1,13 @@
-//! One item carried over: the new item is written and the old one marked, or nothing happens.
+//! Migrates one item: writes the new item and marks the old one, or does nothing (ADR 0015).
 //!
 //! ```text
-//! Put    new           if there is none
-//! Update old  SET mark if it is as it was read, and not marked
+//! Put    new           if absent
+//! Update old  SET mark if unchanged and unmarked
 //! Put    sentinels     of unique values
 //! ```
 //!
-//! Whoever comes first carries the item; whoever comes second finds the mark. An item in the new place is never overwritten: then the old
-//! one is only marked.
+//! The first writer migrates the item; every other finds the mark. An existing item with the new key is never
+//! overwritten: then the old item is only marked.
 
 use keyform_core::error::Detail;
 use keyform_core::expression::{Comparator, Condition, Operand, Path, SetAction, SetValue, Update, UpdateOperand};
@@ -20,31 +20,31 @@ use super::find::get;
 use super::form::{Class, Form};
 use super::mark::{MARK, Mark, sum};
 
-/// Attributes that a condition compares; more would make the expression too long.
+/// Attributes that a condition compares; more would exceed the length limit of an expression.
 const COMPARED_MAX: usize = 60;
-/// How often an item that changes meanwhile is tried again at once.
+/// Immediate retries of an item that changes concurrently.
 const TRIES_MAX: u32 = 5;
 
-/// What became of an old item.
+/// Result of migrating an item.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Carried {
-    /// It was written in its new place.
+    /// The new item was written.
     Moved,
-    /// The new place had an item already; the old one is marked.
+    /// An item with the new key already existed; the old one is marked.
     Superseded,
-    /// Somebody else was there first, or it is gone.
+    /// Another process migrated it first, or it no longer exists.
     Already,
-    /// It cannot be carried over, and this is why.
+    /// It cannot be converted; the text is the reason.
     Stuck(String),
-    /// Others were in the way again and again: later.
+    /// Every attempt lost against concurrent writers: retry later.
     Busy,
 }
 
-/// Carries an old item over.
+/// Migrates an old item; returns the result and the write units consumed.
 ///
 /// # Errors
 ///
-/// If the store fails.
+/// Returns an error if the store fails.
 pub async fn carry(
     store: &dyn Execute,
     form: &Form,
@@ -75,12 +75,12 @@ pub async fn carry(
     Ok((Carried::Busy, units))
 }
 
-/// An old item that was written after it was carried over, by somebody who knows the old form alone: the new item follows it, unless the
-/// new form has changed or deleted it since.
+/// Propagates a change that an old application made after the item was migrated, unless the new item was changed or
+/// deleted since: then the new form wins.
 ///
 /// # Errors
 ///
-/// If the store fails.
+/// Returns an error if the store fails.
 pub async fn follow(
     store: &dyn Execute,
     form: &Form,
@@ -121,7 +121,7 @@ pub async fn follow(
     }
 }
 
-/// In place: the item is replaced by its new form if it is as it was read; `None` to look again.
+/// In place: replaces the item by its new form if it is unchanged; `None` to read it again.
 async fn convert(
     store: &dyn Execute,
     form: &Form,
@@ -179,7 +179,7 @@ async fn transfer(
     }
 }
 
-/// Within one table the old form has kept the same sentinels: one that is there is the item's own.
+/// Within one table the old form uses the same sentinels: an existing one belongs to the item itself.
 fn keep_own(form: &Form, claim: TransactAction) -> TransactAction {
     match claim {
         TransactAction::Put { table, item, .. } if form.old.name == form.new.name => {
@@ -226,7 +226,7 @@ async fn refused(
     }
 }
 
-/// The new place is taken: only the mark is written.
+/// The new key is taken: writes only the mark.
 async fn supersede(
     store: &dyn Execute,
     form: &Form,
@@ -267,7 +267,7 @@ fn mark(form: &Form, old: &Attributes, mark: &Mark) -> TransactAction {
     }
 }
 
-/// The item is as it was read, and not marked.
+/// Condition that the item, including its mark, is as it was read.
 pub(super) fn unchanged(old: &Attributes) -> Condition {
     let mut tests = match old.get(MARK) {
         Some(mark) => vec![equal(MARK, mark)],
@@ -302,7 +302,7 @@ pub(super) fn is_busy(error: &Error) -> bool {
     )
 }
 
-/// The write units that an answer reports.
+/// Returns the write units that a response reports.
 pub(super) fn spent(output: &Output) -> f64 {
     match output {
         Output::WriteItem(output) => output.capacity.as_ref().map_or(0.0, |capacity| capacity.total),

@@ -1,4 +1,4 @@
-//! Ids for items that are carried over.
+//! Deterministic ids for migrated items.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,7 +10,7 @@ use keyform_language::template::render;
 
 use super::mark::sum;
 
-/// Ids that are made of an item's old key, so that a repeated run gives the same ones.
+/// Generates ids from an item's old key, so that a repeated conversion gives the same ones.
 pub(super) struct Derived {
     seed: String,
     given: AtomicUsize,
@@ -21,7 +21,6 @@ impl Derived {
         Self { seed: sum(key), given: Default::default() }
     }
 
-    /// So many hexadecimal digits.
     fn digits(&self, count: usize) -> String {
         let number = self.given.fetch_add(1, Ordering::Relaxed);
         let mut digits = String::new();

@@ -1,4 +1,4 @@
-//! What a migration will take: items, units, money and time, from what is in the store now.
+//! Estimates a migration: items, units, cost and time, from the current content of the store.
 
 use keyform_core::Attributes;
 use keyform_core::capacity::{ReadKind, read_units, write_units};
@@ -14,84 +14,84 @@ use super::form::{Class, Form};
 use super::mark::{MARK, Mark};
 use super::migration::{MigrateError, Migration, Progress, Watch};
 
-/// What a migration will take.
+/// Estimate of a migration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Estimate {
-    /// Each evolution.
+    /// Estimate per evolution.
     pub forms: Vec<FormEstimate>,
-    /// Tables and indexes that are made first.
+    /// Tables and indexes that the run creates first.
     pub makes: Vec<String>,
-    /// Read units: the scan of the run, and that of the cut-over.
+    /// Read units of the scans of the run and of the cut-over.
     pub read_units: f64,
     /// Write units of the run.
     pub write_units: f64,
-    /// Write units of the cut-over, which removes the old items.
+    /// Write units of the cut-over, which deletes the old items.
     pub removal_units: f64,
-    /// All of it in dollars, on demand.
+    /// Total in US dollars at on-demand prices.
     pub dollars: f64,
-    /// The run in seconds at the budget; `None` without one.
+    /// Duration of the run in seconds at the given budget; `None` without a budget.
     pub seconds: Option<f64>,
-    /// Reads that look for old items until the cut-over, and how.
+    /// Reads that look for old items until the cut-over.
     pub reads: Vec<ReadEstimate>,
 }
 
-/// What one evolution will take.
+/// Estimate of one evolution.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FormEstimate {
-    /// The entity.
+    /// Name of the entity.
     pub entity: String,
-    /// From which table.
+    /// Name of the old table in the store.
     pub from: String,
-    /// To which.
+    /// Name of the new table in the store.
     pub to: String,
-    /// The key stays as it is.
+    /// Set if the key stays the same.
     pub in_place: bool,
-    /// Old items to carry over.
+    /// Old items to migrate.
     pub left: u64,
-    /// Carried over already.
+    /// Items that are already migrated.
     pub carried: u64,
-    /// Of the new form, in the same table.
+    /// Items of the new form in the old table.
     pub new: u64,
     /// Items that cannot be converted.
     pub stuck: u64,
-    /// Write units.
+    /// Write units of the run.
     pub write_units: f64,
 }
 
-/// How a read finds old items.
+/// Additional cost of a read until the cut-over.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadEstimate {
-    /// The read.
+    /// Name of the read.
     pub read: String,
-    /// The entity.
+    /// Name of the evolving entity.
     pub entity: String,
-    /// How.
+    /// Request that finds the old items.
     pub reach: Reach,
 }
 
-/// How old items are found.
+/// Request that finds old items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reach {
-    /// They are in the answer already.
+    /// None: the read's own request returns them.
     Same,
-    /// By one GetItem more.
+    /// One additional GetItem.
     Get,
-    /// By a Query more.
+    /// One additional Query.
     Query,
-    /// By a Scan of the old table.
+    /// A Scan of the old table.
     Scan,
 }
 
 impl Migration {
-    /// Counts what is in the store, and says what the migration will take at a budget of write units a second.
+    /// Counts the items in the store and estimates the migration at a budget of write units per second.
     ///
     /// # Errors
     ///
-    /// If the store fails.
+    /// Returns an error if the store fails.
     pub async fn estimate(
         &self,
         write_units_per_second: Option<f64>,
@@ -105,7 +105,7 @@ impl Migration {
             loop {
                 let (items, last) = self.page(&table, None, start).await?;
                 let bytes: usize = items.iter().map(size_of).sum();
-                // Once for the run, once for the cut-over's comparison, once for its removal.
+                // One scan each for the run, the verification and the removal.
                 estimate.read_units += 3.0 * read_units(bytes, ReadKind::Strong);
                 for form in &of_table {
                     let number = self.forms.iter().position(|other| std::ptr::eq(other, *form));
@@ -157,7 +157,7 @@ fn named(form: &Form) -> FormEstimate {
     }
 }
 
-/// Counts a page; returns the write units of removing its old items.
+/// Counts a page; returns the write units for deleting its old items.
 fn count(form: &Form, items: &[Attributes], estimate: &mut FormEstimate) -> f64 {
     let mut removal = 0.0;
     for item in items {
@@ -183,7 +183,8 @@ fn count(form: &Form, items: &[Attributes], estimate: &mut FormEstimate) -> f64 
     removal
 }
 
-/// The write units of carrying one item over: a transaction costs twice as much, an index as much as the item in it.
+/// Returns the write units for migrating one item. A transaction doubles them, and each index entry adds those of a
+/// write.
 fn units(form: &Form, old: &Attributes, new: &Attributes) -> f64 {
     let whole = |item: &Attributes| write_units(size_of(item));
     if form.in_place {
@@ -197,7 +198,7 @@ fn units(form: &Form, old: &Attributes, new: &Attributes) -> f64 {
     2.0 * (whole(new) + whole(&marked) + sentinels) + new_entries(form, new) + entries(form, &marked)
 }
 
-/// The units of an item's entries in the indexes of its table.
+/// Returns the write units of an item's entries in the indexes of its table.
 fn entries(form: &Form, old: &Attributes) -> f64 {
     in_indexes(&form.old.table, old)
 }
@@ -218,7 +219,7 @@ fn in_indexes(table: &keyform_language::schema::Table, item: &Attributes) -> f64
 }
 
 impl Form {
-    /// How a read finds the old items, by the fields it knows.
+    /// Returns how a read finds the old items, given the fields that it knows.
     #[must_use]
     pub fn reach(&self, plan: &ReadPlan) -> Reach {
         if self.in_place && plan.index.is_none_or(|index| self.fills(index)) {
@@ -239,7 +240,7 @@ impl Form {
     }
 }
 
-/// The fields that a read gives by equality, through its key.
+/// Returns the fields that a read fixes to one value through its key.
 fn fields_given(plan: &ReadPlan, templates: &EntityKey) -> Vec<FieldId> {
     let whole = matches!(plan.sort.range, Some(SortRange::Equal(_)));
     let parts = templates.partition.iter().chain(templates.sort.iter().filter(|_| whole));
@@ -248,7 +249,7 @@ fn fields_given(plan: &ReadPlan, templates: &EntityKey) -> Vec<FieldId> {
 }
 
 impl Estimate {
-    /// The estimate in words.
+    /// Formats the estimate for people.
     #[must_use]
     pub fn text(&self) -> String {
         let mut lines: Vec<String> = self.forms.iter().map(FormEstimate::line).collect();
@@ -300,7 +301,7 @@ impl FormEstimate {
     }
 }
 
-/// A time as one would say it.
+/// Formats a duration in a suitable unit.
 fn duration(seconds: f64) -> String {
     let seconds = seconds.ceil() as u64;
     match seconds {

@@ -1,8 +1,8 @@
-//! Where the old items are that become what somebody asks for.
+//! Finds the old items that become the requested new ones.
 //!
-//! What is known of the new item, through its key, is turned into what is known of the old one. If that is its whole key, one GetItem
-//! finds it; if it is a partition, of the table or of an index, a Query; else only a Scan does. Whatever comes back is converted and
-//! compared with what was asked for, so a rough lookup costs more and is never wrong.
+//! The fields known from the new key determine which fields of the old item are known. If they form its whole key, one
+//! GetItem finds it; if they form a partition of the table or of an index, a Query; otherwise only a Scan does. Every
+//! result is converted and compared with the request, so an imprecise lookup costs more but is never wrong.
 
 use keyform_core::error::{Detail, remote};
 use keyform_core::expression::{Comparator, Condition, KeyCondition, KeyPredicate, KeyTest, Operand, Path};
@@ -14,28 +14,29 @@ use keyform_language::schema::{EntityKey, KeyPart};
 
 use super::form::{Class, Form, Side};
 
-/// An index may lag behind its table; a mark that is older than this has reached it.
+/// Maximum lag of an index: an older mark has reached it.
 const LAG_MILLIS: i64 = 60_000;
-/// Keys that one BatchGetItem takes.
+/// Limit of BatchGetItem.
 const BATCH_KEYS_MAX: usize = 100;
-/// Rounds in a row in which a store gets to none of the keys of a batch, before it is given up. Each is a request, so they take seconds.
+/// Consecutive rounds in which the store processes no key of a batch before giving up. Each round is a request, so
+/// this takes seconds.
 const IDLE_ROUNDS_MAX: u32 = 1000;
 
-/// How old items are found.
+/// Request that finds old items.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Lookup {
-    /// No old item becomes what is asked for.
+    /// No old item converts to the requested ones.
     Nothing,
-    /// By their whole key.
+    /// By primary key.
     Get(Attributes),
-    /// In a partition, of the table or of an index.
+    /// In a partition of the table, or of the named index.
     Query(Option<String>, Vec<KeyPredicate>),
-    /// Among all items of the table.
+    /// In the whole table.
     Scan,
 }
 
 impl Form {
-    /// How the old items are found that become items with these fields.
+    /// Returns how to find the old items that convert to items with these fields.
     #[must_use]
     pub fn lookup(&self, new: &Attributes) -> Lookup {
         let Some(known) = self.known_before(new) else { return Lookup::Nothing };
@@ -53,7 +54,7 @@ impl Form {
         Lookup::Scan
     }
 
-    /// What the texts of a new key say: its fields.
+    /// Parses the attributes of a new key into fields.
     #[must_use]
     pub fn known_of_key(&self, key: &EntityKey, attributes: &Attributes) -> Option<Attributes> {
         self.new.read_key(key, attributes)
@@ -68,7 +69,7 @@ fn value(side: &Side, key: &EntityKey, part: &KeyPart, known: &Attributes) -> Op
     key_attribute(&side.table, key.index, &side.entity, part, known).ok().flatten()
 }
 
-/// The partition, and as much of the sort key as is known.
+/// Returns predicates for the partition, and for the known part of the sort key.
 fn partition(side: &Side, key: &EntityKey, known: &Attributes) -> Option<Vec<KeyPredicate>> {
     let mut predicates = Vec::new();
     for part in &key.partition {
@@ -87,20 +88,20 @@ fn partition(side: &Side, key: &EntityKey, known: &Attributes) -> Option<Vec<Key
     Some(predicates)
 }
 
-/// An old item that becomes what was asked for: in its old form and in its new one, or the new item itself if it has just moved.
+/// Match of a lookup: an old item and its new form, or the new item itself if it has just moved.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// The item as it lies in the old place; `None` if the new place has it already.
+    /// Item at its old key; `None` if it already moved.
     pub old: Option<Attributes>,
-    /// Its new form.
+    /// Item in the new form.
     pub new: Attributes,
 }
 
-/// The old items that a lookup finds, each converted. Those that cannot be converted are left out: nobody can ask for them.
+/// Runs a lookup and converts the items. Leaves out those that cannot be converted: they have no new key to ask for.
 ///
 /// # Errors
 ///
-/// If the store fails.
+/// Returns an error if the store fails.
 pub async fn candidates(
     store: &dyn Execute,
     form: &Form,
@@ -112,9 +113,9 @@ pub async fn candidates(
     for item in old_items(store, form, lookup).await? {
         match form.class(&item) {
             Class::Old => found.push(item),
-            // The new item's place in an index may not be there yet.
+            // The new item may not be in its index yet.
             Class::Moved(mark) if through_index && now_millis - mark.at_millis < LAG_MILLIS => found.push(item),
-            // A partial index does not show what an item lacks.
+            // A partial index does not show which attributes an item lacks.
             Class::New if through_index && form.in_place => found.push(item),
             Class::Moved(_) | Class::New | Class::Other => {}
         }
@@ -133,7 +134,8 @@ fn converted(form: &Form, items: Vec<Attributes>, now_millis: i64) -> Vec<Candid
     items.into_iter().filter_map(candidate).collect()
 }
 
-/// What an index has said of the old items may be late, or only a part: each is read again, and followed to its new place.
+/// Reads the items again from the table, because an index may lag or hold only some attributes, and follows marks to
+/// the new items.
 async fn verified(
     store: &dyn Execute,
     form: &Form,
@@ -156,11 +158,11 @@ async fn verified(
     Ok(found)
 }
 
-/// Items by their keys, consistently.
+/// Reads items by their keys with consistent reads.
 ///
 /// # Errors
 ///
-/// If the store fails.
+/// Returns an error if the store fails, or processes no key over many rounds.
 pub async fn batch_get(store: &dyn Execute, table: &str, mut keys: Vec<Attributes>) -> Result<Vec<Attributes>, Error> {
     let mut items = Vec::new();
     let mut seen: Vec<Attributes> = Vec::new();
@@ -190,11 +192,11 @@ pub async fn batch_get(store: &dyn Execute, table: &str, mut keys: Vec<Attribute
     Ok(items)
 }
 
-/// One item, consistently.
+/// Reads one item with a consistent read.
 ///
 /// # Errors
 ///
-/// If the store fails.
+/// Returns an error if the store fails.
 pub async fn get(store: &dyn Execute, table: &str, key: Attributes) -> Result<Option<Attributes>, Error> {
     let get = GetItem { table: table.to_owned(), key, consistent: true, ..GetItem::default() };
     match store.execute(Operation::GetItem(get)).await? {
@@ -225,7 +227,7 @@ async fn old_items(store: &dyn Execute, form: &Form, lookup: &Lookup) -> Result<
     pages(store, first).await
 }
 
-/// The whole table, narrowed to the old key's beginnings.
+/// Scans the whole table, filtered by the literal prefixes of the old key.
 fn scan(form: &Form) -> Scan {
     let key = form.old.entity.key.iter().flat_map(EntityKey::parts);
     let begins = key.filter(|part| !part.template.prefix().is_empty()).map(|part| {
@@ -251,7 +253,7 @@ fn scan(form: &Form) -> Scan {
     }
 }
 
-/// Everything that a Query or Scan returns, page after page.
+/// Reads all pages of a Query or Scan.
 async fn pages(store: &dyn Execute, mut operation: Operation) -> Result<Vec<Attributes>, Error> {
     let mut items = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! The end of a migration: compared item by item, cut over, or gone back.
+//! End of a migration: verification, cut-over or rollback.
 
 use std::time::Duration;
 
@@ -16,62 +16,62 @@ use super::mark::{MARK, Mark, sum};
 use super::migration::{Held, MigrateError, Migration, Pace, Progress, Watch, shown_key};
 use super::state::{Phase, State};
 
-/// Examples that are told.
+/// Limit of reported examples.
 const EXAMPLES_MAX: usize = 10;
 const TRIES_MAX: u32 = 12;
 
-/// What a comparison of every item has found.
+/// Result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Verified {
     /// Items read.
     pub scanned: u64,
-    /// Old items that are not carried over.
+    /// Old items that are not migrated.
     pub left: u64,
-    /// Carried over, and in the new place as they were written.
+    /// Migrated, and unchanged since.
     pub same: u64,
-    /// Carried over, and changed since in the new place.
+    /// Migrated, and the new item was changed since.
     pub changed: u64,
-    /// Carried over, and deleted since in the new place.
+    /// Migrated, and the new item was deleted since.
     pub deleted: u64,
-    /// Left behind because the new place had an item already.
+    /// Only marked, because an item with the new key already existed.
     pub superseded: u64,
-    /// What was written is not what the old item becomes.
+    /// The hash in the mark is not that of the converted old item.
     pub wrong: u64,
-    /// In the new form, of which there is no old one.
+    /// Items in the new form without an old one.
     pub new: u64,
-    /// The keys of some that are left or wrong.
+    /// Keys of some items that remain or are wrong.
     pub examples: Vec<String>,
 }
 
 impl Verified {
-    /// Whether nothing is left and nothing is wrong.
+    /// Returns whether every item is migrated and none is wrong.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.left == 0 && self.wrong == 0
     }
 }
 
-/// What a way back has done.
+/// Result of a rollback.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RolledBack {
-    /// Items that are in their old form again.
+    /// Items that have the old form again.
     pub reverted: u64,
-    /// Items that were deleted in the new form, and are deleted in the old one now.
+    /// Old items that were deleted because their new item was.
     pub deleted: u64,
-    /// Items that the old form cannot say: they stay in the new one.
+    /// Items that stay in the new form, because the old form cannot represent them or their old key is taken.
     pub kept: u64,
-    /// The keys of some of them.
+    /// Keys of some items that stay.
     pub examples: Vec<String>,
 }
 
 impl Migration {
-    /// Compares every item. Readers and writers may go on.
+    /// Compares every old item with its new one. Reads and writes may continue.
     ///
     /// # Errors
     ///
-    /// If the store fails.
+    /// Returns an error if the store fails.
     pub async fn verify(&self, watch: Watch<'_>) -> Result<Verified, MigrateError> {
         let mut found = Verified::default();
         for (table, forms) in self.sources() {
@@ -142,11 +142,11 @@ impl Migration {
         Ok(())
     }
 
-    /// Ends the migration: from here on the new form alone is read, and what is left of the old one is removed.
+    /// Completes the migration: from now on only the new form is read, and the marked old items are deleted.
     ///
     /// # Errors
     ///
-    /// [`MigrateError::Left`] while an old item is not carried over; nothing has changed then.
+    /// Returns [`MigrateError::Left`] if an old item is not migrated; nothing has changed then.
     pub async fn cut_over(&self, pace: &Pace, watch: Watch<'_>) -> Result<State, MigrateError> {
         let phase = self.status().await?.phase;
         match phase {
@@ -163,6 +163,7 @@ impl Migration {
                 held.release().await?;
                 return Err(MigrateError::Left(found.left + found.wrong, found.examples));
             }
+            // The phase changes before anything is deleted: an interrupted cut-over continues with the deletes.
             held.enter(Phase::Closing).await?;
         }
         self.remove_old(&mut held, watch).await?;
@@ -170,7 +171,7 @@ impl Migration {
         held.release().await
     }
 
-    /// Removes the marked items. Nobody needs them any more: every copy of the application finds the new ones.
+    /// Deletes the marked items. No instance needs them: they all find the new items.
     async fn remove_old(&self, held: &mut Held<'_>, watch: Watch<'_>) -> Result<(), MigrateError> {
         for (table, forms) in self.sources() {
             if forms.iter().all(|form| form.in_place) {
@@ -224,13 +225,15 @@ impl Migration {
         self.surroundings.sleep(longest.mul_f64(self.surroundings.jitter())).await;
     }
 
-    /// Goes back: the old form speaks for its items again, with everything that has changed since and that it can say.
+    /// Rolls back: the old form becomes authoritative again, including the changes made since, as far as it can
+    /// represent them.
     ///
-    /// Writes of the entities are refused meanwhile; the first step waits until every copy of the application knows.
+    /// Writes of the entities are refused meanwhile; the first step waits until every instance of the application has
+    /// noticed.
     ///
     /// # Errors
     ///
-    /// If the cut-over has begun, somebody else runs the migration, or the store fails.
+    /// Returns an error if the cut-over has begun, another process runs the migration, or the store fails.
     pub async fn roll_back(&self, pace: &Pace, watch: Watch<'_>) -> Result<RolledBack, MigrateError> {
         let phase = self.status().await?.phase;
         if matches!(phase, Phase::Closing | Phase::Closed) {
@@ -238,6 +241,7 @@ impl Migration {
         }
         let mut held = self.take(pace).await?;
         held.enter(Phase::RollingBack).await?;
+        // ADR 0015: instances read the phase every REFRESH_MILLIS; after twice that time all of them refuse writes.
         self.surroundings.sleep(Duration::from_millis(self.notice_millis)).await;
         held.save().await?;
         let mut found = RolledBack::default();
@@ -251,7 +255,7 @@ impl Migration {
         Ok(found)
     }
 
-    /// The items that came from old ones.
+    /// Reverts the items that came from old ones.
     async fn revert_table(
         &self,
         held: &mut Held<'_>,
@@ -326,7 +330,8 @@ impl Migration {
         Err(MigrateError::Store(Error::internal("others write an item again and again: stop them, and run it again")))
     }
 
-    /// Puts an old item and removes the new one, with its sentinels if those of the old form are elsewhere.
+    /// Returns the actions that put an old item and delete the new one; its sentinels too, if the forms are in
+    /// different tables.
     fn replacing(
         &self,
         form: &Form,
@@ -393,7 +398,7 @@ impl Migration {
         Err(MigrateError::Store(Error::internal("others write an item again and again: stop them, and run it again")))
     }
 
-    /// The items that were made in the new form: those that the old one can say go there.
+    /// Reverts the items that were created in the new form, if the old form can represent them.
     async fn revert_new(
         &self,
         held: &mut Held<'_>,
@@ -449,7 +454,8 @@ impl Migration {
         Ok(())
     }
 
-    /// Whether a transaction was applied; one that others were in the way of is tried again by whoever sent it.
+    /// Returns whether a transaction was applied. After contention or a failed condition it pauses, and the caller
+    /// retries.
     async fn transact(&self, actions: Vec<TransactAction>, tries: u32) -> Result<bool, MigrateError> {
         let transaction = TransactWriteItems { actions, ..TransactWriteItems::default() };
         match self.store.execute(Operation::TransactWriteItems(transaction)).await {

@@ -1,8 +1,8 @@
-//! The old and the new form of one entity: which of them an item is of, and how it becomes the other.
+//! The old and the new form of one entity: classifies items and converts them.
 //!
-//! An evolution is *in place* if the key stays as it is: an item is then of the old form if converting it changes it. Otherwise items
-//! *move*: an item whose key fits the old templates is of the old form, and once it was carried over it stays where it is, marked, until
-//! the cut-over (`mark`).
+//! An evolution is *in place* if the key stays the same: an item has the old form if converting it changes it.
+//! Otherwise items *move*: an item whose key matches the old templates has the old form; after it was migrated it
+//! stays at its old key, marked, until the cut-over (`mark`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,62 +23,62 @@ use super::derived::Derived;
 use super::mark::{MARK, Mark, sum};
 use super::text;
 
-/// An entity on one side of its evolution.
+/// Entity on one side of its evolution.
 #[derive(Clone, Debug)]
 pub struct Side {
-    /// Its table.
+    /// Table of this side.
     pub table: Table,
-    /// The table's name in the store.
+    /// Name of the table in the store.
     pub name: String,
-    /// The entity as it is on this side.
+    /// Entity with the fields and keys of this side.
     pub entity: Entity,
 }
 
-/// The evolution of one entity, ready to be applied to items.
+/// Evolution of one entity, ready to convert items.
 #[derive(Clone, Debug)]
 pub struct Form {
-    /// The entity.
+    /// Entity that evolves.
     pub entity: EntityId,
-    /// The old side; its fields are the entity's, then those that only old items have.
+    /// Old side. Its fields are those of the entity, followed by those that only old items have.
     pub old: Side,
-    /// The new side.
+    /// New side.
     pub new: Side,
-    /// The key stays as it is.
+    /// Set if the key stays the same.
     pub in_place: bool,
     model: Model,
     evolution: Evolution,
     keys: Option<Arc<Keyring>>,
 }
 
-/// What an item is to an evolution.
+/// Classification of an item by an evolution.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Class {
     /// Not an item of the entity.
     Other,
-    /// Of the new form.
+    /// New form.
     New,
-    /// Of the old form, and speaking for itself.
+    /// Old form, authoritative.
     Old,
-    /// Of the old form; the new form speaks for it.
+    /// Old form, marked as moved: the new item is authoritative.
     Moved(Mark),
 }
 
 impl Side {
-    /// The attributes of the table's key in an item.
+    /// Returns the primary key of an item.
     #[must_use]
     pub fn key_of(&self, item: &Attributes) -> Attributes {
         let names = self.table.key_names();
         names.filter_map(|name| Some((name.to_owned(), item.get(name)?.clone()))).collect()
     }
 
-    /// Every attribute that is part of a key, of the table or of an index.
+    /// Returns every attribute that is part of a key, of the table or of an index.
     fn key_attributes(&self) -> impl Iterator<Item = &str> {
         let indexes = self.table.indexes.iter().flat_map(|index| index.partition.iter().chain(&index.sort));
         let all = self.table.partition.iter().chain(&self.table.sort).chain(indexes);
         all.map(|key| key.name.as_str())
     }
 
-    /// The values of the fields that a key's texts hold; `None` if they are not of the entity.
+    /// Parses the attributes of a key into field values; `None` if they do not match the templates.
     #[must_use]
     pub fn read_key(&self, key: &EntityKey, item: &Attributes) -> Option<Attributes> {
         let mut values = Attributes::new();
@@ -97,14 +97,14 @@ impl Side {
         Some(values)
     }
 
-    /// Whether an item's table key is one of the entity's.
+    /// Returns whether the primary key of an item matches the entity's templates.
     #[must_use]
     pub fn has_key(&self, item: &Attributes) -> bool {
         let Some(key) = &self.entity.key else { return false };
         key.parts().all(|part| item.contains_key(&part.attribute)) && self.read_key(key, item).is_some()
     }
 
-    /// By its tag, if it has one, or else by its key.
+    /// Decides by the tag, if the item has one, and by its key.
     fn is_entity(&self, item: &Attributes) -> bool {
         if is_sentinel(&self.table, item) {
             return false;
@@ -116,7 +116,7 @@ impl Side {
     }
 }
 
-/// Whether an item keeps a value unique, and is nobody's item.
+/// Returns whether an item is the sentinel of a unique field.
 fn is_sentinel(table: &Table, item: &Attributes) -> bool {
     let text = |name: &str| item.get(name).and_then(text::plain).unwrap_or_default();
     let marked = table.partition.as_ref().is_some_and(|key| text(&key.name).starts_with("UNIQUE#"));
@@ -124,7 +124,7 @@ fn is_sentinel(table: &Table, item: &Attributes) -> bool {
 }
 
 impl Form {
-    /// The evolutions of a model. `variables` are what the variables in the names of tables stand for.
+    /// Returns the evolutions of a model. `variables` are the values of the variables in table names.
     #[must_use]
     pub fn all(model: &Model, variables: &BTreeMap<String, String>) -> Vec<Self> {
         model.evolutions.iter().filter_map(|evolution| Self::new(model, evolution, variables)).collect()
@@ -161,13 +161,14 @@ impl Form {
         })
     }
 
-    /// The same with the keys of encrypted fields: a sealed value opens in its old place and is sealed anew for its new one.
+    /// Returns the same form with the keys of encrypted fields. A value that moves is decrypted and encrypted again,
+    /// because its key is part of the associated data (ADR 0014).
     #[must_use]
     pub fn with_keys(self, keys: Option<Arc<Keyring>>) -> Self {
         Self { keys, ..self }
     }
 
-    /// What an item of the old side's table is.
+    /// Classifies an item of the old side's table.
     #[must_use]
     pub fn class(&self, item: &Attributes) -> Class {
         if self.in_place {
@@ -184,7 +185,7 @@ impl Form {
         if here && self.new.is_entity(item) { Class::New } else { Class::Other }
     }
 
-    /// Whether an item of the new side's table is of the new form.
+    /// Returns whether an item of the new side's table has the new form.
     #[must_use]
     pub fn is_new(&self, item: &Attributes) -> bool {
         match self.old.name == self.new.name {
@@ -197,7 +198,7 @@ impl Form {
         self.converted(item, 0).is_ok_and(|converted| converted == *item)
     }
 
-    /// Keys of both forms may look the same: an item is new if its own fields make its key.
+    /// The keys of both forms may look alike: an item is new if its own fields produce its key.
     fn is_also_new(&self, item: &Attributes) -> bool {
         if self.old.name != self.new.name || !self.new.has_key(item) {
             return false;
@@ -206,11 +207,11 @@ impl Form {
         made.is_ok_and(|made| self.new.key_of(&made) == self.new.key_of(item))
     }
 
-    /// An old item in the new form.
+    /// Converts an old item to the new form.
     ///
     /// # Errors
     ///
-    /// If a part of its new key has no value.
+    /// Returns an error if a part of the new key has no value, or an encrypted field cannot be decrypted.
     pub fn converted(&self, old: &Attributes, now_millis: i64) -> Result<Attributes, BindError> {
         let mut before = self.old_fields(old);
         let moves = |name: &str| !self.in_place || self.evolution.renames.iter().any(|(from, _, _)| from == name);
@@ -224,7 +225,7 @@ impl Form {
         Ok(item)
     }
 
-    /// Opens the encrypted fields that are sealed for another place than they will have. What was never sealed is taken as it is.
+    /// Decrypts the encrypted fields that will move. Values that were never encrypted stay as they are.
     fn open(
         &self,
         side: &Side,
@@ -246,7 +247,8 @@ impl Form {
         Ok(())
     }
 
-    /// Seals encrypted fields for the place the item has. The same item is sealed to the same bytes each time.
+    /// Encrypts fields for the item's key. The salt is derived from the key, so converting the same item twice gives
+    /// the same bytes.
     fn seal(&self, side: &Side, item: &mut Attributes, is_open: impl Fn(&str) -> bool) -> Result<(), BindError> {
         let key = side.key_of(item);
         for field in side.entity.encrypted_fields().filter(|field| is_open(&field.name)) {
@@ -259,7 +261,7 @@ impl Form {
         Ok(())
     }
 
-    /// The values of an old item's fields: its attributes, and what only its key says.
+    /// Returns the field values of an old item: its attributes, and those that only its key contains.
     #[must_use]
     pub fn old_fields(&self, old: &Attributes) -> Attributes {
         let of_key = self.old.entity.key.as_ref().and_then(|key| self.old.read_key(key, old));
@@ -290,7 +292,8 @@ impl Form {
         fields
     }
 
-    /// `set` decides the fields of a new key; of others it is for items that lack them or hold what their type does not allow.
+    /// Applies `set`. For fields of a new key it always applies; for others only if the item lacks the field or its
+    /// value does not match the type.
     fn set(
         &self,
         old: &Attributes,
@@ -315,12 +318,12 @@ impl Form {
         Ok(())
     }
 
-    /// Whether a `set` of the field holds for every old item.
+    /// Returns whether a `set` of the field applies to every old item.
     fn decides(&self, field: FieldId) -> bool {
         !self.in_place && self.new.entity.key_fields().contains(&field)
     }
 
-    /// Defaults of required fields, where they are the same each time. A version begins.
+    /// Adds deterministic defaults to missing required fields. A missing version starts at 1.
     fn fill(&self, old: &Attributes, fields: &mut Attributes, now_millis: i64) -> Result<(), BindError> {
         for field in self.new.entity.fields.iter().filter(|field| field.is_required()) {
             if field.flags.version.is_some() {
@@ -360,7 +363,7 @@ impl Form {
         value_over(&self.model, expr, kind, &seen, &inputs)
     }
 
-    /// What an item has beside its fields and keys: it is carried over as it is.
+    /// Returns the attributes that are neither fields nor keys. They are copied unchanged.
     fn extras(&self, old: &Attributes) -> Attributes {
         let tag = |side: &Side| side.table.tag.as_ref().map(|(tag, _)| tag.clone());
         let is_key = |name: &str| {
@@ -375,11 +378,12 @@ impl Form {
         old.iter().filter(|(name, _)| is_extra(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// A new item in the old form, as far as the old form can say it; `base` is the old item it came from.
+    /// Converts a new item back to the old form, as far as it can represent it. `base` is the old item that it came
+    /// from.
     ///
     /// # Errors
     ///
-    /// If a part of its old key has no value.
+    /// Returns an error if a part of the old key has no value, or an encrypted field cannot be decrypted.
     pub fn reverted(&self, new: &Attributes, base: Option<&Attributes>) -> Result<Attributes, BindError> {
         let mut fields = base.map(|base| self.old_fields(base)).unwrap_or_default();
         if let Some(base) = base {
@@ -410,7 +414,7 @@ impl Form {
         };
         fields.retain(|name, _| !renamed_away(name));
         item.extend(bind::item(&self.old.table, &self.old.entity, &fields)?);
-        // Of an index whose old templates nobody states, the keys stay as they are.
+        // Index keys without old templates in the model keep their values.
         if let Some(kept) = base.or(Some(new).filter(|_| self.in_place)) {
             for name in self.old.key_attributes() {
                 if let (false, Some(value)) = (item.contains_key(name), kept.get(name)) {
@@ -428,7 +432,7 @@ impl Form {
         Ok(item)
     }
 
-    /// What is known of an old item whose new fields are these; `None` if no old item becomes one with them.
+    /// Returns the fields of an old item that follow from these new fields; `None` if no old item converts to them.
     #[must_use]
     pub fn known_before(&self, new: &Attributes) -> Option<Attributes> {
         let mut known = Attributes::new();
@@ -452,7 +456,7 @@ impl Form {
         Some(known)
     }
 
-    /// The fields of an old item that are known if these of the new one are.
+    /// Returns the old fields that are known if these new fields are.
     pub(super) fn known_names(&self, new: &[FieldId]) -> Vec<FieldId> {
         let mut known = Vec::new();
         for id in new {
@@ -473,7 +477,7 @@ impl Form {
         known
     }
 
-    /// Whether the old items are in an index of the new form under the keys they will have.
+    /// Returns whether old items already have the right keys in an index of the new form.
     #[must_use]
     pub fn fills(&self, index: keyform_language::schema::IndexId) -> bool {
         let Some(now) = self.new.entity.key_of(Some(index)) else { return true };
@@ -493,7 +497,7 @@ impl Form {
         self.in_place && now.parts().all(is_plain)
     }
 
-    /// The words of the evolution, for telling one from another.
+    /// Returns a description of the evolution, from which the migration's id is derived.
     #[must_use]
     pub fn words(&self) -> String {
         let key = |side: &Side| {
@@ -525,8 +529,8 @@ impl Form {
     }
 }
 
-/// What `set field = expr` says about old fields if the field has this value: an old field of the same value, nothing, or (`None`) that
-/// there is no such item.
+/// Returns what `set field = expr` implies about the old item for this value: the old field with the same value,
+/// nothing, or (`None`) that no such item exists.
 fn known_of(expr: &Expr, value: &AttributeValue) -> Option<Option<FieldId>> {
     let is = |literal: &str| text::plain(value).is_some_and(|value| value == literal);
     match &expr.kind {
@@ -540,7 +544,7 @@ fn known_of(expr: &Expr, value: &AttributeValue) -> Option<Option<FieldId>> {
     }
 }
 
-/// An expression without its places in the text.
+/// Formats an expression without source positions.
 fn shown(expr: &Expr) -> String {
     let mut words = String::new();
     expr.walk(&mut |part| match &part.kind {
@@ -559,7 +563,7 @@ fn shown(expr: &Expr) -> String {
     words
 }
 
-/// Whether an expression gives the same value each time.
+/// Returns whether an expression gives the same value each time.
 pub(super) fn is_steady(expr: &Expr) -> bool {
     let mut steady = true;
     expr.walk(&mut |part| {
@@ -589,7 +593,7 @@ fn old_field(name: &str, evolution: &Evolution, entity: &Entity) -> Field {
     }
 }
 
-/// The same templates on the key of another table.
+/// Applies the same templates to the key attributes of another table.
 fn onto(key: &EntityKey, table: &Table) -> Option<EntityKey> {
     let rename =
         |parts: &[KeyPart], attribute: Option<&keyform_language::schema::KeyAttribute>| match (parts, attribute) {

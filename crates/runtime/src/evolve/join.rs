@@ -1,11 +1,11 @@
-//! Several futures at once, on whatever runtime polls them.
+//! Polls several futures concurrently, independent of the async runtime.
 
 use std::future::poll_fn;
 use std::task::Poll;
 
 use keyform_core::execute::BoxFuture;
 
-/// Runs all of them to their ends, and returns what they give in the same order.
+/// Drives all futures to completion and returns their outputs in order.
 pub(super) async fn join<T>(mut futures: Vec<BoxFuture<'_, T>>) -> Vec<T> {
     let mut done: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     poll_fn(|context| {

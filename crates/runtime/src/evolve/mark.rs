@@ -1,4 +1,5 @@
-//! Marks: what tells everybody that the new form speaks for an old item, whether or not it still exists there.
+//! Marks: the attribute of an old item that makes the new form authoritative, even if the new item was deleted since
+//! (ADR 0015).
 //!
 //! ```text
 //! PK = ITEM#<hash>  SK = ITEM  …  keyform_moved = { to: <new key>, at: <milliseconds>, sum: <hash of what was written> }
@@ -9,34 +10,34 @@ use sha2::{Digest, Sha256};
 
 use super::form::Side;
 
-/// The attribute that marks an old item as carried over.
+/// Name of the attribute.
 pub const MARK: &str = "keyform_moved";
 
-/// What a mark says.
+/// Content of a mark.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mark {
-    /// The key of the new item.
+    /// Key of the new item.
     pub to: Attributes,
-    /// When it was carried over, in milliseconds since 1970.
+    /// Time of the migration, in milliseconds since 1970.
     pub at_millis: i64,
-    /// The hash of the item that was written; empty if another was there already.
+    /// Hash of the new item as it was written; empty if an item with that key already existed.
     pub sum: String,
 }
 
 impl Mark {
-    /// The mark of an item that is carried over as `new`.
+    /// Returns the mark of an item that is migrated as `new`.
     #[must_use]
     pub fn carried(side: &Side, new: &Attributes, at_millis: i64) -> Self {
         Self { to: side.key_of(new), at_millis, sum: sum(new) }
     }
 
-    /// The mark of an item in whose new place another was already.
+    /// Returns the mark of an item whose new key was already taken.
     #[must_use]
     pub fn superseded(side: &Side, new: &Attributes, at_millis: i64) -> Self {
         Self { to: side.key_of(new), at_millis, sum: String::new() }
     }
 
-    /// The mark as an attribute.
+    /// Encodes the mark as an attribute value.
     #[must_use]
     pub fn value(&self) -> AttributeValue {
         AttributeValue::M(
@@ -49,7 +50,7 @@ impl Mark {
         )
     }
 
-    /// The mark of an item, if it has one.
+    /// Returns the mark of an item, if it has one.
     #[must_use]
     pub fn of(item: &Attributes) -> Option<Self> {
         let AttributeValue::M(parts) = item.get(MARK)? else { return Some(Self::default()) };
@@ -69,7 +70,7 @@ impl Mark {
     }
 }
 
-/// The hash of an item.
+/// Returns the SHA-256 of an item's encoding, in hexadecimal.
 #[must_use]
 pub fn sum(item: &Attributes) -> String {
     Sha256::digest(Item::from(item).as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()

@@ -1,4 +1,4 @@
-//! A migration: all evolutions of a model, on a store. What runs, who runs it, and at which pace.
+//! A migration: all evolutions of a model on one store, with its lease and its write budget.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,12 +16,12 @@ use keyform_language::Checked;
 use super::form::Form;
 use super::state::{self, Checkpoint, Counts, LEASE_MILLIS, Lease, Phase, REFRESH_MILLIS, State};
 
-/// Into how many parts a table is divided, each with a checkpoint of its own.
+/// Scan segments per table, each with its own checkpoint.
 pub(super) const SEGMENTS: u32 = 4;
-/// Items read before the next checkpoint.
+/// Items between two checkpoints.
 pub(super) const PAGE_ITEMS: usize = 100;
 
-/// All evolutions of a model, on a store.
+/// All evolutions of a model on one store.
 #[derive(Clone)]
 pub struct Migration {
     pub(super) checked: Arc<Checked>,
@@ -30,20 +30,20 @@ pub struct Migration {
     pub(super) variables: BTreeMap<String, String>,
     pub(super) forms: Vec<Form>,
     pub(super) id: String,
-    /// How long a way back waits until every copy of the application knows.
+    /// Time that a rollback waits until every instance of the application has noticed the phase.
     pub(super) notice_millis: u64,
 }
 
-/// How a migration is run.
+/// Settings of a migration run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pace {
-    /// Write units a second, at most; `None` for as fast as the store takes them.
+    /// Write budget in units per second; `None` for no limit.
     pub write_units_per_second: Option<f64>,
-    /// Items at once.
+    /// Items migrated concurrently.
     pub at_once: usize,
-    /// Who runs it.
+    /// Name of the process in the lease.
     pub owner: String,
-    /// Take the lease although somebody else holds it: whoever that was is known to be gone.
+    /// Takes the lease even if another process holds it. Only safe if that process has ended.
     pub take_over: bool,
 }
 
@@ -53,36 +53,36 @@ impl Default for Pace {
     }
 }
 
-/// How far a migration is.
+/// Progress of a migration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// What is being done, in a word.
+    /// Name of the current step.
     pub step: &'static str,
     /// Items read so far.
     pub done: u64,
-    /// How many there are, as far as the store knows.
+    /// Item count as the store reports it, which may be out of date.
     pub total: u64,
-    /// What was counted so far.
+    /// Counters so far.
     pub counts: Counts,
 }
 
-/// Who is told how far it is.
+/// Progress callback.
 pub type Watch<'a> = &'a (dyn Fn(&Progress) + Send + Sync);
 
-/// Why a migration did not go on.
+/// Reason why a migration stopped.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MigrateError {
-    /// The model has no evolution.
+    /// The model has no `evolve`.
     NoEvolution,
-    /// A table's name has a variable without a value.
+    /// A table name contains a variable without a value.
     Variable(String),
-    /// Somebody else runs it.
+    /// Another process holds the lease.
     Leased(Lease),
-    /// Somebody else has taken it over.
+    /// Another process took over the lease.
     LeaseLost,
-    /// The phase does not allow it.
+    /// The current phase does not permit the operation.
     Phase(Phase, &'static str),
-    /// Old items are left.
+    /// Old items remain: their number, and examples.
     Left(u64, Vec<String>),
     /// The store failed.
     Store(Error),
@@ -123,11 +123,11 @@ impl From<Error> for MigrateError {
 }
 
 impl Migration {
-    /// The migration of a model. `variables` are what the variables in the names of tables stand for.
+    /// Creates the migration of a model. `variables` are the values of the variables in table names.
     ///
     /// # Errors
     ///
-    /// If the model has no evolution, or a table's name is not known.
+    /// Returns an error if the model has no evolution, or a table name contains a variable without a value.
     pub fn new(
         checked: Arc<Checked>,
         store: Arc<dyn Execute>,
@@ -144,36 +144,37 @@ impl Migration {
         Ok(Self { checked, store, surroundings, variables, forms, id, notice_millis })
     }
 
-    /// The same, where nobody else uses the tables: a way back waits for no one.
+    /// Returns the same migration without the grace period of a rollback. Only safe when no instance of the
+    /// application is running.
     #[must_use]
     pub fn without_waiting(&self) -> Self {
         Self { notice_millis: 0, ..self.clone() }
     }
 
-    /// The same with the keys of encrypted fields, which are sealed anew for their new places.
+    /// Returns the same migration with the keys of encrypted fields, which are re-encrypted for their new keys.
     #[must_use]
     pub fn with_keys(mut self, keys: Option<&Arc<Keyring>>) -> Self {
         self.forms = self.forms.into_iter().map(|form| form.with_keys(keys.cloned())).collect();
         self
     }
 
-    /// The evolutions.
+    /// Returns the evolutions of the model.
     #[must_use]
     pub fn forms(&self) -> &[Form] {
         &self.forms
     }
 
-    /// Where it is: the state of a migration that nobody has begun is open.
+    /// Returns the state. A migration that was never started is [`Phase::Open`].
     ///
     /// # Errors
     ///
-    /// If the store fails.
+    /// Returns an error if the store fails.
     pub async fn status(&self) -> Result<State, MigrateError> {
         let state = state::load(&*self.store, &self.id).await?;
         Ok(state.unwrap_or_else(|| State { id: self.id.clone(), ..State::default() }))
     }
 
-    /// The tables with old items, each with its evolutions.
+    /// Returns the tables with old items, each with its evolutions.
     pub(super) fn sources(&self) -> Vec<(String, Vec<&Form>)> {
         let mut sources: Vec<(String, Vec<&Form>)> = Vec::new();
         for form in &self.forms {
@@ -185,7 +186,7 @@ impl Migration {
         sources
     }
 
-    /// How many items a table has, as far as the store knows; none if there is no such table.
+    /// Returns the item count that the store reports; zero if the table does not exist.
     pub(super) async fn item_count(&self, table: &str) -> Result<u64, Error> {
         match self.store.execute(Operation::DescribeTable { table: table.to_owned() }).await {
             Ok(Output::Table(description)) => Ok(description.item_count),
@@ -195,7 +196,7 @@ impl Migration {
         }
     }
 
-    /// One page of a table; a table that is not there is empty.
+    /// Reads one page of a table. A missing table counts as empty.
     pub(super) async fn page(
         &self,
         table: &str,
@@ -221,7 +222,7 @@ impl Migration {
         }
     }
 
-    /// Takes the lease, in a phase that allows it.
+    /// Acquires the lease. Raises the fence, so that a former holder cannot write the state any more.
     pub(super) async fn take(&self, pace: &Pace) -> Result<Held<'_>, MigrateError> {
         self.make_state_table().await?;
         let mut state = self.status().await?;
@@ -261,7 +262,7 @@ impl fmt::Debug for Migration {
     }
 }
 
-/// A migration whose lease is held.
+/// Migration whose lease this process holds.
 pub(super) struct Held<'a> {
     migration: &'a Migration,
     pub(super) state: State,
@@ -271,7 +272,7 @@ pub(super) struct Held<'a> {
 }
 
 impl Held<'_> {
-    /// Writes the state, and with it renews the lease.
+    /// Writes the state and thereby renews the lease.
     pub(super) async fn save(&mut self) -> Result<(), MigrateError> {
         let fence = self.state.fence;
         self.write(fence).await
@@ -288,13 +289,13 @@ impl Held<'_> {
         }
     }
 
-    /// Goes to a phase.
+    /// Enters a phase.
     pub(super) async fn enter(&mut self, phase: Phase) -> Result<(), MigrateError> {
         self.state.phase = phase;
         self.save().await
     }
 
-    /// Gives the lease back.
+    /// Releases the lease.
     pub(super) async fn release(mut self) -> Result<State, MigrateError> {
         self.state.lease = None;
         self.state.written_millis = self.migration.surroundings.now_millis();
@@ -304,7 +305,7 @@ impl Held<'_> {
         }
     }
 
-    /// After some writes: waits as long as the budget wants, and keeps the lease meanwhile.
+    /// Records spent units and sleeps as long as the budget requires, renewing the lease meanwhile.
     pub(super) async fn spent(&mut self, units: f64) -> Result<(), MigrateError> {
         self.state.counts.units += units;
         self.pacing.spent += units;
@@ -336,7 +337,7 @@ fn checkpoint_name(table: &str, segment: u32) -> String {
     format!("{table}#{segment}")
 }
 
-/// Units spent against the time that has passed.
+/// Units spent since the start.
 struct Pacing {
     per_second: Option<f64>,
     since: i64,
@@ -349,7 +350,7 @@ impl Pacing {
         Self { per_second, since: now, spent: 0.0 }
     }
 
-    /// How long to wait until the budget has what was spent.
+    /// Returns how long to wait until the budget covers what was spent.
     fn wait_millis(&self, now: i64) -> i64 {
         let Some(per_second) = self.per_second else { return 0 };
         let due = self.since + (self.spent / per_second * 1000.0) as i64;
@@ -357,7 +358,7 @@ impl Pacing {
     }
 }
 
-/// An item's key, for people.
+/// Formats an item's key for messages.
 pub(super) fn shown_key(key: &Attributes) -> String {
     let parts: Vec<String> = key.values().filter_map(super::text::plain).collect();
     parts.join(" / ")

@@ -1,13 +1,13 @@
-//! How items of an older form become the new one, while readers and writers go on.
+//! Migrates items from an old form to a new one while the application keeps reading and writing (ADR 0015).
 //!
-//! 1. [`form`]: the two forms of an entity; which of them an item is of, and how it becomes the other.
-//! 2. [`find`]: where the old items are that become what somebody asks for.
-//! 3. [`carry`](carry()): one item carried over, atomically: the new item is written and the old one marked, or nothing happens.
-//! 4. [`state`]: the phase of a migration, who runs it and how far it came, kept in the store.
-//! 5. [`Migration`]: all of it for a model: `tables` makes what the new form needs, `backfill` carries every item over, `finish` compares,
-//!    cuts over or goes back, `estimate` says beforehand what it will take.
+//! 1. [`form`]: the two forms of an entity; classifies items and converts them.
+//! 2. [`find`]: finds the old items that become the requested new ones.
+//! 3. [`carry`](carry()): migrates one item atomically: writes the new item and marks the old one, or does nothing.
+//! 4. [`state`]: phase, lease and checkpoints of a migration, kept in the store.
+//! 5. [`Migration`]: all evolutions of a model. `tables` creates what the new form needs, `backfill` migrates every
+//!    item, `finish` verifies, cuts over or rolls back, `estimate` predicts the cost.
 //!
-//! The patterns of a model read both forms meanwhile: see [`run`](crate::run).
+//! The patterns of a model read both forms in the meantime: see [`run`](crate::run).
 
 mod backfill;
 mod carry;

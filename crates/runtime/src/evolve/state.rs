@@ -1,8 +1,9 @@
-//! The state of a migration, kept in the store itself: its phase, who runs it, how far it came, and what it has counted.
+//! State of a migration, kept in the store itself: phase, lease, checkpoints and counters.
 //!
-//! One item of the table `keyform-migrations`. Its id is the model's name and a hash of what its evolutions say, so that an evolution that
-//! says something else is another migration. Every running copy of an application reads the phase again after [`REFRESH_MILLIS`]; a copy
-//! that still believes an older phase is slower, and never wrong (except for the way back, which waits for all of them).
+//! The state is one item of the table `keyform-migrations`. Its id consists of the model's name and a hash of the
+//! evolutions, so a changed evolution is a new migration. Every instance of the application reads the phase again
+//! after [`REFRESH_MILLIS`]. An instance with an outdated phase is slower but never wrong, except for a rollback,
+//! which therefore waits for all instances (ADR 0015).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,43 +20,43 @@ use super::form::Form;
 use super::mark::sum;
 use crate::run::Surroundings;
 
-/// How old a copy's knowledge of the phase may be.
+/// Maximum age of an instance's knowledge of the phase.
 pub const REFRESH_MILLIS: i64 = 10_000;
-/// How long a lease holds without being renewed.
+/// Lifetime of a lease that is not renewed.
 pub const LEASE_MILLIS: i64 = 60_000;
-/// How often a new table is looked at, and the time between.
+/// Polls of a new table before giving up.
 const LOOKS_MAX: u32 = 60;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 
-/// Where a migration is.
+/// Phase of a migration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
-    /// Nobody has begun. Reads and writes know both forms.
+    /// Not started. Reads and writes handle both forms.
     #[default]
     Open,
-    /// The old items are being carried over.
+    /// The backfill is running.
     Filling,
-    /// All old items that were there have been carried over.
+    /// The backfill has migrated every old item that existed.
     Filled,
-    /// The new form alone is read; what is left of the old one is being removed.
+    /// Only the new form is read; the cut-over is deleting old items.
     Closing,
-    /// It is over.
+    /// Complete.
     Closed,
-    /// Items go back to the old form; writes wait.
+    /// Items return to the old form; writes are refused.
     RollingBack,
-    /// The old form speaks for its items again.
+    /// The old form is authoritative again.
     RolledBack,
 }
 
 impl Phase {
-    /// Whether reads look for old items.
+    /// Returns whether reads look for old items.
     #[must_use]
     pub fn reads_both(self) -> bool {
         !matches!(self, Self::Closing | Self::Closed)
     }
 
-    /// The phase as it is written.
+    /// Returns the name under which the phase is stored.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -70,67 +71,67 @@ impl Phase {
     }
 }
 
-/// Who runs a migration, and until when nobody else may.
+/// Exclusive right to run a migration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Lease {
-    /// Who.
+    /// Process that holds the lease.
     pub owner: String,
-    /// In milliseconds since 1970.
+    /// Expiry in milliseconds since 1970.
     pub until_millis: i64,
 }
 
-/// What a migration has counted.
+/// Counters of a migration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Counts {
     /// Items read.
     pub scanned: u64,
-    /// Items carried over.
+    /// Items migrated.
     pub carried: u64,
-    /// Old items in whose new place another was already.
+    /// Old items that were only marked, because an item with their new key already existed.
     pub superseded: u64,
-    /// Items that cannot be carried over.
+    /// Items that cannot be converted.
     pub stuck: u64,
-    /// Old items removed.
+    /// Old items deleted by the cut-over.
     pub removed: u64,
-    /// Items that went back.
+    /// Items returned to the old form by a rollback.
     pub reverted: u64,
-    /// Write units spent.
+    /// Write units consumed.
     pub units: f64,
 }
 
-/// How far a segment of a table was read.
+/// Position of the backfill in a segment of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Checkpoint {
-    /// To this key.
+    /// Last key that was processed.
     At(Attributes),
-    /// To its end.
+    /// The segment is complete.
     Done,
 }
 
-/// The state of a migration.
+/// State of a migration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
-    /// Which migration.
+    /// Id of the migration: see [`id`].
     pub id: String,
-    /// Where it is.
+    /// Current phase.
     pub phase: Phase,
-    /// Who runs it.
+    /// Current lease, if a process runs the migration.
     pub lease: Option<Lease>,
-    /// Raised with each lease that is taken; a write of the state with an older one is refused.
+    /// Fencing token: raised each time the lease is acquired. A write of the state with an older value is rejected.
     pub fence: i64,
-    /// How far each segment came, by table and number.
+    /// Checkpoints by table and segment number.
     pub checkpoints: BTreeMap<String, Checkpoint>,
-    /// What was counted.
+    /// Counters since the first run.
     pub counts: Counts,
-    /// When the first run began, in milliseconds since 1970.
+    /// Start of the first run, in milliseconds since 1970.
     pub begun_millis: i64,
-    /// When it was written last.
+    /// Last write of the state, in milliseconds since 1970.
     pub written_millis: i64,
 }
 
-/// The id of the migration that a model's evolutions are; `None` if it has none.
+/// Returns the id of a model's migration; `None` if the model has no evolution.
 #[must_use]
 pub fn id(model: &str, forms: &[Form]) -> Option<String> {
     if forms.is_empty() {
@@ -141,11 +142,11 @@ pub fn id(model: &str, forms: &[Form]) -> Option<String> {
     Some(format!("{model} {}", &sum(&words)[..16]))
 }
 
-/// The state of a migration; `None` if nobody has begun it.
+/// Loads the state of a migration; `None` if it was never started.
 ///
 /// # Errors
 ///
-/// If the store fails.
+/// Returns an error if the store fails.
 pub async fn load(store: &dyn Execute, id: &str) -> Result<Option<State>, Error> {
     match get(store, MIGRATIONS, key(id)).await {
         Ok(item) => Ok(item.map(|item| State::of(id, &item))),
@@ -154,11 +155,11 @@ pub async fn load(store: &dyn Execute, id: &str) -> Result<Option<State>, Error>
     }
 }
 
-/// Waits until the table of states answers. A store may call a table active a moment before it can be read.
+/// Waits until the state table is readable. A store may report a table as active slightly before it can be read.
 ///
 /// # Errors
 ///
-/// If the store fails, or still does not know the table after a while.
+/// Returns an error if the store fails, or still does not find the table after half a minute.
 pub async fn wait_until_readable(store: &dyn Execute, id: &str, surroundings: &dyn Surroundings) -> Result<(), Error> {
     let mut looks = 0;
     loop {
@@ -171,11 +172,11 @@ pub async fn wait_until_readable(store: &dyn Execute, id: &str, surroundings: &d
     }
 }
 
-/// Writes a state if nobody has taken the lease since it was read. Whether it was written.
+/// Writes a state if its fence in the store is still `fence_before`; returns whether it was written.
 ///
 /// # Errors
 ///
-/// If the store fails.
+/// Returns an error if the store fails.
 pub async fn save(store: &dyn Execute, state: &State, fence_before: i64) -> Result<bool, Error> {
     let fence = Path::attribute("fence");
     let same = Condition::Compare {
@@ -198,7 +199,7 @@ pub async fn save(store: &dyn Execute, state: &State, fence_before: i64) -> Resu
     }
 }
 
-/// The request that makes the table of states.
+/// Returns the request that creates the state table.
 #[must_use]
 pub fn state_table() -> CreateTable {
     CreateTable {
@@ -305,7 +306,7 @@ fn words(item: &Attributes, name: &str) -> String {
     }
 }
 
-/// A phase that this version does not know is one in which both forms are read.
+/// Maps a phase that this version does not know to `Open`, in which both forms are read.
 fn phase(name: &str) -> Phase {
     let all = [
         Phase::Open,

@@ -1,4 +1,4 @@
-//! The tables of the new form: those that are not there are made, and so are indexes that a table lacks, one after the other.
+//! Creates the tables and indexes of the new form, one after the other.
 
 use std::time::Duration;
 
@@ -11,16 +11,16 @@ use keyform_language::schema::Table;
 
 use super::migration::{MigrateError, Migration};
 
-/// How long a table or an index may take: a day, because the service fills an index in its own time.
+/// Polls before giving up: one day in total, because the service may take hours to backfill an index.
 const LOOKS_MAX: u32 = 172_800;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 
 impl Migration {
-    /// Makes what the new form needs; returns what was made.
+    /// Creates the tables and indexes that the new form needs; returns their names.
     ///
     /// # Errors
     ///
-    /// If the store refuses.
+    /// Returns an error if the store rejects one.
     pub async fn prepare(&self) -> Result<Vec<String>, MigrateError> {
         let mut made = Vec::new();
         let mut seen: Vec<&str> = Vec::new();
@@ -37,11 +37,12 @@ impl Migration {
         Ok(made)
     }
 
-    /// The indexes that the tables of the new form lack, as `table.index`; a table that is not there by its name.
+    /// Returns the indexes that the new form needs and the store lacks, as `table.index`; for a missing table, its
+    /// name.
     ///
     /// # Errors
     ///
-    /// If the store fails.
+    /// Returns an error if the store fails.
     pub async fn lacks(&self) -> Result<Vec<String>, MigrateError> {
         let mut lacks: Vec<String> = Vec::new();
         for form in &self.forms {
@@ -130,7 +131,7 @@ impl Migration {
         })
     }
 
-    /// Waits until a table and all its indexes are ready.
+    /// Waits until a table and all its indexes are active.
     pub(super) async fn wait_until_active(&self, table: &str) -> Result<(), MigrateError> {
         for _ in 0..LOOKS_MAX {
             if let Some(description) = self.describe(table).await? {

@@ -1,11 +1,12 @@
-//! The texts of keys, read back into the fields they were made of.
+//! Parses key strings back into the fields that they were built from.
 
 use keyform_core::{AttributeValue, Number};
 
 use keyform_language::schema::{Field, FieldId, Format, Part, Type};
 use keyform_language::template::render;
 
-/// The fields in a text that a template has made; `None` if it has not made it. Of several ways to read it, the first that fits.
+/// Parses a string by a template; `None` if the template cannot produce it. If several readings are possible, returns
+/// the first.
 pub(super) fn read(parts: &[Part], text: &str, fields: &[Field]) -> Option<Vec<(FieldId, String)>> {
     match parts {
         [] => text.is_empty().then(Vec::new),
@@ -24,7 +25,7 @@ pub(super) fn read(parts: &[Part], text: &str, fields: &[Field]) -> Option<Vec<(
     }
 }
 
-/// Where a field may end: before the text that follows it, or at the end.
+/// Returns the positions where a field may end: before the next literal, or at the end.
 fn ends<'a>(rest: &'a [Part], text: &'a str) -> Box<dyn Iterator<Item = usize> + 'a> {
     match rest {
         [] => Box::new(std::iter::once(text.len())),
@@ -33,14 +34,14 @@ fn ends<'a>(rest: &'a [Part], text: &'a str) -> Box<dyn Iterator<Item = usize> +
     }
 }
 
-/// The value that a piece of a key stands for: `Some(None)` if it cannot be known, `None` if there is none.
+/// Parses a piece of a key: `Some(None)` if its value cannot be recovered, `None` if the piece is invalid.
 fn value_of(kind: &Type, format: Format, piece: &str) -> Option<Option<String>> {
     match format {
         Format::Hash => {
             let digits = piece.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
             (piece.len() == 64 && digits).then_some(None)
         }
-        // What is finer than the format is lost, so the whole value is not known.
+        // The format drops precision, so the original value is unknown.
         Format::Month | Format::Day | Format::Hour | Format::Upper | Format::Lower => {
             render::value_of(kind, format, piece).map(|_| None)
         }
@@ -52,7 +53,7 @@ fn value_of(kind: &Type, format: Format, piece: &str) -> Option<Option<String>> 
     }
 }
 
-/// A value as the text of a key has it.
+/// Formats a value as it appears in a key.
 pub(super) fn plain(value: &AttributeValue) -> Option<String> {
     match value {
         AttributeValue::S(text) => Some(text.clone()),
@@ -63,7 +64,7 @@ pub(super) fn plain(value: &AttributeValue) -> Option<String> {
     }
 }
 
-/// A text as a value of its type.
+/// Parses a string as a value of a type.
 pub(super) fn value(kind: &Type, text: &str) -> AttributeValue {
     match kind.resolved() {
         Type::Bool => (text == "true").into(),

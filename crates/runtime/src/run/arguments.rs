@@ -1,4 +1,4 @@
-//! Arguments as they come: each must be a value of its parameter's type before anything is made of it, keys above all.
+//! Checks that each argument has the type of its parameter, before keys are built from it.
 
 use keyform_core::{AttributeValue, Attributes};
 
@@ -7,7 +7,7 @@ use keyform_language::schema::{Model, Parameter, Test, Type};
 
 use super::{fits, in_words};
 
-/// Refuses an argument that is not of its type. One that is missing is for the binding to miss.
+/// Returns an error for an argument of the wrong type. Binding reports missing arguments.
 pub(super) fn check(model: &Model, parameters: &[Parameter], arguments: &Attributes) -> Result<(), BindError> {
     for parameter in parameters {
         for name in &parameter.arguments {
@@ -25,7 +25,7 @@ fn is_of_type(model: &Model, parameter: &Parameter, value: &AttributeValue) -> b
             let field = parameter.field.map(|(entity, field)| model.entity(entity).field(field));
             matches!(parameter.kind, Type::Json) || field.is_some_and(|field| field.null)
         }
-        // The beginning of a value need not be one.
+        // A prefix of a value need not be a valid value.
         (Test::Begins, AttributeValue::S(_)) => true,
         (Test::In, AttributeValue::L(parts)) => parts.iter().all(|part| fits(part, &parameter.kind)),
         (_, value) => fits(value, &parameter.kind),

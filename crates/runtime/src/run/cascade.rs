@@ -1,4 +1,4 @@
-//! What refers to a deleted item goes with it: found page by page, the grandchildren before their parent, whoever carries it out.
+//! Deletes the items that refer to a deleted item: page by page, grandchildren before children.
 //!
 //! ```text
 //! TransactWriteItems [ delete the parent, put the intent ]
@@ -6,15 +6,18 @@
 //! DeleteItem the intent
 //! ```
 //!
-//! The intent is there if and only if the parent was deleted and something may still refer to it. Whoever stops half-way leaves it behind, and
-//! [`Runner::resume_cascades`] takes it up, in this process or another: since a child goes after its own children, what is left is still
-//! found from the parent. Two at once do the same work twice, and nothing else.
+//! The intent exists if and only if the parent was deleted and something may still refer to it (ADR 0020). An
+//! interrupted cascade leaves its intent behind, and [`Runner::resume_cascades`] resumes it, in this process or
+//! another. Because a child is deleted after its own children, everything that remains can still be found from the
+//! parent. Two processes that resume the same cascade at once only duplicate work.
 //!
-//! An index of DynamoDB lags behind: a child that was written right before the delete may not be in it yet. The intent of a parent whose children
-//! are found through an index therefore stays, marked as late, until a pass some seconds later has found nothing.
+//! A global index on DynamoDB lags: it may not yet contain a child that was written right before the delete. The
+//! intent of a parent whose children are found through a global index therefore stays, marked as late, until a pass
+//! some seconds later finds nothing.
 //!
-//! A child goes only as what it was found as: one that has moved to another parent meanwhile, or whose unique values have changed, is looked at
-//! again. A parent whose key is taken again by a new item is not touched: each transaction then makes sure that it is still gone.
+//! A child is deleted only in the state in which it was found: one that moved to another parent, or whose unique
+//! values changed, is read again. If a new item takes the parent's key, the cascade stops: each transaction checks
+//! that the parent is still absent.
 
 use keyform_core::expression::{
     Comparator, Condition, KeyCondition, KeyPredicate, KeyTest, Operand, Path, SetAction, SetValue, Update,
@@ -31,48 +34,48 @@ use keyform_language::schema::EntityId;
 
 use super::{RunError, Runner};
 
-/// How long after a pass an index is looked at again.
+/// Delay before the second pass over a lagging index.
 pub(super) const LATE_MILLIS: i64 = 10_000;
-/// Intents that one call of [`Runner::resume_cascades`] takes up.
+/// Limit of finished intents per call of [`Runner::resume_cascades`].
 const RESUMED_MAX: usize = 100;
 
-/// What a call of [`Runner::resume_cascades`] has done.
+/// Result of a call of [`Runner::resume_cascades`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resumed {
-    /// Intents after which nothing is left to do.
+    /// Cascades that are complete.
     pub finished: usize,
-    /// Intents that wait: another is at work, or an index is looked at again later.
+    /// Intents that remain: another process works on them, or a lagging index needs a second pass.
     pub waiting: usize,
-    /// Items that were removed.
+    /// Deleted items.
     pub removed: u64,
 }
 
-/// A cascade that is being carried out.
+/// State of a running cascade.
 pub(super) struct Work<'a> {
     pub(super) root: &'a Parent,
-    /// Only what is found through indexes: the rest is done.
+    /// Second pass: visits only what is found through global indexes.
     pub(super) late: bool,
-    /// Each transaction makes sure that the parent is gone.
+    /// Every transaction checks that the root is still absent, because its key can be used again.
     pub(super) guarded: bool,
-    /// Until when others leave it alone.
+    /// Expiry of the lease on the intent; other processes leave it alone until then.
     due_millis: i64,
     pub(super) removed: u64,
-    /// The items whose dependents are being removed.
+    /// Ancestors of the items being deleted; a `ref` cycle ends here.
     pub(super) above: Vec<(String, Attributes)>,
 }
 
-/// How a cascade ended.
+/// Result of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
-    /// Nothing is left.
+    /// Nothing remains.
     Done,
-    /// An index is looked at again later.
+    /// A lagging index needs a second pass.
     Later,
-    /// The key is taken by a new item, or was never free.
+    /// An item has the root's key: a new one, or the delete was never applied.
     Reappeared,
 }
 
-/// Why a removal stops.
+/// Reason why a removal stops early.
 pub(super) enum Stopped {
     Reappeared,
     Failed(RunError),
@@ -85,21 +88,21 @@ impl<E: Into<RunError>> From<E> for Stopped {
 }
 
 impl Runner {
-    /// Whether a delete of the model cascades, so that it needs a table of intents.
+    /// Returns whether a delete of the model cascades, so that the model needs the intent table.
     #[must_use]
     pub fn cascades(&self) -> bool {
         self.checked.plans.writes.iter().flatten().any(plan::WritePlan::cascades)
     }
 
-    /// Makes the table of intents, if it is not there; says whether it did.
+    /// Creates the intent table if it does not exist; returns whether it did.
     ///
     /// # Errors
     ///
-    /// If the store refuses.
+    /// Returns an error if the store rejects the table.
     pub async fn create_cascade_table(&self) -> Result<bool, RunError> {
         match self.send(Operation::CreateTable(cascade_table())).await {
             Ok(_) => self.wait_until_active(CASCADES).await.map(|()| true),
-            // Perhaps somebody else is making it right now.
+            // Another process may be creating it right now.
             Err(error) if error.code() == ErrorCode::ResourceInUse => {
                 self.wait_until_active(CASCADES).await.map(|()| false)
             }
@@ -107,12 +110,13 @@ impl Runner {
         }
     }
 
-    /// Takes up the cascades that somebody has left half-way, and looks again where an index may have lagged behind. To be called at the start
-    /// and every few seconds; any number of processes may do so at once. One call takes up a hundred intents at most.
+    /// Resumes interrupted cascades, and runs the second pass where an index may have lagged. Call it at startup and
+    /// every few seconds; any number of processes may do so concurrently. A call returns after a hundred finished
+    /// cascades.
     ///
     /// # Errors
     ///
-    /// If the store fails; what is left is taken up by the next call.
+    /// Returns an error if the store fails; the next call continues with what remains.
     pub async fn resume_cascades(&self) -> Result<Resumed, RunError> {
         let mut resumed = Resumed::default();
         for table in self.cascading_tables() {
@@ -126,7 +130,7 @@ impl Runner {
         Ok(resumed)
     }
 
-    /// The tables of entities whose deletes cascade, by their names in the store.
+    /// Returns the names in the store of the tables whose deletes cascade.
     fn cascading_tables(&self) -> Vec<String> {
         let model = &self.checked.model;
         let cascades = |id: &EntityId| self.checked.plans.dependents.cascading(*id).next().is_some();
@@ -140,7 +144,7 @@ impl Runner {
         tables
     }
 
-    /// The intents of a table.
+    /// Returns the intents of a table.
     async fn intents(&self, table: &str) -> Result<Vec<Attributes>, RunError> {
         let value = bind::intent_partition(&self.checked.model, table);
         let test = KeyTest::Compare(Comparator::Equal, value.into());
@@ -200,7 +204,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Makes an intent one's own for a while; `false` if another was faster.
+    /// Acquires the lease on an intent; `false` if another process was faster.
     async fn claim(&self, parent: &Parent, due: Option<&AttributeValue>, until: i64) -> Result<bool, RunError> {
         let is_as_read = match due {
             Some(due) => Condition::Compare {
@@ -216,7 +220,7 @@ impl Runner {
         self.put_off(parent, until, is_as_read).await
     }
 
-    /// Sets when an intent is due, on a condition; says whether it held.
+    /// Sets the due time of an intent on a condition; returns whether the condition held.
     async fn put_off(&self, parent: &Parent, due_millis: i64, condition: Condition) -> Result<bool, RunError> {
         let due = AttributeValue::from(due_millis);
         let set = SetAction { path: Path::attribute(DUE), value: SetValue::Operand(UpdateOperand::Value(due.into())) };
@@ -234,19 +238,19 @@ impl Runner {
         }
     }
 
-    /// Whether the item is there, be it a new one.
+    /// Returns whether an unexpired item has this key, possibly a new one.
     pub(super) async fn is_there(&self, parent: &Parent) -> Result<bool, RunError> {
         let item = self.current(parent.table.clone(), parent.key.clone()).await?;
         Ok(item.is_some_and(|item| !self.is_over(parent.entity, &item)))
     }
 
-    /// After a write: removes what refers to the items it has deleted. The write is applied whatever becomes of this: what fails here is left to
-    /// [`Runner::resume_cascades`].
+    /// Deletes what refers to the items that a write deleted. Errors are ignored, because the write is already
+    /// applied: [`Runner::resume_cascades`] continues.
     pub(super) async fn remove_dependents(&self, parents: &[Parent]) {
         for parent in parents.iter().filter(|parent| parent.cascades) {
             let until = self.surroundings.now_millis() + LEASE_MILLIS;
             if let Ok((ended, _)) = self.carry_out(parent, false, until).await {
-                // An intent that stays is looked at once more, and finds nothing.
+                // A remaining intent costs one more pass, which finds nothing.
                 drop(self.conclude(parent, ended).await);
             }
         }
@@ -264,7 +268,7 @@ impl Runner {
         Ok((if again { Ended::Later } else { Ended::Done }, work.removed))
     }
 
-    /// Deletes the intent, or puts it off; says whether it is gone.
+    /// Deletes the intent or postpones it; returns whether it is gone.
     async fn conclude(&self, parent: &Parent, ended: Ended) -> Result<bool, RunError> {
         let model = &self.checked.model;
         if ended == Ended::Later && !self.store.indexes_keep_up() {
@@ -286,7 +290,7 @@ impl Runner {
         Ok(true)
     }
 
-    /// Says that somebody is still at work, before others take it up.
+    /// Renews the lease once half of it has passed.
     pub(super) async fn renew(&self, work: &mut Work<'_>) -> Result<(), RunError> {
         let now = self.surroundings.now_millis();
         if now + LEASE_MILLIS / 2 < work.due_millis {
@@ -298,7 +302,7 @@ impl Runner {
     }
 }
 
-/// The request that makes the table of intents.
+/// Returns the request that creates the intent table.
 #[must_use]
 pub fn cascade_table() -> CreateTable {
     CreateTable {

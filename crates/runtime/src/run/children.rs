@@ -1,4 +1,4 @@
-//! The items that refer to one parent: read by their finder, whole, and those of the entity alone.
+//! Finds the items that refer to one parent.
 
 use keyform_core::operation::BatchGetRequest;
 use keyform_core::{AttributeValue, Attributes, Item};
@@ -19,7 +19,7 @@ pub(super) struct Children {
 }
 
 impl Runner {
-    /// An item as one that is deleted: its key, and what others refer to.
+    /// Returns the key of an item and the fields that others refer to.
     pub(super) fn as_parent(&self, id: EntityId, item: &Attributes) -> Parent {
         let model = &self.checked.model;
         let entity = model.entity(id);
@@ -33,7 +33,8 @@ impl Runner {
         Parent { entity: id, table, key, values, cascades: true }
     }
 
-    /// While the entity evolves, its old items among the children are carried over, so that the rest meets the new form only.
+    /// Migrates the old-form items among the children of an evolving entity, so that the caller only meets the new
+    /// form.
     pub(super) async fn settle_children(
         &self,
         dependent: &Dependent,
@@ -68,7 +69,7 @@ impl Runner {
         Ok(forms)
     }
 
-    /// Those of some items that are of the entity and refer to the parent, whole.
+    /// Returns the items that belong to the dependent entity and refer to the parent, with all attributes.
     pub(super) async fn children(
         &self,
         dependent: &Dependent,
@@ -95,7 +96,7 @@ impl Runner {
         Ok(children)
     }
 
-    /// Whether a finder brings whole items, as of now as far as that matters.
+    /// Returns whether a finder returns all attributes, and whether they are current enough to delete by.
     pub(super) fn is_whole(&self, entity: EntityId, finder: &Finder) -> bool {
         let table = self.checked.model.table(finder.plan.table);
         let copies_all = finder.plan.index.is_none_or(|index| table.index_at(index).projection.is_none());
@@ -104,7 +105,7 @@ impl Runner {
         copies_all && (!finder.lags || is_plain)
     }
 
-    /// The whole items, read by their keys.
+    /// Reads all attributes of the items by their keys.
     pub(super) async fn whole(&self, entity: EntityId, items: Vec<Item>) -> Result<Vec<Item>, RunError> {
         let keys: Vec<Attributes> =
             items.iter().map(|item| self.as_parent(entity, &item.to_attributes()).key).collect();
@@ -118,7 +119,7 @@ impl Runner {
     }
 }
 
-/// The call of the read that finds what refers to a parent; `None` if what it needs is not known.
+/// Returns the call of the finder's read; `None` if the parent lacks a value that it needs.
 pub(super) fn finder_call(model: &Model, parent: &Parent, finder: &Finder) -> Option<Call> {
     let entity = model.entity(parent.entity);
     let mut arguments = Attributes::new();
@@ -129,14 +130,14 @@ pub(super) fn finder_call(model: &Model, parent: &Parent, finder: &Finder) -> Op
     Some(Call { arguments, ..Call::default() })
 }
 
-/// What an item that refers to a parent has in its fields.
+/// Returns the field values that an item must have to belong to the parent (ADR 0020).
 pub(super) fn shared(model: &Model, parent: &Parent, finder: &Finder) -> Vec<(FieldId, AttributeValue)> {
     let entity = model.entity(parent.entity);
     let value = |(field, of): &(FieldId, FieldId)| Some((*field, parent.values.get(&entity.field(*of).name)?.clone()));
     finder.shared.iter().filter_map(value).collect()
 }
 
-/// Whether an item has these values.
+/// Returns whether an item has these values.
 pub(super) fn refers(model: &Model, id: EntityId, wanted: &[(FieldId, AttributeValue)], item: &Attributes) -> bool {
     let entity = model.entity(id);
     wanted.iter().all(|(field, value)| item.get(&entity.field(*field).name) == Some(value))

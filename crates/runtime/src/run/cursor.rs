@@ -1,7 +1,7 @@
-//! Cursors: where a page ended, as a text that says nothing and cannot be made up.
+//! Cursors: opaque, authenticated positions between two pages.
 //!
-//! A cursor is the last key of a page, sealed by an HMAC over the model, the pattern and its arguments as well. One of another pattern, of other
-//! arguments or of another caller does not verify.
+//! A cursor is the last key of a page, authenticated by an HMAC over the model, the pattern, its arguments and the
+//! key. A cursor of another pattern or of other arguments does not verify.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,21 +10,21 @@ use hmac::{Hmac, KeyInit, Mac};
 use keyform_core::{Attributes, Item};
 use sha2::Sha256;
 
-/// The bytes of the seal.
+/// Length of the truncated HMAC.
 const SEAL_BYTES: usize = 16;
 
-/// What a cursor is bound to.
+/// Values that a cursor is only valid for.
 #[derive(Clone, Debug)]
 pub struct Binding<'a> {
-    /// The model.
+    /// Name of the model.
     pub model: &'a str,
-    /// The pattern.
+    /// Name of the read.
     pub pattern: &'a str,
-    /// Its arguments.
+    /// Arguments of the call.
     pub arguments: &'a Attributes,
 }
 
-/// Makes a cursor of a last key.
+/// Encodes the last key of a page as a cursor.
 #[must_use]
 pub fn seal(key: &[u8; 32], binding: &Binding<'_>, last: &Item) -> String {
     let body = last.as_bytes();
@@ -33,7 +33,7 @@ pub fn seal(key: &[u8; 32], binding: &Binding<'_>, last: &Item) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// The last key of a cursor; `None` if it is not one of this binding.
+/// Returns the last key of a cursor; `None` if the cursor was not made for this binding.
 #[must_use]
 pub fn open(key: &[u8; 32], binding: &Binding<'_>, cursor: &str) -> Option<Attributes> {
     let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
@@ -50,7 +50,7 @@ fn mac(key: &[u8; 32], binding: &Binding<'_>, body: &[u8]) -> Vec<u8> {
     hmac.finalize().into_bytes()[..SEAL_BYTES].to_vec()
 }
 
-/// The parts of the binding, each with its length, so that no two bindings read the same.
+/// Hashes each part with its length, so that two different bindings never produce the same input.
 fn started(key: &[u8; 32], binding: &Binding<'_>) -> Hmac<Sha256> {
     let mut hmac = Hmac::<Sha256>::new_from_slice(key).expect("an HMAC takes a key of any length");
     let arguments = Item::from(binding.arguments);

@@ -1,4 +1,4 @@
-//! Why a call has no answer.
+//! Errors of pattern calls.
 
 use std::fmt;
 
@@ -10,41 +10,41 @@ use keyform_language::bind::BindError;
 
 use super::Found;
 
-/// Why a call has no answer.
+/// Reason why a pattern call failed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunError {
-    /// The model has errors.
+    /// The model has errors; `keyform check` lists them.
     NotChecked,
-    /// There is no pattern of that name.
+    /// The model has no pattern of that name.
     UnknownPattern(String),
-    /// The pattern has no plan, or the store lacks what it needs.
+    /// The pattern has no plan, or the store lacks a feature that it needs. The text is the full message.
     NotRunnable(String),
-    /// An argument is missing or wrong.
+    /// An argument is missing or has the wrong type.
     Arguments(BindError),
-    /// A read of one item found none.
+    /// A read of exactly one item found none. The text is the entity's name.
     NotFound(String),
-    /// The caller may not.
+    /// The pattern's `allow` does not permit the caller.
     Forbidden,
-    /// The author's name for a refusal, with the item as it is now where the store gave it.
+    /// A condition failed that has a name in the model.
     Refused {
-        /// The name.
+        /// Name of the outcome in the model.
         outcome: String,
-        /// The item that refused.
+        /// Current item, if the store returned it and the caller may read it.
         item: Option<Box<Found>>,
     },
-    /// The item changed since the version that was expected; this is what it is now.
+    /// The item no longer has the expected version. Holds the current item if the caller may read it.
     Conflict(Option<Box<Found>>),
-    /// Others were in the way, again and again.
+    /// Every attempt lost against concurrent writers.
     Busy,
-    /// The store did not say whether the write was applied; why.
+    /// The store did not report whether the write was applied (ADR 0017). The text is the reason.
     Unknown(String),
-    /// The cursor is forged, or of another pattern or other arguments.
+    /// The cursor is forged, or belongs to another pattern or to other arguments.
     Cursor,
-    /// The idempotency key was used before, with other arguments.
+    /// The idempotency key was used before with other arguments.
     KeyReused,
-    /// An encrypted field cannot be sealed or opened.
+    /// An encrypted field cannot be encrypted or decrypted.
     Sealing(SealError),
-    /// The store failed.
+    /// The store returned an error that no other variant covers.
     Store(Error),
 }
 
@@ -98,7 +98,7 @@ impl From<Error> for RunError {
     }
 }
 
-/// What arguments may bring about although each is of its type, by the service's words for it.
+/// Limits that well-typed arguments can still exceed: a fragment of the service's message, and ours for it.
 const LIMITS: [(&str, &str); 8] = [
     ("Item size", "an item would be larger than the 400 KB that the store takes"),
     ("aggregate size of the items in the transaction", "the write would be larger than the 4 MB that the store takes"),
@@ -110,7 +110,7 @@ const LIMITS: [(&str, &str); 8] = [
     ("cannot contain an empty", "a text that is, or begins, a key is empty"),
 ];
 
-/// What is too much for the store, if that is why it refused.
+/// Returns our message for the exceeded limit, if that is why the store rejected the request.
 fn past_limit(error: &Error) -> Option<&'static str> {
     let known = |text: &str| LIMITS.iter().find(|(said, _)| text.contains(said)).map(|(_, what)| *what);
     match (error.code(), error.detail()) {

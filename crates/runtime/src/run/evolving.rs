@@ -1,4 +1,4 @@
-//! While an evolution is open: which entities have two forms, and one item in whichever form it is.
+//! Open evolutions: finds the entities with two forms, and reads single items in either form.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -13,7 +13,7 @@ use keyform_language::schema::EntityId;
 
 use super::{RunError, Runner, Settings};
 
-/// The evolutions of a model, and the phase they are in as far as it is known.
+/// Evolutions of a model, and the last known phase of their migration.
 pub(super) struct Evolving {
     forms: Vec<Form>,
     id: String,
@@ -21,7 +21,7 @@ pub(super) struct Evolving {
 }
 
 impl Evolving {
-    /// Those of a model; `None` if it has none.
+    /// Returns the evolutions of a model; `None` if it has none.
     pub(super) fn of(checked: &Checked, settings: &Settings) -> Option<Self> {
         let forms = Form::all(&checked.model, &settings.variables);
         let id = state::id(&checked.model.name, &forms)?;
@@ -31,7 +31,7 @@ impl Evolving {
 }
 
 impl Runner {
-    /// The phase of the model's migration; read again when what is known is too old.
+    /// Returns the phase of the model's migration; reads it again when the cached one is too old.
     async fn phase(&self, evolving: &Evolving) -> Result<Phase, RunError> {
         let now = self.surroundings.now_millis();
         let known = *evolving.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -45,7 +45,7 @@ impl Runner {
         Ok(phase)
     }
 
-    /// The open evolutions of these entities.
+    /// Returns the open evolutions of these entities.
     pub(super) async fn open_forms(&self, of: &[EntityId]) -> Result<Vec<&Form>, RunError> {
         let Some(evolving) = &self.evolving else { return Ok(Vec::new()) };
         let forms: Vec<&Form> = evolving.forms.iter().filter(|form| of.contains(&form.entity)).collect();
@@ -55,9 +55,9 @@ impl Runner {
         Ok(forms)
     }
 
-    /// All open evolutions, for a write.
+    /// Returns the open evolutions of these entities, for a write.
     ///
-    /// While items go back to the old form, nothing of them may be written: a copy that has not heard of it yet is waited for.
+    /// During a rollback writes are refused. The rollback waits until every instance has noticed it.
     pub(super) async fn open_forms_for_write(&self, of: &[EntityId]) -> Result<Vec<&Form>, RunError> {
         let forms = self.open_forms(of).await?;
         if let (Some(evolving), false) = (&self.evolving, forms.is_empty())
@@ -69,8 +69,8 @@ impl Runner {
         Ok(forms)
     }
 
-    /// One item by its key, in whichever form it is: the new place, then the old one, then the new one again, because it may have moved
-    /// between the two.
+    /// Reads one item in either form: at the new key, then at the old one, then at the new one again, because the item
+    /// may have moved in between (ADR 0015).
     pub(super) async fn get_both(&self, forms: &[&Form], get: GetItem) -> Result<Option<Item>, RunError> {
         let forms: Vec<&Form> = forms.iter().copied().filter(|form| form.new.name == get.table).collect();
         if let Some(item) = self.get_new(&forms, get.clone()).await? {
@@ -108,7 +108,7 @@ impl Runner {
         Ok(form.converted(old, self.surroundings.now_millis())?)
     }
 
-    /// The old item that becomes the one with this key, converted.
+    /// Returns the old item that becomes the one with this key, converted.
     async fn old_becoming(
         &self,
         form: &Form,
@@ -119,7 +119,7 @@ impl Runner {
         Ok(found.into_iter().map(|found| found.new).find(|new| form.new.key_of(new) == *key))
     }
 
-    /// Items by their keys, each in whichever form it is.
+    /// Reads items by their keys, each in either form.
     pub(super) async fn batch_both(
         &self,
         forms: &[&Form],
@@ -169,7 +169,7 @@ impl Runner {
     }
 }
 
-/// Where the old item is that becomes the one with this key.
+/// Returns how to find the old item that becomes the one with this key.
 pub(super) fn lookup(form: &Form, key: &Attributes) -> Lookup {
     let known = form.new.entity.key.as_ref().and_then(|templates| form.known_of_key(templates, key));
     known.map_or(Lookup::Nothing, |known| form.lookup(&known))

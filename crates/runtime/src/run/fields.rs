@@ -1,6 +1,7 @@
-//! The fields of an item that was found.
+//! Field values of an item.
 //!
-//! All items of an entity share the names of its fields; an item of its own has the values alone, in the order of the names.
+//! All items of an entity share one sorted list of field names; each item stores only its values, in the order of the
+//! names.
 
 use std::fmt;
 use std::ops::Index;
@@ -8,69 +9,68 @@ use std::sync::Arc;
 
 use keyform_core::{AttributeValue, Attributes};
 
-/// The fields of an item by name, in the order of their names.
+/// Fields of an item, sorted by name.
 #[derive(Clone)]
 pub struct Fields {
-    /// In order.
+    /// Sorted, because lookups use binary search.
     names: Arc<[String]>,
-    /// For each name its value, if the item has one.
+    /// One entry per name; `None` if the item lacks the field.
     values: Vec<Option<AttributeValue>>,
 }
 
 impl Fields {
-    /// The values of these names, which are in order, each in its name's place.
+    /// Pairs sorted names with their values.
     pub(super) fn new(names: &Arc<[String]>, values: Vec<Option<AttributeValue>>) -> Self {
         Self { names: names.clone(), values }
     }
 
-    /// The value of a field.
+    /// Returns the value of a field.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&AttributeValue> {
         self.values[self.place(name)?].as_ref()
     }
 
-    /// The value of a field, to be changed.
+    /// Returns the value of a field for modification.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut AttributeValue> {
         let place = self.place(name)?;
         self.values[place].as_mut()
     }
 
-    /// Whether a field has a value.
+    /// Returns whether the field has a value.
     #[must_use]
     pub fn contains_key(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    /// Takes the value of a field away.
+    /// Removes the value of a field and returns it.
     pub fn remove(&mut self, name: &str) -> Option<AttributeValue> {
         let place = self.place(name)?;
         self.values[place].take()
     }
 
-    /// Keeps the fields of which this holds.
+    /// Removes the fields for which `keeps` returns false.
     pub fn retain(&mut self, keeps: impl Fn(&str, &AttributeValue) -> bool) {
         for (name, value) in self.names.iter().zip(&mut self.values) {
             value.take_if(|value| !keeps(name, value));
         }
     }
 
-    /// The names and values of the fields that have values.
+    /// Iterates over the fields that have a value.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &AttributeValue)> {
         self.names.iter().zip(&self.values).filter_map(|(name, value)| Some((name, value.as_ref()?)))
     }
 
-    /// The names of the fields that have values.
+    /// Iterates over the names of the fields that have a value.
     pub fn keys(&self) -> impl Iterator<Item = &String> {
         self.iter().map(|(name, _)| name)
     }
 
-    /// Whether no field has a value.
+    /// Returns whether no field has a value.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.iter().all(Option::is_none)
     }
 
-    /// The place of a name.
     fn place(&self, name: &str) -> Option<usize> {
         self.names.binary_search_by(|other| other.as_str().cmp(name)).ok()
     }
@@ -86,11 +86,11 @@ impl From<Fields> for Attributes {
 impl Index<&str> for Fields {
     type Output = AttributeValue;
 
-    /// The value of a field.
+    /// Returns the value of a field.
     ///
     /// # Panics
     ///
-    /// If it has none.
+    /// Panics if the field has no value.
     fn index(&self, name: &str) -> &AttributeValue {
         self.get(name).expect("the field has a value")
     }
@@ -109,7 +109,7 @@ impl PartialEq<Attributes> for Fields {
 }
 
 impl fmt::Debug for Fields {
-    /// The names alone: values may be secret, and this goes into logs.
+    /// Prints the names only: values may be secret, and this output goes into logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.keys()).finish()
     }

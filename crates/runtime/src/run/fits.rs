@@ -1,4 +1,4 @@
-//! Whether a value is one of its type: its form, and the bounds the author gave.
+//! Checks values against their types: format and bounds.
 
 use keyform_core::AttributeValue;
 use keyform_core::limits::NESTING_DEPTH_MAX;
@@ -8,7 +8,8 @@ use keyform_language::document::ast::Bounds;
 use keyform_language::schema::{Field, Type};
 use keyform_language::template::render;
 
-/// Whether a field of the type can have the value. Addresses are compared as they are stored: trimmed and in lower case.
+/// Returns whether a field of this type can hold the value. E-mail addresses are checked as they are stored: trimmed
+/// and in lower case.
 #[must_use]
 pub fn fits(value: &AttributeValue, kind: &Type) -> bool {
     match (kind.resolved(), value) {
@@ -22,7 +23,7 @@ pub fn fits(value: &AttributeValue, kind: &Type) -> bool {
         (Type::List(of, bounds), AttributeValue::L(parts)) => {
             within(*bounds, parts.len()) && parts.iter().all(|part| fits(part, of))
         }
-        // An empty set has elements of no sort.
+        // An empty set has no element type.
         (Type::Set(_, bounds), AttributeValue::Ss(parts)) if parts.is_empty() => within(*bounds, 0),
         (Type::Set(of, bounds), AttributeValue::Ss(parts)) => {
             within(*bounds, parts.len()) && parts.iter().all(|part| fits(&part.as_str().into(), of))

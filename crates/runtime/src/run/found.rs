@@ -1,4 +1,4 @@
-//! Items as entities: the fields, without keys and tags.
+//! Converts items to entities: their fields, without keys and tags.
 
 use keyform_core::{AttributeValue, Attributes, Item, ValueRef};
 
@@ -10,51 +10,52 @@ use keyform_language::template::Shape;
 
 use super::{Fields, RunError, Runner};
 
-/// An item of an entity.
+/// Item of an entity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// The entity.
+    /// Entity that the item belongs to.
     pub entity: EntityId,
-    /// Its fields.
+    /// Fields of the item, with encrypted ones decrypted.
     pub fields: Fields,
 }
 
-/// What a read returns.
+/// Result of a read.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// One item, or none.
+    /// At most one item.
     One(Option<Found>),
-    /// A page, and where it ended if more may follow.
+    /// One page of items.
     Page {
-        /// The items.
+        /// Items in the order of the read.
         items: Vec<Found>,
-        /// For the next page.
+        /// Cursor of the next page; `None` after the last page.
         cursor: Option<String>,
     },
-    /// How many.
+    /// Number of matching items.
     Count(u64),
-    /// The items of a collection, in the order of the result's parts.
+    /// Items of a collection, grouped by entity in the order of the result's parts.
     Collection(Vec<(EntityId, Vec<Found>)>),
 }
 
-/// Which of these entities an item is of.
+/// Returns the entity that an item belongs to. A single candidate needs no matching key.
 pub(super) fn entity_of(model: &Model, candidates: &[EntityId], item: &Item) -> Option<EntityId> {
     candidates.iter().copied().find(|&id| is_of(model, id, item, candidates.len() == 1))
 }
 
-/// Which of these entities an item is of, if it may be of something else: its tag or its key must say it.
+/// Returns the entity that an item belongs to, if its tag or key proves it. For items that may belong to none of the
+/// candidates.
 pub(super) fn entity_among(model: &Model, candidates: &[EntityId], item: &Item) -> Option<EntityId> {
     candidates.iter().copied().find(|&id| is_of(model, id, item, false))
 }
 
 impl Runner {
-    /// An item of one of these entities; `None` if it is of none of them.
+    /// Converts an item; `None` if it belongs to none of the candidates.
     pub(super) fn found(&self, candidates: &[EntityId], item: &Item) -> Result<Option<Found>, RunError> {
         let entity = entity_of(&self.checked.model, candidates, item);
         entity.map(|entity| self.found_of(entity, item)).transpose()
     }
 
-    /// All items of these entities.
+    /// Converts the items that belong to one of the candidates and skips the others.
     pub(super) fn found_all<'a>(
         &self,
         candidates: &[EntityId],
@@ -63,7 +64,7 @@ impl Runner {
         items.filter_map(|item| self.found(candidates, item).transpose()).collect()
     }
 
-    /// An item that is known to be of an entity.
+    /// Converts an item that is known to belong to this entity.
     pub(super) fn found_of(&self, id: EntityId, item: &Item) -> Result<Found, RunError> {
         let entity = self.checked.model.entity(id);
         let names = &self.patterns.field_names[id.0];
@@ -74,7 +75,7 @@ impl Runner {
         Ok(Found { entity: id, fields })
     }
 
-    /// An item that is known to be of an entity, as a request has it: perhaps made of an outline.
+    /// Converts an item that a request writes. The `outline` of the plan, if any, saves the lookups by name.
     pub(super) fn found_in_request(
         &self,
         id: EntityId,
@@ -89,7 +90,7 @@ impl Runner {
         Ok(Found { entity: id, fields })
     }
 
-    /// Whether the time of an item is over, so that it is not there any more.
+    /// Returns whether the TTL of an item has passed. An expired item counts as absent (ADR 0017).
     pub(super) fn is_over(&self, id: EntityId, item: &Item) -> bool {
         let entity = self.checked.model.entity(id);
         let ttl = entity.table.and_then(|table| self.checked.model.table(table).ttl.as_ref());
@@ -98,7 +99,8 @@ impl Runner {
         matches!(end.map(|end| end.to_tree()), Some(AttributeValue::N(end)) if end < now.into())
     }
 
-    /// Opens the encrypted fields among an item's, of which `attribute` gives the others.
+    /// Decrypts the encrypted fields. `attribute` returns the item's other attributes, since the key is part of the
+    /// associated data.
     fn open_sealed(
         &self,
         entity: &Entity,
@@ -123,7 +125,7 @@ impl Runner {
     }
 }
 
-/// By its tag, if the table has one and the item too; else by the texts of its key.
+/// Decides by the tag if both the table and the item have one, otherwise by the item's key.
 fn is_of(model: &Model, id: EntityId, item: &Item, only: bool) -> bool {
     let entity = model.entity(id);
     let tag = entity.table.and_then(|table| model.table(table).tag.as_ref());
@@ -133,7 +135,7 @@ fn is_of(model: &Model, id: EntityId, item: &Item, only: bool) -> bool {
     }
 }
 
-/// Whether an item without a tag keeps a unique value of this table, and is no item of an entity.
+/// Returns whether an item without a tag is a sentinel of a unique field, not an item of the entity.
 fn is_sentinel(model: &Model, entity: &Entity, item: &Item) -> bool {
     entity.table.is_some_and(|table| keyform_language::bind::is_sentinel(model.table(table), item))
 }

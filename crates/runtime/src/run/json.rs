@@ -1,6 +1,7 @@
-//! Values as people and programs write them: plain JSON, or text on a command line, in the types of a model.
+//! Converts between attribute values and plain JSON or command-line text, by the types of a model.
 //!
-//! Numbers keep their digits: one that JSON's readers would round stands as a text. Sets are lists, binary values are base64.
+//! Numbers keep their digits: one that JSON parsers would round becomes a string. Sets become arrays, binary values
+//! base64.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,10 +12,10 @@ use keyform_language::schema::{Model, Type};
 
 use super::{Answer, Found};
 
-/// The largest whole number that every reader of JSON keeps exactly.
+/// Largest integer that every JSON parser keeps exactly.
 const SAFE_INTEGER_MAX: i64 = (1 << 53) - 1;
 
-/// An item as a JSON object, its secret fields left out.
+/// Converts an item to a JSON object without its secret fields.
 #[must_use]
 pub fn found(model: &Model, found: &Found) -> Value {
     let entity = model.entity(found.entity);
@@ -25,7 +26,7 @@ pub fn found(model: &Model, found: &Found) -> Value {
     Value::Object(shown.map(|(name, value)| (name.clone(), shown_json(value, kind(name)))).collect())
 }
 
-/// A value as plain JSON, without the secret fields of the records in it.
+/// Converts a value to plain JSON without the secret fields of nested records.
 fn shown_json(value: &AttributeValue, kind: &Type) -> Value {
     match (kind.resolved(), value) {
         (Type::Record(fields), AttributeValue::M(parts)) => {
@@ -44,7 +45,8 @@ fn shown_json(value: &AttributeValue, kind: &Type) -> Value {
     }
 }
 
-/// An answer as JSON: an item or null, `{"items": …, "cursor": …}`, `{"count": …}`, or an object with a part for each entity.
+/// Converts an answer to JSON: an item or null, `{"items": …, "cursor": …}`, `{"count": …}`, or an object with one
+/// array per entity.
 #[must_use]
 pub fn answer(model: &Model, answer: &Answer) -> Value {
     match answer {
@@ -66,7 +68,7 @@ pub fn answer(model: &Model, answer: &Answer) -> Value {
     }
 }
 
-/// A value as plain JSON.
+/// Converts a value to plain JSON.
 #[must_use]
 pub fn to_json(value: &AttributeValue) -> Value {
     match value {
@@ -88,7 +90,7 @@ pub fn to_json(value: &AttributeValue) -> Value {
     }
 }
 
-/// A fraction as a number if that loses nothing, else as a text.
+/// Returns a number if that loses no digits, otherwise a string.
 fn fraction(digits: &str) -> Value {
     let number = digits.parse::<f64>().ok().and_then(serde_json::Number::from_f64);
     match number {
@@ -97,7 +99,7 @@ fn fraction(digits: &str) -> Value {
     }
 }
 
-/// A JSON value in a model's type; `None` if it is not one of it.
+/// Converts JSON to a value of a type; `None` if it does not have that type.
 #[must_use]
 pub fn from_json(value: &Value, kind: &Type) -> Option<AttributeValue> {
     Some(match (kind.resolved(), value) {
@@ -122,7 +124,7 @@ pub fn from_json(value: &Value, kind: &Type) -> Option<AttributeValue> {
                 let field = fields.iter().find(|field| field.name == *name)?;
                 match part {
                     Value::Null if field.null => drop(record.insert(name.clone(), AttributeValue::Null)),
-                    // As everywhere, the same as leaving it out.
+                    // Same as leaving the field out, as in all inputs.
                     Value::Null => {}
                     part => drop(record.insert(name.clone(), from_json(part, &field.kind)?)),
                 }
@@ -134,7 +136,7 @@ pub fn from_json(value: &Value, kind: &Type) -> Option<AttributeValue> {
     })
 }
 
-/// Of one sort. The store has no empty sets: where a value is stored, an empty one is nothing.
+/// Builds a set of elements of one type. The store has no empty sets; storing an empty one stores nothing.
 fn set(parts: Vec<AttributeValue>) -> Option<AttributeValue> {
     let mut texts = std::collections::BTreeSet::new();
     let mut numbers = std::collections::BTreeSet::new();
@@ -170,7 +172,7 @@ fn any(value: &Value) -> Option<AttributeValue> {
     })
 }
 
-/// A value as it stands on a command line: text as it is, numbers, `true`, and for the rest JSON.
+/// Parses a command-line argument: strings as they are, numbers, `true`, and JSON for everything else.
 #[must_use]
 pub fn from_text(text: &str, kind: &Type) -> Option<AttributeValue> {
     match kind.resolved() {

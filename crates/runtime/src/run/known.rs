@@ -1,15 +1,15 @@
-//! The reads by which a call was permitted, and a store that has nothing but these.
+//! Recorded reads that a call was permitted by, and a store that answers only from them.
 //!
-//! A refused write carries its item if the caller may read it. Deciding that by new reads would make a refusal cost more than `explain` reports,
-//! and would let callers cause reads by writes that fail. The reads that permitted the call decide it at no cost: a guard that held for the write
-//! holds for the read.
+//! A refused write includes its item if the caller may read it. Deciding that with new reads would make a refusal cost
+//! more than `explain` reports, and would let callers cause reads with failing writes. The reads that permitted the
+//! call decide it for free: a guard that held for the write holds for the read.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use keyform_core::execute::BoxFuture;
 use keyform_core::{Error, Execute, Operation, Output};
 
-/// Passes operations on and remembers the answers.
+/// Forwards operations and records their outputs.
 pub(super) struct Known {
     store: Arc<dyn Execute>,
     answers: Mutex<Vec<(Operation, Output)>>,
@@ -44,7 +44,7 @@ impl Execute for Known {
     }
 }
 
-/// Answers what is known, and fails for everything else.
+/// Answers recorded operations and fails for all others.
 pub(super) struct OnlyKnown(pub(super) Option<Arc<Known>>);
 
 impl Execute for OnlyKnown {

@@ -1,12 +1,13 @@
-//! A read as those see it who follow it: of any item, whether it is part of the answer, and the answer to begin with.
+//! Evaluates a read against single items, for live reads.
 //!
-//! [`LiveRead::found`] says of an item as the table has it what the read would show of it: it must be in the index, in the range of the key
-//! condition, and pass the filters. So a change becomes an insert, a change or a removal of the answer by asking for the item before and after.
+//! [`LiveRead::found`] returns what the read shows of an item as the table has it: the item must be in the index,
+//! match the key condition and pass the filters. Comparing the images before and after a change classifies the change
+//! as an insert, a modification or a removal.
 //!
-//! Expiry is kept apart: [`LiveRead::expires`] says when an item leaves the answer by itself.
+//! Expiry is separate: [`LiveRead::expires`] returns when an item leaves the result by itself.
 //!
-//! While an evolution is open, items of the old form are part of the answer in the new one: [`LiveRead::seen`] says what a change is in the
-//! new form, wherever the old items are.
+//! While an evolution is open, the result includes items of the old form, converted: [`LiveRead::seen`] converts a
+//! change to the new form, whichever table the old items are in.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -27,20 +28,20 @@ use super::found::{self, Found};
 use super::read::Pages;
 use super::{Call, RunError, Runner, arguments};
 
-/// A read with its arguments, to be followed.
+/// Read with bound arguments that can be evaluated against single items.
 #[derive(Clone, Debug)]
 pub struct LiveRead {
-    /// The table in the store.
+    /// Name of the table in the store.
     pub table: String,
-    /// The attributes of the table's key.
+    /// Attributes of the table's primary key.
     pub keys: Vec<String>,
-    /// Which items can be part of the answer.
+    /// Items that can be part of the result.
     pub reach: Reach,
-    /// Whether it goes through a global index, whose answers may be a moment behind the table.
+    /// Set if the read uses a global index, which may lag behind the table.
     pub lags: bool,
-    /// Whether its filter looks at the clock.
+    /// Set if the filter uses `now` or `today`, so that the result changes without a write.
     pub is_timed: bool,
-    /// Whether it only counts.
+    /// Set if the read returns only a count.
     pub counts: bool,
     read: ReadId,
     range: Option<Condition>,
@@ -52,108 +53,108 @@ pub struct LiveRead {
     backwards: bool,
     expiry: Option<String>,
     bound: BoundRead,
-    /// The open evolutions of what it returns.
+    /// Open evolutions of the entities that the read returns.
     forms: Arc<[Form]>,
     runner: Runner,
 }
 
-/// A change as it is in the new form.
+/// Change of an item, converted to the new form.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    /// The item before.
+    /// Item before the change.
     pub old: Option<Item>,
-    /// The item after.
+    /// Item after the change.
     pub new: Option<Item>,
-    /// What happened in the old place of an item that moves; nothing if the change was elsewhere.
+    /// Change at the old key of an item that moves; `None` for all other changes.
     pub passed: Option<Passed>,
 }
 
-/// What happened in the old place of an item that moves. Where it goes from one place to the other, another change tells of the new one.
+/// Change at the old key of an item that moves. A move produces a second change, at the new key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passed {
-    /// The old item speaks no longer: the new one does.
+    /// The old item was marked as moved: the new item is authoritative now.
     Carried,
-    /// The old item speaks, and did not before.
+    /// The old item is authoritative again.
     Restored,
-    /// The old item has changed, and speaks as before.
+    /// The old item changed and stays authoritative.
     Changed,
-    /// The old item is gone.
+    /// The old item was deleted.
     Gone,
 }
 
-/// What an image of an item is to the evolutions.
+/// Image of an item, classified by the open evolutions.
 enum Image {
-    /// There is none, or none that anybody sees.
+    /// Absent, or not visible to any read.
     None,
-    /// As it is.
+    /// Not affected by an evolution.
     Plain(Item),
-    /// Of the old form in the same place, and this is the new one.
+    /// Old form under an unchanged key, converted.
     Here(Item),
-    /// Of the old form in another place, and this is the new one.
+    /// Old form under the old key, converted.
     Old(Item),
-    /// Of the old form, and spoken for.
+    /// Old form with a mark: the new item is authoritative (ADR 0015).
     Marked,
 }
 
-/// Which items can be part of an answer.
+/// Items that can be part of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reach {
-    /// None.
+    /// No item: the read sends no request for these arguments.
     Nothing,
-    /// Those with these values of these attributes: a key, or the partition of one.
+    /// Items with these key values: a primary key, or the partition of one.
     Keys {
-        /// The attributes.
+        /// Names of the compared attributes.
         attributes: Vec<String>,
-        /// Their values, one set or several.
+        /// Sets of values; an item must match one of them.
         values: Vec<Attributes>,
     },
     /// Any item of the table.
     Everything,
 }
 
-/// What an index has of an item.
+/// Attributes that an index holds of an item.
 #[derive(Clone, Debug)]
 struct IndexView {
     keys: Vec<String>,
-    /// The attributes it copies; all if not stated.
+    /// Projected attributes; `None` for all.
     copied: Option<Vec<String>>,
 }
 
-/// The answer to begin with.
+/// First page of a live read.
 #[derive(Clone, Debug)]
 pub struct LivePage {
-    /// The items as the store gave them, and what the read shows of them.
+    /// Items as the store returned them, each with what the read shows of it.
     pub items: Vec<(Item, Found)>,
-    /// Where the page ended, if more may follow.
+    /// Cursor of the next page; `None` after the last page.
     pub cursor: Option<String>,
 }
 
 impl Runner {
-    /// The store it runs on.
+    /// Returns the store that the runner sends its requests to.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Execute> {
         &self.store
     }
 
-    /// The same model on another store.
+    /// Returns a runner of the same model on another store.
     #[must_use]
     pub fn on(&self, store: Arc<dyn Execute>) -> Self {
         Self { store, ..self.clone() }
     }
 
-    /// The model, shared.
+    /// Returns a shared reference to the model.
     #[must_use]
     pub fn shared_model(&self) -> &Arc<Checked> {
         &self.checked
     }
 
-    /// An id that nobody else has.
+    /// Generates a new ULID.
     #[must_use]
     pub fn fresh_id(&self) -> String {
         self.surroundings.fresh().ulid()
     }
 
-    /// The time of its surroundings, in milliseconds since 1970.
+    /// Returns the current time in milliseconds since 1970, as [`Surroundings`](super::Surroundings) reports it.
     #[must_use]
     pub fn now_millis(&self) -> i64 {
         self.surroundings.now_millis()
@@ -163,7 +164,7 @@ impl Runner {
         bind::table_name(table, &self.settings.variables)
     }
 
-    /// The name of each table in the store, with the entities it holds.
+    /// Returns the name of each table in the store with the entities that it holds.
     #[must_use]
     pub fn tables(&self) -> Vec<(String, Vec<EntityId>)> {
         let model = &self.checked.model;
@@ -176,37 +177,37 @@ impl Runner {
         model.tables.iter().enumerate().map(|(number, table)| (self.table_name(table), of(number))).collect()
     }
 
-    /// Which of these entities an item is of; none if it is something else: beside its entities a table holds sentinels of unique fields.
+    /// Returns the entity that an item belongs to; `None` for other items, such as the sentinels of unique fields.
     #[must_use]
     pub fn recognise(&self, entities: &[EntityId], item: &Item) -> Option<EntityId> {
         found::entity_among(&self.checked.model, entities, item)
     }
 
-    /// An item that was recognised, with its encrypted fields opened.
+    /// Converts an item of a known entity and decrypts its encrypted fields.
     ///
     /// # Errors
     ///
-    /// An encrypted field does not open.
+    /// Returns an error if an encrypted field cannot be decrypted.
     pub fn opened(&self, entity: EntityId, item: &Item) -> Result<Found, RunError> {
         self.found_of(entity, item)
     }
 
-    /// Refuses a caller who may not call a read, or calls it wrongly.
+    /// Checks that a caller may call a read with these arguments.
     ///
     /// # Errors
     ///
-    /// [`RunError::Forbidden`], or what is wrong with the call.
+    /// Returns [`RunError::Forbidden`], or the error in the arguments.
     pub async fn permit_read(&self, name: &str, call: &Call) -> Result<(), RunError> {
         let (_, read) = self.find_read(name)?;
         arguments::check(&self.checked.model, &read.parameters, &call.arguments)?;
         self.permit(read.allow.as_ref(), &read.parameters, call, &[]).await
     }
 
-    /// A read with its arguments, to be followed. It does not ask whether the caller may: see [`Runner::permit_read`].
+    /// Binds the arguments of a read. Does not check permission: see [`Runner::permit_read`].
     ///
     /// # Errors
     ///
-    /// The read is unknown or wrongly called.
+    /// Returns an error if the read is unknown, has no plan, or an argument is wrong.
     pub fn live_read(&self, name: &str, call: &Call) -> Result<LiveRead, RunError> {
         let (id, read) = self.find_read(name)?;
         arguments::check(&self.checked.model, &read.parameters, &call.arguments)?;
@@ -221,11 +222,11 @@ impl Runner {
         Ok(self.followed(id, read, plan, bound, matched))
     }
 
-    /// The open evolutions of what a read returns, for [`LiveRead::evolving`].
+    /// Returns the open evolutions of the entities that a read returns, for [`LiveRead::evolving`].
     ///
     /// # Errors
     ///
-    /// The read is unknown, or the store failed.
+    /// Returns an error if the read is unknown or the store fails.
     pub async fn live_forms(&self, name: &str) -> Result<Arc<[Form]>, RunError> {
         let (id, _) = self.find_read(name)?;
         let ReadOutcome::Planned(plan) = &self.checked.plans.reads[id.0] else { return Ok(Arc::default()) };
@@ -270,11 +271,11 @@ impl Runner {
         }
     }
 
-    /// The answer to begin with: the first page, or everything where the read has no pages.
+    /// Reads the first page, or all items if the read is not paged.
     ///
     /// # Errors
     ///
-    /// The store failed.
+    /// Returns an error if the store fails or an encrypted field cannot be decrypted.
     pub async fn live_page(&self, live: &LiveRead, call: &Call) -> Result<LivePage, RunError> {
         let read = self.checked.model.read(live.read);
         if !live.forms.is_empty() {
@@ -292,7 +293,7 @@ impl Runner {
         Ok(LivePage { items: self.all_shown(live, items)?, cursor: None })
     }
 
-    /// The same while there are items of two forms.
+    /// Reads the first page while items of two forms exist.
     async fn live_page_of_both(&self, read: &Read, live: &LiveRead, call: &Call) -> Result<LivePage, RunError> {
         let ReadOutcome::Planned(plan) = &self.checked.plans.reads[live.read.0] else {
             return Err(RunError::NotChecked);
@@ -338,7 +339,7 @@ impl Runner {
         Ok(LivePage { items, cursor })
     }
 
-    /// An item that the store answered, unless its time is over.
+    /// Converts an item of the result; `None` if it expired or is not part of the result.
     fn shown(&self, live: &LiveRead, item: Item) -> Result<Option<(Item, Found)>, RunError> {
         let now_secs = self.surroundings.now_millis().div_euclid(1000);
         if live.expires(&item).is_some_and(|last| last < now_secs) {
@@ -348,7 +349,7 @@ impl Runner {
     }
 }
 
-/// The request without a projection, so that keys are there, and consistent where that can be.
+/// Removes the projection, so that keys are present, and makes the request consistent where the service supports it.
 fn whole(mut bound: BoundRead, consistent: bool) -> BoundRead {
     match &mut bound.operation {
         Some(Operation::GetItem(get)) => (get.projection, get.consistent) = (None, true),
@@ -368,7 +369,7 @@ fn whole(mut bound: BoundRead, consistent: bool) -> BoundRead {
 
 type Parts = (Reach, Option<Condition>, Option<Condition>, Option<Projection>);
 
-/// What a request asks of items.
+/// Splits a request into the parts that are tested per item.
 fn parts(operation: Option<Operation>, index: &Option<IndexView>, keys: &[String]) -> Parts {
     match operation {
         None => (Reach::Nothing, None, None, None),
@@ -436,19 +437,19 @@ impl Image {
 }
 
 impl LiveRead {
-    /// The same read while these evolutions are open.
+    /// Returns the same read with these open evolutions.
     #[must_use]
     pub fn evolving(self, forms: Arc<[Form]>) -> Self {
         Self { forms, ..self }
     }
 
-    /// The open evolutions of what it returns.
+    /// Returns the open evolutions of the entities that the read returns.
     #[must_use]
     pub fn forms(&self) -> &Arc<[Form]> {
         &self.forms
     }
 
-    /// The other tables that have items of the answer, in their old form.
+    /// Returns the other tables that hold items of the result in their old form.
     #[must_use]
     pub fn old_tables(&self) -> Vec<String> {
         let mut tables: Vec<String> = self.forms.iter().map(|form| form.old.name.clone()).collect();
@@ -458,11 +459,11 @@ impl LiveRead {
         tables
     }
 
-    /// What a change of a table is in the new form.
+    /// Converts a change of a table to the new form.
     ///
     /// # Errors
     ///
-    /// An item that stays in its place cannot be brought into the new form.
+    /// Returns an error if an item that keeps its key cannot be converted.
     pub fn seen(&self, table: &str, old: Option<&Item>, new: Option<&Item>) -> Result<Seen, RunError> {
         let (old, new) = (self.image(table, old)?, self.image(table, new)?);
         let passed = match (&old, &new) {
@@ -491,7 +492,8 @@ impl LiveRead {
         Ok(if table == self.table { Image::Plain(item.clone()) } else { Image::None })
     }
 
-    /// What cannot become a new item elsewhere is left out, as reads do: nobody can ask for it.
+    /// Converts an item of the old form. One that moves but cannot be converted is left out, as in reads: it has no
+    /// new key to ask for.
     fn image_of_old(&self, form: &Form, old: &Attributes) -> Result<Image, RunError> {
         match self.runner.converted(form, old) {
             Ok(new) if form.in_place => Ok(Image::Here(Item::from(&new))),
@@ -501,11 +503,12 @@ impl LiveRead {
         }
     }
 
-    /// What the read shows of an item as the table has it; nothing if the item is not part of the answer. Expiry is not looked at.
+    /// Returns what the read shows of an item as the table has it; `None` if the item is not part of the result.
+    /// Ignores expiry.
     ///
     /// # Errors
     ///
-    /// An encrypted field does not open, as the read itself says.
+    /// Returns an error if an encrypted field cannot be decrypted.
     pub fn found(&self, checked: &Checked, item: &Item) -> Result<Option<Found>, RunError> {
         let Some(seen) = self.in_index(item) else { return Ok(None) };
         let holds =
@@ -519,13 +522,13 @@ impl LiveRead {
         }
         let ReadOutcome::Planned(plan) = &checked.plans.reads[self.read.0] else { return Ok(None) };
         let Some(entity) = found::entity_of(&checked.model, &plan.returns, &shown) else { return Ok(None) };
-        // The whole item opens what a projection shows of it.
+        // Decrypting needs the whole item, because its key is part of the associated data.
         let mut found = self.runner.found_of(entity, item)?;
         found.fields.retain(|name, _| shown.get(name).is_some());
         Ok(Some(found))
     }
 
-    /// The item as the index has it; nothing if it is not in there.
+    /// Returns the item as the index holds it; `None` if the index does not contain it.
     fn in_index(&self, item: &Item) -> Option<Item> {
         let Some(index) = &self.index else { return Some(item.clone()) };
         if index.keys.iter().any(|name| item.get(name).is_none()) {
@@ -547,7 +550,7 @@ impl LiveRead {
         }
     }
 
-    /// The last second in which an item is part of the answer, if it leaves it by itself.
+    /// Returns the last second (since 1970) in which an item is part of the result, if it expires.
     #[must_use]
     pub fn expires(&self, item: &Item) -> Option<i64> {
         match item.get(self.expiry.as_ref()?)?.to_tree() {
@@ -556,13 +559,13 @@ impl LiveRead {
         }
     }
 
-    /// The item with only its key.
+    /// Returns the primary key of an item.
     #[must_use]
     pub fn key_of(&self, item: &Item) -> Item {
         item.filtered(|name| self.keys.iter().any(|key| key == name))
     }
 
-    /// In which order two items stand in the answer; equal where it has none.
+    /// Compares the positions of two items in the result. Returns `Equal` for reads without an order.
     #[must_use]
     pub fn compare(&self, one: &Item, other: &Item) -> Ordering {
         let by = |name: &String| match (one.get(name), other.get(name)) {
@@ -577,7 +580,7 @@ impl LiveRead {
         }
     }
 
-    /// A text that is the same for calls that have the same answers.
+    /// Returns a string that is equal for calls with the same result.
     #[must_use]
     pub fn identity(&self) -> String {
         format!(

@@ -1,19 +1,20 @@
-//! A read of an evolving entity that returns several items: those of the new form and those of the old one, in one order.
+//! Reads several items of an evolving entity: merges new and old items in one order.
 //!
-//! The old items are looked for first and converted; then the new ones are read, page by page. An item that moves meanwhile is therefore
-//! seen at least once, and what is seen twice is told apart by its new key. Both are merged by the sort key that the read goes by, as if
-//! everything were in the new form already. Where an old and a new item have the same sort key, the new one comes first.
+//! The old items are read first and converted; then the new ones are read, page by page. An item that moves in the
+//! meantime is therefore seen at least once, and duplicates have the same new key (ADR 0015). Both lists are merged by
+//! the sort key of the read, as if all items had the new form. An old and a new item with the same sort key come in
+//! the order new, old.
 //!
-//! A cursor holds the last new and the last old item that were returned. An item keeps its place in the order when it moves, so the next
-//! page goes on correctly even if it has moved between two pages:
+//! A cursor holds the last new and the last old item that were returned. An item keeps its position in the order when
+//! it moves, so the next page is correct even if the item moved between two pages:
 //!
 //! ```text
 //! new:  a   c       f          cursor after four items: new = c, old = e
 //! old:    b   d e       g      next page: new items after c that are also after e, and old items after e
 //! ```
 //!
-//! A Scan has no order: it returns the old items first. An item that moves while somebody follows the pages of a Scan may come twice, and
-//! is never missed.
+//! A Scan has no order: it returns the old items first. An item that moves between two pages of a Scan may appear
+//! twice, but is never missed.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, VecDeque};
@@ -32,18 +33,18 @@ use super::cursor;
 use super::found::{self, Answer, Found};
 use super::{Call, RunError, Runner, read};
 
-/// What tells such a cursor from a plain key.
+/// Attribute that distinguishes such a cursor from a plain key.
 const MARK: &str = "keyform:merged";
-/// A page of a read that does not say how many it wants.
+/// Page size of a read that declares none.
 const PAGE_ITEMS: usize = 1000;
 
-/// Whether a cursor was made while two forms were read.
+/// Returns whether a cursor was made while two forms were read.
 pub(super) fn is_merged(start: Option<&Attributes>) -> bool {
     start.is_some_and(|start| start.contains_key(MARK))
 }
 
 impl Runner {
-    /// A read of entities that have two forms.
+    /// Runs a read of entities that have two forms.
     pub(super) async fn read_both(
         &self,
         read: &Read,
@@ -91,7 +92,8 @@ impl Runner {
         }
     }
 
-    /// The first items of such a read, whole and in the new form, and where they end if more may follow.
+    /// Returns the first items of such a read, complete and in the new form, and the position after them if more may
+    /// follow.
     pub(super) async fn items_of_both(
         &self,
         read: &Read,
@@ -119,7 +121,7 @@ impl Runner {
         }
     }
 
-    /// How many items are wanted; `None` for all.
+    /// Returns the page size; `None` for all items.
     fn wanted(&self, read: &Read, plan: &ReadPlan) -> Option<usize> {
         let is_page =
             matches!(&read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Number::Many, _)]));
@@ -151,7 +153,7 @@ impl Runner {
     }
 }
 
-/// A read whose request brings whole items; what it leaves out is left out here, after conversion.
+/// Read whose request returns complete items. Filters and projection are applied after the conversion.
 struct Whole {
     operation: Option<Operation>,
     tests: Vec<Condition>,
@@ -195,7 +197,7 @@ struct Merged {
     cursor: Option<Attributes>,
 }
 
-/// A new item as it came, and what of it is part of the answer.
+/// New item as the store returned it.
 struct Row {
     key: Attributes,
     item: Option<Attributes>,
@@ -207,7 +209,7 @@ struct Merge<'a> {
     whole: &'a Whole,
     forms: Vec<&'a Form>,
     table: &'a Table,
-    /// The next request; `None` at the end.
+    /// Next request; `None` at the end.
     next: Option<Operation>,
     is_scan: bool,
 }
@@ -227,6 +229,7 @@ impl<'a> Merge<'a> {
 
     async fn run(mut self, start: Option<Attributes>, wanted: Option<usize>) -> Result<Merged, RunError> {
         let (new_start, old_start) = positions(start);
+        // ADR 0015: old items first. An item that moves while the read runs is then seen in at least one of the two.
         let mut old = self.old_items().await?;
         if let Some(last) = &old_start {
             old.retain(|item| self.order(item, last) == Ordering::Greater);
@@ -257,7 +260,7 @@ impl<'a> Merge<'a> {
             } else {
                 let row = new.pop_front();
                 last_new = row.as_ref().map(|row| row.key.clone());
-                // It has moved since it was returned from its old place.
+                // The item was returned from its old key before it moved.
                 let returned = |item: &Attributes| {
                     !self.is_scan && old_start.as_ref().is_some_and(|last| self.order(item, last) != Ordering::Greater)
                 };
@@ -275,7 +278,7 @@ impl<'a> Merge<'a> {
         Ok(merged)
     }
 
-    /// The old items that match, converted, in the order of the read.
+    /// Returns the matching old items, converted, in the order of the read.
     async fn old_items(&self) -> Result<VecDeque<Attributes>, RunError> {
         let condition = self.next.as_ref().and_then(key_condition);
         let now = self.runner.surroundings.now_millis();
@@ -310,7 +313,7 @@ impl<'a> Merge<'a> {
         items.iter().zip(full).map(|(item, full)| self.row(item, full)).collect()
     }
 
-    /// A partial index does not show everything that conversion needs: then the items are read from the table.
+    /// Reads the items from the table if the index lacks attributes that the conversion needs.
     async fn full(&self, items: &[Attributes]) -> Result<Vec<Option<Attributes>>, RunError> {
         let is_partial = self.plan.index.is_some_and(|index| self.table.index_at(index).projection.is_some());
         let form = self.forms.iter().find(|form| form.in_place);
@@ -336,14 +339,14 @@ impl<'a> Merge<'a> {
                     Class::Other => {}
                 }
             } else if form.old.name == form.new.name && matches!(form.class(&full), Class::Old | Class::Moved(_)) {
-                // The old items are there already.
+                // The old items were already read, by `old_items`.
                 return Ok(Row { key, item: None });
             }
         }
         Ok(Row { key, item: Some(full) })
     }
 
-    /// As much of an item as the index has.
+    /// Returns the attributes of an item that the index holds.
     fn projected(&self, item: Attributes) -> Attributes {
         let Some(index) = self.plan.index.map(|index| self.table.index_at(index)) else { return item };
         let Some(names) = &index.projection else { return item };
@@ -352,25 +355,25 @@ impl<'a> Merge<'a> {
         item.into_iter().filter(|(name, _)| is_there(name)).collect()
     }
 
-    /// The attributes of the table's key and of the index's.
+    /// Returns the attributes of the table's key and of the index's.
     fn key_names(&self) -> impl Iterator<Item = &str> {
         let index = self.plan.index.map(|index| self.table.index_at(index));
         let of_index = index.into_iter().flat_map(|index| index.partition.iter().chain(&index.sort));
         self.table.key_names().chain(of_index.map(|key| key.name.as_str()))
     }
 
-    /// Where an item is: its keys.
+    /// Returns the keys of an item, which define its position.
     fn position(&self, item: &Attributes) -> Attributes {
         self.key_names().filter_map(|name| Some((name.to_owned(), item.get(name)?.clone()))).collect()
     }
 
-    /// What an item is told apart by.
+    /// Returns the primary key of an item, which identifies it.
     fn key(&self, item: &Attributes) -> Attributes {
         let names = self.table.key_names();
         names.filter_map(|name| Some((name.to_owned(), item.get(name)?.clone()))).collect()
     }
 
-    /// In the direction of the read: the sort key.
+    /// Compares by the sort key, in the direction of the read.
     fn sort_order(&self, one: &Attributes, other: &Attributes) -> Ordering {
         let sort: Vec<&str> = match self.plan.index.map(|index| self.table.index_at(index)) {
             Some(index) => index.sort.iter().map(|key| key.name.as_str()).collect(),
@@ -381,14 +384,14 @@ impl<'a> Merge<'a> {
         if self.plan.backwards { order.reverse() } else { order }
     }
 
-    /// The sort key, and where that is the same the table's key.
+    /// Compares by the sort key, then by the primary key.
     fn order(&self, one: &Attributes, other: &Attributes) -> Ordering {
         let keys = self.table.key_names().map(|name| compare(one.get(name), other.get(name)));
         self.sort_order(one, other).then(keys.fold(Ordering::Equal, Ordering::then))
     }
 }
 
-/// As the store orders values of one type.
+/// Compares values of one type as the store does.
 fn compare(one: Option<&AttributeValue>, other: Option<&AttributeValue>) -> Ordering {
     match (one, other) {
         (Some(AttributeValue::S(one)), Some(AttributeValue::S(other))) => one.as_bytes().cmp(other.as_bytes()),
@@ -405,7 +408,7 @@ fn key_condition(operation: &Operation) -> Option<&KeyCondition> {
     }
 }
 
-/// The attributes that a key condition fixes.
+/// Returns the attributes that a key condition fixes to one value.
 fn equalities(condition: &KeyCondition) -> Attributes {
     let fixed = condition.predicates.iter().filter_map(|predicate| match &predicate.test {
         KeyTest::Compare(keyform_core::expression::Comparator::Equal, value) => {
@@ -416,7 +419,7 @@ fn equalities(condition: &KeyCondition) -> Attributes {
     fixed.collect()
 }
 
-/// Whether an item meets a key condition.
+/// Returns whether an item meets a key condition.
 fn matches(condition: &KeyCondition, item: &Attributes) -> bool {
     let item = Item::from(item);
     condition.predicates.iter().all(|predicate| {
@@ -436,7 +439,7 @@ fn matches(condition: &KeyCondition, item: &Attributes) -> bool {
     })
 }
 
-/// Where the new and the old items go on. A plain key is a cursor of the time when there was one form.
+/// Splits a cursor into the positions of the new and the old items. A plain key is a cursor from before the evolution.
 fn positions(start: Option<Attributes>) -> (Option<Attributes>, Option<Attributes>) {
     let Some(mut start) = start else { return (None, None) };
     if !start.contains_key(MARK) {

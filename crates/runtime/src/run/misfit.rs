@@ -1,4 +1,4 @@
-//! What is wrong with a value that is not of its type, said so that whoever sent it finds the place.
+//! Describes why a JSON value does not match its type, with the path of the offending part.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use keyform_language::schema::{Field, Type};
 
 use super::{fits, json};
 
-/// What is wrong with the value called `name`; `None` if it is of its type.
+/// Returns the problem with the value called `name`; `None` if it has the type.
 #[must_use]
 pub fn misfit(name: &str, value: &Value, kind: &Type) -> Option<String> {
     match (kind.resolved(), value) {
@@ -46,7 +46,7 @@ fn whole(name: &str, value: &Value, kind: &Type) -> Option<String> {
     (!is_fit).then(|| format!("`{name}` is not {}", in_words(kind)))
 }
 
-/// A type in words, with its bounds.
+/// Describes a type and its bounds for error messages.
 #[must_use]
 pub fn in_words(kind: &Type) -> String {
     let plain = match kind.resolved() {

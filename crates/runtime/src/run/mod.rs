@@ -1,22 +1,25 @@
-//! A model at work: its patterns called on a store.
+//! Executes the patterns of a model against a store.
 //!
-//! The life of a call:
+//! Steps of a call:
 //!
-//! 1. [`Runner::read`] or [`Runner::write`] finds the pattern and its plan; `arguments` looks whether each argument is of its type.
-//! 2. `permit` asks the guards whether the caller may: each is one consistent GetItem.
-//! 3. `read` binds the arguments, sends the one request, follows pages until the page is full, and signs a [`cursor`].
-//! 4. `write` reads what its `let`s say, binds, sends the one atomic request, and tries again under the same token when others were in the way;
-//!    `outcome` turns what the store refused into the name the author gave it; `readable` decides by the model's reads and by what is `known`
-//!    of the caller whether the refusal carries the item.
-//!    `once` is what makes a write apply once under a caller's key; `restrict` refuses a delete of what something refers to, `cascade` removes what
-//!    refers to it.
-//! 5. `found` gives items back as entities: fields without keys and tags, encrypted ones opened.
+//! 1. [`Runner::read`] or [`Runner::write`] looks up the pattern and its plan; `arguments` checks the type of each
+//!    argument.
+//! 2. `permit` evaluates `allow` for the caller. Each guard is one consistent GetItem.
+//! 3. `read` binds the arguments, sends the request, follows pages until the result page is full, and signs a
+//!    [`cursor`].
+//! 4. `write` runs the reads of its `let`s, binds, sends one atomic request, and retries under the same token after
+//!    contention. `outcome` maps a failed condition to the outcome that the author named. `readable` decides, from the
+//!    model's reads and from the reads that permitted the call (`known`), whether the refusal includes the item.
+//!    `once` applies a write exactly once per idempotency key; `restrict` refuses to delete an item that others still
+//!    refer to; `cascade` deletes the items that refer to a deleted one.
+//! 5. `found` turns items into entities: fields without keys and tags, with encrypted fields decrypted.
 //!
-//! What few calls need is in boxes of its own, so that the future of a simple call stays small.
+//! Rarely used steps run in boxed futures, which keeps the future of a simple call small.
 //!
-//! While an evolution is open, `evolving` and `merged` read the new form and then the old one, and `settle` carries over what a write is about.
-//! `live` is for those who follow a read. `tables` makes the store's tables, `reseal` brings sealed fields under a new key. Clock, randomness and waiting
-//! come from [`Surroundings`], so that tests own them.
+//! While an evolution is open, `evolving` and `merged` read the new form and then the old one, and `settle` migrates
+//! the items that a write touches. `live` supports live reads. `tables` creates the store's tables, `reseal`
+//! re-encrypts fields under a new key. Clock, randomness and sleeping come from [`Surroundings`], so tests control
+//! them.
 
 mod arguments;
 mod cascade;
@@ -80,21 +83,21 @@ pub struct Runner {
     evolving: Option<Arc<evolving::Evolving>>,
 }
 
-/// What a runner needs to know of its place.
+/// Settings of a [`Runner`] that depend on the deployment, not on the model.
 #[derive(Clone, Default)]
 pub struct Settings {
-    /// What the variables in the names of tables stand for: `stage`, for one.
+    /// Values of the variables in table names, such as `stage`.
     pub variables: BTreeMap<String, String>,
-    /// What cursors are signed with.
+    /// HMAC key that signs cursors. All instances that serve the same clients need the same key.
     pub cursor_key: [u8; 32],
-    /// The store has no transactions.
+    /// Set if the store does not support transactions. Writes that need one are then refused.
     pub without_transactions: bool,
-    /// The keys of encrypted fields. A model that has such fields does not run without.
+    /// Keys of encrypted fields. Required if the model has such fields.
     pub field_keys: Option<Arc<Keyring>>,
 }
 
 impl std::fmt::Debug for Settings {
-    /// Without what cursors are signed with.
+    /// Omits the cursor key.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Settings")
             .field("variables", &self.variables)
@@ -104,43 +107,44 @@ impl std::fmt::Debug for Settings {
     }
 }
 
-/// A call of a pattern.
+/// Arguments and caller of one pattern call.
 #[derive(Clone, Default)]
 pub struct Call {
-    /// The arguments by name.
+    /// Arguments by name.
     pub arguments: Attributes,
-    /// Who calls.
+    /// Identity that `allow` and guards are evaluated for.
     pub caller: Caller,
-    /// Where the last page ended.
+    /// Cursor of the previous page; `None` starts at the first page.
     pub cursor: Option<String>,
-    /// The caller's token: a write that is repeated under it applies once.
+    /// Token of an `idempotent` write: repeated under the same token it applies once. Other writes ignore it.
     pub token: Option<String>,
 }
 
 impl std::fmt::Debug for Call {
-    /// The names of its arguments alone: their values may be secret, and this goes into logs.
+    /// Prints the names of the arguments only: their values may be secret, and this output goes into logs.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names: Vec<&String> = self.arguments.keys().collect();
         f.debug_struct("Call").field("arguments", &names).field("caller", &self.caller).finish_non_exhaustive()
     }
 }
 
-/// Who calls a pattern.
+/// Identity of a caller.
 #[derive(Clone, Debug, Default)]
 pub enum Caller {
-    /// Code, which may everything.
+    /// Application code. Bypasses `allow` and guards.
     #[default]
     System,
-    /// Someone whose token proves these claims.
+    /// External caller with verified claims.
     Claims(Attributes),
 }
 
 impl Runner {
-    /// A runner of a model without errors.
+    /// Creates a runner for a model that passed the check.
     ///
     /// # Errors
     ///
-    /// [`RunError::NotChecked`] if the model has errors, [`RunError::Sealing`] if it has encrypted fields and there are no keys for them.
+    /// Returns [`RunError::NotChecked`] if the model has errors, [`RunError::Sealing`] if it has encrypted fields but
+    /// `settings` has no keys for them.
     pub fn new(
         checked: Arc<Checked>,
         store: Arc<dyn Execute>,
@@ -159,7 +163,7 @@ impl Runner {
         Ok(Self { checked, patterns, store, surroundings, settings: Arc::new(settings), evolving })
     }
 
-    /// The model it runs; its tables have the names they have in the store.
+    /// Returns the model. `physical` of each table holds its name in the store, with variables replaced.
     #[must_use]
     pub fn checked(&self) -> &Checked {
         &self.checked
@@ -169,7 +173,8 @@ impl Runner {
     ///
     /// # Errors
     ///
-    /// [`RunError`]: the read is unknown, not allowed, wrongly called, or the store failed.
+    /// Returns a [`RunError`] if the read is unknown, not permitted or called with wrong arguments, or if the store
+    /// fails.
     pub async fn read(&self, name: &str, call: &Call) -> Result<Answer, RunError> {
         let (id, read) = self.find_read(name)?;
         arguments::check(&self.checked.model, &read.parameters, &call.arguments)?;
@@ -177,18 +182,19 @@ impl Runner {
         self.run_read(id, read, call).await
     }
 
-    /// Calls a write, and returns the item it says it returns.
+    /// Calls a write and returns the item that it declares as its result, if any.
     ///
     /// # Errors
     ///
-    /// [`RunError`]; a refusal the author has named is [`RunError::Refused`].
+    /// Returns a [`RunError`]; a refusal that the author named is [`RunError::Refused`].
     pub async fn write(&self, name: &str, call: &Call) -> Result<Option<Found>, RunError> {
         let (id, write) = self.find_write(name)?;
         arguments::check(&self.checked.model, &write.parameters, &call.arguments)?;
         self.run_write(id, write, call, None).await
     }
 
-    /// The writes that this store cannot run, each with the reason. They are refused before anything is sent.
+    /// Returns the writes that this store cannot run, each with the reason. Calls to them fail before anything is
+    /// sent.
     #[must_use]
     pub fn not_runnable(&self) -> Vec<(&str, String)> {
         let writes = self.checked.model.writes.iter().zip(&self.checked.plans.writes);
@@ -199,7 +205,7 @@ impl Runner {
         refused.collect()
     }
 
-    /// Why this store cannot run a write, if it cannot.
+    /// Returns the reason why this store cannot run a write, if there is one.
     fn obstacle(&self, write: &Write, plan: &WritePlan) -> Option<String> {
         if !self.settings.without_transactions {
             return None;
@@ -214,7 +220,7 @@ impl Runner {
         ))
     }
 
-    /// An entity with unique values whose items a write's deletes bring with them.
+    /// Returns an entity with unique fields among those that the write's deletes cascade to.
     fn guarded_below(&self, plan: &WritePlan) -> Option<&str> {
         let model = &self.checked.model;
         let parents = plan.actions.iter().filter(|planned| planned.role == Role::Intend).map(|planned| planned.entity);
@@ -223,17 +229,18 @@ impl Runner {
         guarded.map(|id| model.entity(id).name.as_str())
     }
 
-    /// An item of a table as an entity of it; `None` if it is of none. The table is named as in the model or as in the store.
+    /// Converts an item to the entity that it belongs to; `None` if it belongs to no entity of that table. `table` is
+    /// the name in the model or in the store.
     ///
     /// # Errors
     ///
-    /// [`RunError::Sealing`] if an encrypted field does not open.
+    /// Returns [`RunError::Sealing`] if an encrypted field cannot be decrypted.
     pub fn found_in(&self, table: &str, item: &Item) -> Result<Option<Found>, RunError> {
         let model = &self.checked.model;
         let is_meant = |found: &Table| found.name == table || found.physical == table;
         let Some(number) = model.tables.iter().position(is_meant) else { return Ok(None) };
         let entities: Vec<EntityId> = model.entities_of(TableId(number)).map(|(id, _)| id).collect();
-        // Beside its entities a table holds sentinels of unique fields.
+        // A table holds sentinels of unique fields beside its entities.
         let entity = found::entity_among(model, &entities, item);
         entity.map(|entity| self.found_of(entity, item)).transpose()
     }
@@ -252,7 +259,7 @@ impl Runner {
         self.store.execute(operation)
     }
 
-    /// What a call knows, before anything was read.
+    /// Returns the inputs of a call before any of its reads ran.
     fn inputs<'a>(&'a self, call: &'a Call) -> Inputs<'a> {
         Inputs {
             arguments: Cow::Borrowed(&call.arguments),
@@ -272,7 +279,7 @@ impl Runner {
     }
 }
 
-/// What calls look up: the numbers of patterns by their names, and the names of each entity's fields in order.
+/// Lookup tables: pattern ids by name, and the sorted field names of each entity.
 struct Patterns {
     reads: HashMap<String, ReadId>,
     writes: HashMap<String, WriteId>,
@@ -294,7 +301,7 @@ fn field_names(entity: &Entity) -> Arc<[String]> {
     names.into()
 }
 
-/// The model with the names that its tables have in the store, so that no call need make them.
+/// Replaces the variables in the table names once, so that no call has to.
 fn deployed(mut checked: Checked, variables: &BTreeMap<String, String>) -> Checked {
     for table in &mut checked.model.tables {
         table.physical = bind::table_name(table, variables);
@@ -302,7 +309,7 @@ fn deployed(mut checked: Checked, variables: &BTreeMap<String, String>) -> Check
     checked
 }
 
-/// One of the model's encrypted fields: `User.apiKey`.
+/// Returns one of the model's encrypted fields, such as `User.apiKey`.
 fn an_encrypted_field(checked: &Checked) -> Option<String> {
     let of = |entity: &keyform_language::schema::Entity| {
         entity.encrypted_fields().next().map(|field| format!("{}.{}", entity.name, field.name))

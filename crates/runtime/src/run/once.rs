@@ -1,16 +1,18 @@
-//! A write that is sent again under its caller's key: it applies once, whoever runs it, and is answered alike.
+//! Applies a write once per idempotency key, in whichever process it runs, and repeats the same answer.
 //!
-//! The request of such a write is a transaction with one more action: it puts a record into a table of its own, on the condition that there is
-//! none. So the record is there if and only if the write was applied, also when the process ended before it could answer:
+//! The request of such a write is a transaction with one more action: it puts a record into a separate table, on the
+//! condition that none exists. So the record exists if and only if the write was applied, even if the process ended
+//! before it could answer (ADR 0013):
 //!
 //! ```text
 //! first call    TransactWriteItems [ the write's actions, put record if absent ]   → the answer
 //! second call   TransactWriteItems → cancelled;  GetItem record                    → the same answer
 //! ```
 //!
-//! The record has a hash of the arguments, and the item that the write returns: a new item as it was put, without secret fields. What an update
-//! has made of an item is known only afterwards; it is added then, and until then the record says where the item is. Refusals leave no record: a
-//! write that was refused was not applied, and is looked at anew.
+//! The record holds a hash of the arguments and the item that the write returns: for a new item, the item as it was
+//! put, without secret fields. The result of an update is known only after the transaction and is added then; until
+//! then the record holds the item's key. Refusals leave no record: a refused write was not applied, and a repeated
+//! call evaluates it again.
 
 use keyform_core::expression::{Comparator, Condition, Operand, Path, SetAction, SetValue, Update, UpdateOperand};
 use keyform_core::operation::{
@@ -29,9 +31,9 @@ use super::found::Found;
 use super::write::returned_action;
 use super::{Call, Caller, RunError, Runner};
 
-/// How long a record counts: a day.
+/// Lifetime of a record: one day.
 const KEPT_SECS: i64 = 24 * 60 * 60;
-/// The actions that one transaction takes.
+/// Limit of TransactWriteItems.
 const ACTIONS_MAX: usize = 100;
 
 const KEY: &str = "pk";
@@ -41,23 +43,25 @@ const ANSWER: &str = "answer";
 const PLACE_TABLE: &str = "table";
 const PLACE_KEY: &str = "key";
 
-/// Which call it is.
+/// Identity of a call under an idempotency key.
 #[derive(Clone, Debug)]
 pub(super) struct Once {
-    /// Who calls what under which key.
+    /// Hash of model, tables, pattern, caller and key: the key of the record.
     scope: String,
-    /// With what.
+    /// Hash of the arguments.
     request: String,
     now_secs: i64,
 }
 
 impl Runner {
-    /// Calls a write under a key of its caller: called again with the same key and the same arguments within a day, it is not applied again, and
-    /// gives the same answer. The store keeps the answers, in a table that [`Runner::create_answer_table`] makes; they have no secret fields.
+    /// Calls a write under an idempotency key: a call with the same key and arguments within a day is not applied
+    /// again and returns the same answer. The store keeps the answers, without secret fields, in a table that
+    /// [`Runner::create_answer_table`] creates.
     ///
     /// # Errors
     ///
-    /// [`RunError`]; with other arguments [`RunError::KeyReused`]. A batch, and a store without transactions, cannot do it.
+    /// Returns a [`RunError`]: [`RunError::KeyReused`] if the arguments differ from those of the first call,
+    /// [`RunError::NotRunnable`] for a batch and on a store without transactions.
     pub async fn write_once(&self, name: &str, call: &Call, key: &str) -> Result<Option<Found>, RunError> {
         let (id, write) = self.find_write(name)?;
         super::arguments::check(&self.checked.model, &write.parameters, &call.arguments)?;
@@ -65,7 +69,7 @@ impl Runner {
             self.refuse_keyless(write, plan)?;
         }
         let mut answer = self.run_write(id, write, call, Some(&self.once(write, call, key))).await?;
-        // The record has no secrets, and all answers are alike.
+        // The record has no secret fields, and the first answer must equal the repeated ones.
         if let Some(found) = &mut answer {
             self.secrets(write).for_each(|name| drop(found.fields.remove(name)));
         }
@@ -83,15 +87,15 @@ impl Runner {
         Err(RunError::NotRunnable(format!("`{}` cannot be called under an idempotency key: {why}", write.name)))
     }
 
-    /// Makes the table of the records, if it is not there; says whether it did.
+    /// Creates the table of the records if it does not exist; returns whether it did.
     ///
     /// # Errors
     ///
-    /// If the store refuses.
+    /// Returns an error if the store rejects the table.
     pub async fn create_answer_table(&self) -> Result<bool, RunError> {
         match self.send(Operation::CreateTable(answer_table())).await {
             Ok(_) => {}
-            // Perhaps somebody else is making it right now.
+            // Another process may be creating it right now.
             Err(error) if error.code() == ErrorCode::ResourceInUse => {
                 return self.wait_until_active(ANSWERS).await.map(|()| false);
             }
@@ -103,7 +107,8 @@ impl Runner {
         Ok(true)
     }
 
-    /// The same key of another caller, for another pattern, or for other tables is another call.
+    /// Returns the identity of a call. The same key from another caller, for another pattern or for other tables is a
+    /// different call.
     fn once(&self, write: &Write, call: &Call, key: &str) -> Once {
         let model = &self.checked.model;
         let tables: Vec<&str> = model.tables.iter().map(|table| table.physical.as_str()).collect();
@@ -120,7 +125,7 @@ impl Runner {
         }
     }
 
-    /// The request with the record in it.
+    /// Adds the record to the request.
     pub(super) async fn with_record(
         &self,
         write: &Write,
@@ -156,7 +161,7 @@ impl Runner {
         Ok(Operation::TransactWriteItems(transaction))
     }
 
-    /// What is known of the returned item before the write is applied.
+    /// Returns what is known of the returned item before the write is applied.
     async fn foreseen(
         &self,
         write: &Write,
@@ -184,14 +189,14 @@ impl Runner {
         item
     }
 
-    /// The names of the secret fields of what a write returns.
+    /// Returns the names of the secret fields of the entity that a write returns.
     fn secrets(&self, write: &Write) -> impl Iterator<Item = &String> {
         let entity = write.result.and_then(|(entity, _)| entity).map(|entity| self.checked.model.entity(entity));
         let fields = entity.into_iter().flat_map(|entity| &entity.fields);
         fields.filter(|field| field.flags.secret.is_some()).map(|field| &field.name)
     }
 
-    /// Adds the item that an update has made to its record.
+    /// Adds the result of an update to its record.
     pub(super) async fn complete_record(&self, write: &Write, once: &Once, item: &Item) {
         let item = AttributeValue::M(self.without_secrets(write, item.to_attributes()));
         let update = UpdateItem {
@@ -207,11 +212,11 @@ impl Runner {
             condition: Some(Condition::AttributeNotExists(Path::attribute(ANSWER))),
             ..UpdateItem::default()
         };
-        // The write is applied whatever becomes of this: a repeated call reads the item where it is.
+        // The write is already applied. If this fails, a repeated call reads the item by its key.
         drop(self.send(Operation::UpdateItem(update)).await);
     }
 
-    /// The answer of the first call, if this was not the first.
+    /// Returns the answer of the first call, if this is a repeated one.
     pub(super) async fn repeated(
         &self,
         write: &Write,
@@ -232,7 +237,7 @@ impl Runner {
         Ok(Some(item.map(|item| self.found_of(entity, &item)).transpose()))
     }
 
-    /// The record of a call, if it counts still.
+    /// Returns the record of a call, unless it has expired.
     async fn record(&self, once: &Once) -> Result<Option<Attributes>, RunError> {
         let get = GetItem { table: ANSWERS.to_owned(), key: once.key(), consistent: true, ..GetItem::default() };
         let output = self.send(Operation::GetItem(get)).await.map_err(|error| match error.code() {
@@ -251,7 +256,7 @@ impl Runner {
     }
 }
 
-/// The request that makes the table of the records.
+/// Returns the request that creates the table of the records.
 pub(crate) fn answer_table() -> CreateTable {
     CreateTable {
         attributes: [(KEY.to_owned(), ScalarType::S)].into(),
@@ -260,7 +265,7 @@ pub(crate) fn answer_table() -> CreateTable {
     }
 }
 
-/// What is known of an item before the write.
+/// Knowledge about the returned item before the write.
 enum Foreseen {
     Item(Attributes),
     Place(String, Attributes),
@@ -278,7 +283,7 @@ impl Once {
         record
     }
 
-    /// No record, or one whose time is over: a store takes its time to delete those.
+    /// Holds if there is no record or only an expired one, which the store may delete late.
     fn is_new(&self) -> Condition {
         Condition::Or(vec![
             Condition::AttributeNotExists(Path::attribute(KEY)),
@@ -291,11 +296,11 @@ impl Once {
     }
 }
 
-/// Any write but a batch, as a transaction.
+/// Converts any write except a batch to a transaction.
 pub(super) fn as_transaction(operation: Operation) -> Operation {
     let one = |action| TransactWriteItems { actions: vec![action], ..TransactWriteItems::default() };
     Operation::TransactWriteItems(match operation {
-        // Its token would be compared with requests of other calls under the same key, whose fresh ids are others.
+        // The store would compare the token with other calls under the same key, which have other fresh ids.
         Operation::TransactWriteItems(transaction) => TransactWriteItems { token: None, ..transaction },
         Operation::PutItem(put) => one(TransactAction::Put {
             table: put.table,
@@ -320,7 +325,7 @@ pub(super) fn as_transaction(operation: Operation) -> Operation {
     })
 }
 
-/// The parts, each with its length, so that no two lists of parts read the same.
+/// Hashes each part with its length, so that two different lists never produce the same input.
 fn hash(parts: &[&[u8]]) -> String {
     let mut hash = Sha256::new();
     for part in parts {

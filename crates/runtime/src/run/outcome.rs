@@ -1,7 +1,8 @@
-//! What a store's refusal means in the author's words.
+//! Maps a failed condition to the outcome that the author named.
 //!
-//! A failed condition comes with the item as it is. Each action knows its conditions in order, so the first that the item does not
-//! meet is the one that refused. The item goes with the refusal if the caller may read it: see `readable`.
+//! A failed condition comes with the current item. Each action keeps its conditions in order, so the first one that
+//! the item does not meet is the one that failed. The refusal includes the item if the caller may read it: see
+//! `readable`.
 
 use keyform_core::error::{CancellationReason, Detail};
 use keyform_core::operation::DeleteItem;
@@ -14,7 +15,7 @@ use super::found::Found;
 use super::write::Attempt;
 use super::{RunError, Runner};
 
-/// `keep` is a silent success; no name is a conflict of versions.
+/// `keep` is a silent success; an empty name is a version conflict.
 pub(super) fn refused(name: &str, item: Option<Found>) -> Result<Option<Found>, RunError> {
     match name {
         "keep" => Ok(None),
@@ -23,7 +24,7 @@ pub(super) fn refused(name: &str, item: Option<Found>) -> Result<Option<Found>, 
     }
 }
 
-/// The outcome of a write that the store refused.
+/// Returns the outcome of a write that the store rejected.
 pub(super) async fn of(called: &Called<'_>, error: Error) -> Result<Option<Found>, RunError> {
     match (error.code(), error.detail()) {
         (ErrorCode::ConditionalCheckFailed, Detail::Item(item)) => called.refused_by(0, Some(item)).await,
@@ -47,7 +48,7 @@ pub(super) async fn of(called: &Called<'_>, error: Error) -> Result<Option<Found
     }
 }
 
-/// What clears away the item that an upsert met and whose time is over, if that is why the store refused.
+/// Returns the request that deletes an expired item, if such an item made an upsert fail (ADR 0017).
 pub(super) fn clearing(bound: &BoundWrite, error: &Error) -> Option<DeleteItem> {
     let (number, item) = match (error.code(), error.detail()) {
         (ErrorCode::ConditionalCheckFailed, Detail::Item(item)) => (0, Some(item)),
@@ -64,8 +65,8 @@ pub(super) fn clearing(bound: &BoundWrite, error: &Error) -> Option<DeleteItem> 
     (!lives.holds(item)).then(|| clearing.clone())
 }
 
-/// The numbers of the actions of a cancelled transaction whose conditions failed: none if others were in the way. `None` if the store failed
-/// otherwise.
+/// Returns the numbers of the actions of a cancelled transaction whose conditions failed; empty after contention,
+/// `None` after any other error.
 pub(super) fn failed_conditions(error: &Error) -> Option<Vec<usize>> {
     let reasons = match (error.code(), error.detail()) {
         (ErrorCode::TransactionCanceled, Detail::Cancellation(reasons)) => reasons,
@@ -82,7 +83,7 @@ fn is_contention(code: &str) -> bool {
     matches!(code, "TransactionConflict" | "ProvisionedThroughputExceeded" | "ThrottlingError")
 }
 
-/// A write that the store refused.
+/// Write that the store rejected.
 pub(super) struct Called<'a> {
     pub(super) runner: &'a Runner,
     pub(super) attempt: Attempt<'a>,
@@ -90,7 +91,7 @@ pub(super) struct Called<'a> {
 }
 
 impl Called<'_> {
-    /// The outcome of the action with that number; `item` is what it met.
+    /// Returns the outcome of one action. `item` is the item that its conditions were evaluated on.
     pub(super) async fn refused_by(&self, number: usize, item: Option<&Item>) -> Result<Option<Found>, RunError> {
         let action: Option<&BoundAction> = self.bound.actions.get(number);
         let name = action.and_then(|action| action.refusals.iter().find(|(condition, _)| !condition.holds(item)));
@@ -106,12 +107,12 @@ impl Called<'_> {
         }
     }
 
-    /// The item that refused, if its time is not over and the caller may read it.
+    /// Returns the item if it has not expired and the caller may read it.
     async fn shown(&self, entity: EntityId, item: &Item) -> Result<Option<Found>, RunError> {
         if self.runner.is_over(entity, item) {
             return Ok(None);
         }
-        // What refused may be a sentinel, which is no item of the entity.
+        // The condition may have failed on a sentinel, which is not an item of the entity.
         let Some(found) = self.runner.found(&[entity], item)?.filter(|found| !found.fields.is_empty()) else {
             return Ok(None);
         };

@@ -1,4 +1,4 @@
-//! Whether a caller may: `allow` over parameters, claims, what was read, and guards.
+//! Evaluates `allow`: over parameters, claims, values read by the call, and guards.
 
 use std::borrow::Cow;
 
@@ -11,9 +11,10 @@ use keyform_language::schema::{Expr, ExprKind, GuardId, Origin, Parameter, Permi
 use super::{Answer, Call, Caller, RunError, Runner};
 
 impl Runner {
-    /// Refuses a caller who may not. `lets` is what a write has read.
+    /// Refuses a caller that `allow` does not permit. `lets` holds the values that a write has read.
     ///
-    /// Code may everything. A pattern that does not say whom it allows is for code alone where the model has callers.
+    /// Application code bypasses `allow`. In a model with callers, a pattern without `allow` is only for application
+    /// code.
     pub(super) async fn permit(
         &self,
         allow: Option<&Permission>,
@@ -64,7 +65,7 @@ impl Runner {
         }
     }
 
-    /// The value of an argument of a guard, which may be what a read returns.
+    /// Evaluates an argument of a guard, which may be the result of a read.
     async fn permit_value(
         &self,
         expr: &Expr,
@@ -78,7 +79,7 @@ impl Runner {
         Ok(bind::evaluate(&self.checked.model, &known, parameters, &inputs)?)
     }
 
-    /// The expression with each read in it replaced by what it returns.
+    /// Replaces each read in an expression by its result.
     async fn with_reads(
         &self,
         expr: &Expr,
@@ -121,7 +122,7 @@ impl Runner {
         }
     }
 
-    /// One consistent GetItem, and the guard's condition on what it finds.
+    /// Evaluates a guard: one consistent GetItem, and the guard's condition on the item.
     async fn guard(&self, id: GuardId, values: Vec<AttributeValue>, call: &Call) -> Result<bool, RunError> {
         let model = &self.checked.model;
         let guard = &model.guards[id.0];

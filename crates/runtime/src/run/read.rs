@@ -1,4 +1,4 @@
-//! A read: one request, or as many of its pages as the answer takes.
+//! Executes a read: one request, or as many pages as the answer needs.
 
 use keyform_core::operation::{BatchGetItem, BatchGetRequest, PageOutput};
 use keyform_core::{Attributes, Item, Operation, Output};
@@ -12,7 +12,7 @@ use super::cursor::{self, Binding};
 use super::found::{self, Answer, Found};
 use super::{Call, RunError, Runner, merged};
 
-/// Keys that one BatchGetItem takes.
+/// Limit of BatchGetItem.
 const BATCH_KEYS_MAX: usize = 100;
 
 impl Runner {
@@ -74,7 +74,7 @@ impl Runner {
         plan.returns.first().map(|&id| self.checked.model.entity(id).name.clone()).unwrap_or_default()
     }
 
-    /// The first item of a Query that is wanted.
+    /// Returns the first matching item of a Query.
     async fn first(&self, read: &Read, plan: &ReadPlan, bound: BoundRead) -> Result<Answer, RunError> {
         let mut pages = Pages::new(&bound);
         while let Some(page) = pages.next(self).await? {
@@ -86,7 +86,8 @@ impl Runner {
         self.one(read, plan, None)
     }
 
-    /// A page, filled although filters drop items: each request asks for as many as are missing, so that none is read in vain.
+    /// Fills a page although filters drop items. Each request asks for exactly the number still missing, so the last
+    /// key is always that of the last returned item (ADR 0010).
     async fn page(&self, read: &Read, plan: &ReadPlan, bound: BoundRead, call: &Call) -> Result<Answer, RunError> {
         let whole = read.all.is_some();
         let wanted = plan.page.filter(|_| !whole).and_then(|page| usize::try_from(page).ok());
@@ -141,7 +142,7 @@ impl Runner {
         self.whole_collection(read, parts)
     }
 
-    /// A collection, unless it lacks what it must have.
+    /// Returns a collection, or `NotFound` if a required part is missing.
     pub(super) fn whole_collection(&self, read: &Read, parts: Vec<(EntityId, Vec<Found>)>) -> Result<Answer, RunError> {
         let ReadResult::Parts(wanted) = &read.result else { return Ok(Answer::Collection(parts)) };
         let lacks = |entity| parts.iter().all(|(id, items)| Some(*id) != entity || items.is_empty());
@@ -153,7 +154,7 @@ impl Runner {
         }
     }
 
-    /// Items of a list of keys: in pieces the service takes, and again for what it did not get to.
+    /// Reads items by their keys, in chunks that the service accepts, and retries unprocessed keys.
     async fn batch(&self, plan: &ReadPlan, mut bound: BoundRead) -> Result<Answer, RunError> {
         let Some(Operation::BatchGetItem(batch)) = bound.operation.take() else {
             return Ok(Answer::Page { items: Vec::new(), cursor: None });
@@ -204,7 +205,7 @@ impl Runner {
     }
 }
 
-/// The pages of a Query or Scan.
+/// Pages of a Query or Scan.
 pub(super) struct Pages {
     next: Option<Operation>,
     last: Option<Item>,
@@ -215,7 +216,7 @@ impl Pages {
         Self { next: bound.operation.clone(), last: None }
     }
 
-    /// Where the last page ended, if more may follow.
+    /// Returns the last key of the previous page, if more may follow.
     pub(super) fn last(&self) -> Option<&Item> {
         self.last.as_ref()
     }
@@ -245,7 +246,7 @@ impl Pages {
     }
 }
 
-/// The position that a page is asked from.
+/// Returns the position that a page starts after.
 pub(super) fn start_of(operation: &Operation) -> Option<&Attributes> {
     match operation {
         Operation::Query(query) => query.start.as_ref(),

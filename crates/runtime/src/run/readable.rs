@@ -1,14 +1,15 @@
-//! Decides whether a caller may read an item: what a refused write may show of the store.
+//! Decides whether a refused write may include the item that it met.
 //!
-//! The condition that failed may be the very one that keeps the caller from the item (`if userId = caller.userId else NotConnected`), so neither the
-//! write's `allow` nor its outcome says anything about the item. The model's reads do. The caller may read the item if one of them
+//! The failed condition may be the one that keeps the caller from the item (`if userId = caller.userId else
+//! NotConnected`), so neither the write's `allow` nor its outcome permits showing it. The model's reads do. The caller
+//! may read the item if one of the reads
 //!
-//! 1. returns this item with all its fields when it is called with the item's own values,
-//! 2. takes no value that the caller does not have: each is one of the write's arguments, a claim, or one that the read's `allow` decides on.
-//!    Otherwise a refusal would hand out the codes by which a public read finds its items,
-//! 3. is allowed to the caller, as far as the reads of this call tell (see `known`).
+//! 1. returns this item with all its fields when called with the item's own values,
+//! 2. takes no value that the caller does not have: each is one of the write's arguments, a claim, or one that the
+//!    read's `allow` checks. Otherwise a refusal would reveal the codes by which a public read finds its items,
+//! 3. permits the caller, judged only by the reads that this call already made (see `known`).
 //!
-//! In doubt the item is left out: a caller who needs it can read it. Code may read everything.
+//! When in doubt, the item is left out: a caller who needs it can read it. Application code may read everything.
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use super::known::{Known, OnlyKnown};
 use super::{Call, Caller, Fields, Found, Runner};
 
 impl Runner {
-    /// Whether the caller could get this very item from a read of the model.
+    /// Returns whether the caller could get this item from a read of the model.
     pub(super) async fn may_read(&self, found: &Found, item: &Item, call: &Call, known: Option<&Arc<Known>>) -> bool {
         let Caller::Claims(claims) = &call.caller else { return true };
         let runner = self.on(Arc::new(OnlyKnown(known.cloned())));
@@ -30,7 +31,7 @@ impl Runner {
             let arguments = if returns { arguments(read, &found.fields, &[&call.arguments, claims]) } else { None };
             let Some(arguments) = arguments else { continue };
             let reading = Call { arguments, caller: call.caller.clone(), cursor: None, token: None };
-            // A read that cannot be called this way, or needs a read that the call has not made, shows nothing.
+            // A read that cannot be called this way, or that needs data which the call has not read, reveals nothing.
             if runner.returns_whole(read, &reading, found, item)
                 && runner.permit_read(&read.name, &reading).await.is_ok()
             {
@@ -47,7 +48,7 @@ impl Runner {
     }
 }
 
-/// The arguments by which a read would find an item; nothing if it takes one that the caller does not have.
+/// Returns the arguments with which a read finds an item; `None` if it takes a value that the caller does not have.
 fn arguments(read: &Read, fields: &Fields, had: &[&Attributes]) -> Option<Attributes> {
     let mut arguments = Attributes::new();
     for (number, parameter) in read.parameters.iter().enumerate() {
@@ -64,22 +65,22 @@ fn arguments(read: &Read, fields: &Fields, had: &[&Attributes]) -> Option<Attrib
     Some(arguments)
 }
 
-/// The argument by which a parameter includes a value.
+/// Returns the argument with which a parameter matches a value.
 fn argument(parameter: &Parameter, value: &AttributeValue) -> Option<AttributeValue> {
     match parameter.test {
         Test::Equal | Test::From | Test::Until | Test::Between | Test::Begins => Some(value.clone()),
         Test::In => Some(AttributeValue::L(vec![value.clone()])),
-        // The value itself is outside of these ranges, and the nearest one inside is not known for every type.
+        // The value itself lies outside these ranges, and the nearest value inside is not known for every type.
         Test::After | Test::Before => None,
     }
 }
 
-/// Whether callers need not know a value to find it: they can ask for all.
+/// Returns whether callers can match a value without knowing it, by asking for the whole range.
 fn is_range(parameter: &Parameter) -> bool {
     matches!(parameter.test, Test::From | Test::Until | Test::Between | Test::Begins)
 }
 
-/// Whether the read's `allow` looks at a parameter.
+/// Returns whether the read's `allow` uses a parameter.
 fn decides(read: &Read, number: usize) -> bool {
     let Some(Permission::When(condition)) = &read.allow else { return false };
     let mut found = false;

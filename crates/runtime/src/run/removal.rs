@@ -1,7 +1,8 @@
-//! The removal of what refers to a parent: page by page, what refers to the children before them.
+//! Deletes the children of a parent: page by page, their own dependents first.
 //!
-//! A page goes in batches where nothing can have changed that matters: the `ref` is part of the primary key, there are no unique values, and the
-//! root's key is never given again. Else it goes in transactions, on the condition that each item is as it was read.
+//! A page is deleted in plain batches where no relevant change is possible: the `ref` is part of the primary key,
+//! there are no unique values, and the root's key is never used again. Otherwise it is deleted in transactions, on the
+//! condition that each item is unchanged.
 
 use keyform_core::execute::BoxFuture;
 use keyform_core::expression::{Condition, Path};
@@ -18,13 +19,13 @@ use super::outcome::failed_conditions;
 use super::read::Pages;
 use super::{RunError, Runner};
 
-/// Items that one BatchWriteItem takes.
+/// Limit of BatchWriteItem.
 const BATCH_ITEMS_MAX: usize = 25;
-/// The actions of one transaction, one left for the parent.
+/// Limit of a transaction, less one for the check of the root.
 const ACTIONS_MAX: usize = 99;
 
 impl Runner {
-    /// Removes everything that refers to a parent.
+    /// Deletes everything that refers to a parent.
     pub(super) fn remove_children<'a>(
         &'a self,
         work: &'a mut Work<'_>,
@@ -59,6 +60,7 @@ impl Runner {
             if children.items.is_empty() {
                 continue;
             }
+            // ADR 0020: grandchildren first, so that a crash leaves everything reachable from the root.
             self.remove_below(work, &children).await?;
             work.removed += children.items.len() as u64;
             self.remove(work, children).await?;
@@ -67,7 +69,8 @@ impl Runner {
         Ok(())
     }
 
-    /// First what refers to the children themselves; and an intent for each of whose dependents an index may show more later.
+    /// Deletes what refers to the children, and writes a late intent for each child whose dependents a lagging index
+    /// may still reveal.
     async fn remove_below(&self, work: &mut Work<'_>, children: &Children) -> Result<(), Stopped> {
         let dependents = &self.checked.plans.dependents;
         if dependents.cascading(children.entity).next().is_none() {
@@ -92,7 +95,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Removes children whose own dependents are gone.
+    /// Deletes children whose own dependents are gone.
     async fn remove(&self, work: &Work<'_>, children: Children) -> Result<(), Stopped> {
         let now = self.surroundings.now_millis();
         let mut removals: Vec<Vec<TransactAction>> = Vec::new();
@@ -119,7 +122,7 @@ impl Runner {
         self.remove_together(work, &children, piece).await
     }
 
-    /// Without transactions: what has conditions is deleted one by one, after a look whether the parent is still gone.
+    /// Without transactions: deletes items with conditions one by one, after checking that the root is still absent.
     async fn remove_one_by_one(&self, work: &Work<'_>, removals: Vec<Vec<TransactAction>>) -> Result<(), Stopped> {
         if work.guarded && self.is_there(work.root).await? {
             return Err(Stopped::Reappeared);
@@ -139,7 +142,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Removes some children in one transaction. One that is not as it was read is read again, and goes or is left alone.
+    /// Deletes children in one transaction. A child that changed is read again, and then deleted or kept.
     async fn remove_together(
         &self,
         work: &Work<'_>,
@@ -164,7 +167,7 @@ impl Runner {
             }
             let before = removals.len();
             removals = self.anew(children, removals, &failed).await?;
-            // One that went is progress. Those that stay and fail again would be read again without end.
+            // A deleted child is progress. Children that keep failing must not be read again forever.
             if removals.len() == before {
                 tries += 1;
                 self.pause(tries).await?;
@@ -173,7 +176,7 @@ impl Runner {
         Ok(())
     }
 
-    /// The removals of which some actions failed, those as the items are now.
+    /// Returns the removals to retry; those with a failed action are rebuilt from the current item.
     async fn anew(
         &self,
         children: &Children,
@@ -200,7 +203,7 @@ impl Runner {
         Ok(kept)
     }
 
-    /// The parent is not there again.
+    /// Checks that the parent is still absent.
     fn is_gone(&self, parent: &Parent) -> TransactAction {
         let name = parent.key.keys().next().cloned().unwrap_or_default();
         TransactAction::Check {

@@ -1,8 +1,8 @@
-//! Sealing anew: after a rotation, what older keys have sealed is brought under the one that seals now, page by page.
+//! Re-encrypts fields under the current primary key after a key rotation, page by page.
 //!
-//! Each item is changed on the condition that its sealed bytes are still those that were read, so that a write in between is never lost:
-//! it was sealed under the new key anyway. Times and versions stay as they are; the values do, too. What was never sealed, because the field
-//! became encrypted later, is sealed.
+//! Each update has the condition that the encrypted bytes are still those that were read, so a concurrent write is
+//! never lost; it already encrypted under the primary key. Values, versions and timestamps stay unchanged. A plain
+//! value in a field that became encrypted later is encrypted.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -17,30 +17,31 @@ use keyform_language::schema::{EntityId, Field, Table, TableId};
 
 use super::{RunError, Runner, found};
 
-/// Items that are read at a time.
+/// Page size of the scan.
 const PAGE_ITEMS: usize = 200;
 const SALT_BYTES: usize = 16;
 
-/// How far sealing anew has come.
+/// Progress of a reseal run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resealed {
-    /// Items with encrypted fields that were looked at.
+    /// Items with encrypted fields that were read.
     pub seen: u64,
-    /// Items that were sealed anew.
+    /// Items that were re-encrypted.
     pub changed: u64,
-    /// Items that others changed meanwhile; they are sealed under the key that seals now.
+    /// Items that a concurrent write changed first; that write encrypted them under the primary key.
     pub overtaken: u64,
-    /// Where to go on; `None` at the end.
+    /// Token to continue with; `None` at the end.
     pub next: Option<String>,
 }
 
 impl Runner {
-    /// Seals the next page of items anew, from the beginning or from where an earlier page ended. What is sealed under the key that seals
-    /// now is left alone, so that running it again changes nothing.
+    /// Re-encrypts the next page of items, from the beginning or from the token of an earlier page. Skips values that
+    /// the primary key encrypted, so running it again changes nothing.
     ///
     /// # Errors
     ///
-    /// [`RunError`]: a value does not open, the store failed, or `from` is not what an earlier page returned.
+    /// Returns a [`RunError`] if a value cannot be decrypted, the store fails, or `from` is not a token of an earlier
+    /// page.
     pub async fn reseal(&self, from: Option<&str>) -> Result<Resealed, RunError> {
         let tables = self.sealed_tables();
         let (place, start) = match from {
@@ -69,14 +70,14 @@ impl Runner {
         Ok(done)
     }
 
-    /// The tables that hold encrypted fields.
+    /// Returns the tables with encrypted fields.
     fn sealed_tables(&self) -> Vec<TableId> {
         let model = &self.checked.model;
         let holds = |id: &TableId| model.entities_of(*id).any(|(_, entity)| entity.encrypted_fields().next().is_some());
         (0..model.tables.len()).map(TableId).filter(holds).collect()
     }
 
-    /// The name of a table, and the key after which to go on in it.
+    /// Encodes a position: the table's name and the last key read from it.
     fn token(&self, table: TableId, last: Option<&Item>) -> String {
         let name = self.checked.model.table(table).name.as_str();
         last.map_or_else(|| name.to_owned(), |last| format!("{name}.{}", URL_SAFE_NO_PAD.encode(last.as_bytes())))
@@ -133,7 +134,7 @@ fn key_of(table: &Table, item: &Item) -> Attributes {
     item.filtered(|name| table.key_names().any(|key| key == name)).to_attributes()
 }
 
-/// Sets each field to its new bytes if all are still the old ones.
+/// Sets each field to its new bytes, on the condition that all fields still have the old ones.
 fn update(table: String, key: Attributes, changes: Vec<(&Field, AttributeValue, AttributeValue)>) -> UpdateItem {
     let mut update = Update::default();
     let mut tests = Vec::new();

@@ -1,11 +1,11 @@
-//! A delete is refused while something refers to its item by a `restrict`.
+//! Refuses a delete while an item refers to the deleted one with `restrict`.
 //!
-//! Before the request is sent, a page of the items that refer to what it deletes is looked for: one is enough, and those that the same request
-//! deletes do not count. Where items that go with the deleted one are restricted themselves, those are looked at one by one, before anything
-//! goes. What comes to refer to the item between the look and the request is not seen: a condition of the author's, such as a counter, is what
-//! keeps that out.
+//! Before the request, one page of the referring items is read: one item is enough, and items that the same request
+//! deletes do not count. If items that the delete cascades to are restricted themselves, they are checked one by one
+//! before anything is deleted. A reference that is written between the check and the request goes unnoticed (ADR
+//! 0020); a condition in the model, such as a counter, closes that race.
 //!
-//! The author's own refusals come first: they say more.
+//! The outcomes that the author named take precedence: they are more specific.
 
 use keyform_core::execute::BoxFuture;
 use keyform_core::operation::TransactAction;
@@ -21,11 +21,11 @@ use super::outcome::Called;
 use super::read::Pages;
 use super::{RunError, Runner};
 
-/// What a request deletes: table and key.
+/// Items that a request deletes: table and key.
 type Going = Vec<(String, Attributes)>;
 
 impl Runner {
-    /// Refuses a write that deletes what something still refers to.
+    /// Refuses a write that deletes an item which others still refer to.
     pub(super) async fn refuse_restricted(&self, called: &Called<'_>) -> Result<(), RunError> {
         let (bound, dependents) = (called.bound, &self.checked.plans.dependents);
         let Some(operation) = &bound.operation else { return Ok(()) };
@@ -43,7 +43,7 @@ impl Runner {
         Ok(())
     }
 
-    /// The refusal that the author's conditions would give, if one does not hold.
+    /// Returns the outcome that the author named, if one of the write's own conditions does not hold.
     async fn refuse_as_written(&self, called: &Called<'_>, operation: &Operation) -> Result<(), RunError> {
         for (number, (table, key)) in targets(operation).into_iter().enumerate() {
             let Some(action) = called.bound.actions.get(number).filter(|action| !action.refusals.is_empty()) else {
@@ -57,7 +57,8 @@ impl Runner {
         Ok(())
     }
 
-    /// The entity of an item that refuses the delete of a root, as seen from an item that is it or goes with it.
+    /// Returns the entity of an item that refuses the delete of a root. `parent` is the root or an item that the
+    /// delete cascades to.
     fn refusing<'a>(
         &'a self,
         root: EntityId,
@@ -86,7 +87,8 @@ impl Runner {
         })
     }
 
-    /// The items that refer to a parent and do not go; with `one`, no more than one of them.
+    /// Returns the items that refer to a parent and are not deleted by the same request. With `one`, stops after the
+    /// first.
     async fn referring(
         &self,
         parent: &Parent,
@@ -124,7 +126,7 @@ impl Runner {
                         .any(is_going)
             };
             let found: Vec<Item> = page.into_iter().filter(stays).collect();
-            // An index may still have what is gone.
+            // An index may still contain deleted items.
             let found = if !self.is_whole(dependent.entity, finder) || finder.lags {
                 self.whole(dependent.entity, found).await?
             } else {
@@ -140,7 +142,7 @@ impl Runner {
     }
 }
 
-/// What a request deletes.
+/// Returns the items that a request deletes.
 fn going(operation: &Operation) -> Going {
     match operation {
         Operation::DeleteItem(delete) => vec![(delete.table.clone(), delete.key.clone())],
@@ -156,7 +158,7 @@ fn going(operation: &Operation) -> Going {
     }
 }
 
-/// The table and key of each action, in order; of a put the whole item.
+/// Returns the table and key of each action, in order; for a put, the whole item.
 fn targets(operation: &Operation) -> Going {
     super::settle::targets(operation)
 }

@@ -1,7 +1,8 @@
-//! Before a write of an evolving entity: whatever old items it is about are carried over, so that the write itself meets the new form only.
+//! Before a write of an evolving entity, migrates the old items that it touches, so that the write only meets the new
+//! form.
 //!
-//! Once an item is settled it stays so: nothing makes an old item of a new one, except the way back, which waits until nobody writes. So
-//! the write that follows needs to know nothing of forms.
+//! A settled item stays settled: only a rollback turns new items into old ones, and it waits until no instance writes
+//! (ADR 0015). So the write that follows need not know about forms.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -17,13 +18,13 @@ use keyform_language::schema::{EntityId, Write};
 use super::evolving::lookup;
 use super::{RunError, Runner};
 
-/// A shorter text could be there by chance.
+/// A shorter id could occur in a key by chance.
 const ID_LENGTH_MIN: usize = 8;
-/// Times that one key may turn out to have another old item, before the write gives up.
+/// Old items that one key may turn out to have before the write gives up.
 const ROUNDS_MAX: u32 = 16;
 
 impl Runner {
-    /// Carries over the old items that a write is about.
+    /// Migrates the old items that a write touches.
     pub(super) async fn settle(&self, write: &Write, plan: &WritePlan, inputs: &Inputs<'_>) -> Result<(), RunError> {
         let entities: Vec<EntityId> = plan.actions.iter().map(|action| action.entity).collect();
         let forms = self.open_forms_for_write(&entities).await?;
@@ -54,7 +55,8 @@ impl Runner {
                 )));
             }
             match carry(&*self.store, form, &old, self.surroundings.now_millis()).await?.0 {
-                // The next look finds nothing, or what another has written meanwhile, which must not go on without end.
+                // The next iteration finds nothing, or an item that another process wrote in the meantime; the limit
+                // keeps this from going on forever.
                 Carried::Moved | Carried::Superseded | Carried::Already if rounds < ROUNDS_MAX => rounds += 1,
                 Carried::Moved | Carried::Superseded | Carried::Already => return Err(RunError::Busy),
                 Carried::Busy => {
@@ -70,7 +72,7 @@ impl Runner {
         Ok(())
     }
 
-    /// The old item that still speaks for this key.
+    /// Returns the old item that is still authoritative for this key.
     async fn unsettled(&self, form: &Form, key: &Attributes) -> Result<Option<Attributes>, RunError> {
         let is_old = |item: &Attributes| form.class(item) == Class::Old;
         if form.in_place {
@@ -84,7 +86,7 @@ impl Runner {
                 Ok(found.filter(becomes))
             }
             search => {
-                // A new item speaks for itself.
+                // An existing new item is authoritative.
                 if get(&*self.store, &form.new.name, key.clone()).await?.is_some_and(|item| !is_old(&item)) {
                     return Ok(None);
                 }
@@ -95,7 +97,7 @@ impl Runner {
     }
 }
 
-/// The items a request is about: of a put the whole item, else the key.
+/// Returns the items that a request touches: for a put the whole item, otherwise the key.
 pub(super) fn targets(operation: &Operation) -> Vec<(String, Attributes)> {
     match operation {
         Operation::PutItem(put) => vec![(put.table.clone(), put.item.clone())],
@@ -125,7 +127,7 @@ fn target(action: &TransactAction) -> (String, Attributes) {
     }
 }
 
-/// Fresh ids that are remembered: an item whose key has one cannot be there yet.
+/// Records the fresh ids it generates: an item whose key contains one cannot exist yet.
 struct Noted<'a> {
     fresh: &'a dyn Fresh,
     given: Mutex<Vec<String>>,

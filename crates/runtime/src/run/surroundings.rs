@@ -1,29 +1,30 @@
-//! What a runner takes from the world: the time, fresh ids, and waiting.
+//! Clock, fresh ids and sleeping, injected into the runner.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use keyform_language::bind::Fresh;
 
-/// Time that passes.
+/// Future that completes after a delay.
 pub type Waiting<'a> = keyform_core::execute::BoxFuture<'a, ()>;
 
-/// The time, fresh ids, and waiting.
+/// Clock, source of ids and timer of a runner. Tests supply deterministic ones.
 pub trait Surroundings: Send + Sync {
-    /// Milliseconds since 1970.
+    /// Returns the current time in milliseconds since 1970.
     fn now_millis(&self) -> i64;
 
-    /// Where fresh ids come from.
+    /// Returns the generator of fresh ids.
     fn fresh(&self) -> &dyn Fresh;
 
-    /// A number in `0.0..1.0`, so that those who try again do not do so at once.
+    /// Returns a random number in `0.0..1.0`, which spreads out the retries of concurrent callers.
     fn jitter(&self) -> f64;
 
-    /// Waits.
+    /// Completes after `time`.
     fn sleep(&self, time: Duration) -> Waiting<'_>;
 }
 
-/// The fresh ids of one call: asked again after a failed try, it gives the same ones, so that the request stays the same under its token.
+/// Fresh ids of one call. A retry gets the same ids again, so that the request stays identical under its token (ADR
+/// 0010).
 pub(super) struct Remembered<'a> {
     fresh: &'a dyn Fresh,
     given: Mutex<Given>,
@@ -40,7 +41,7 @@ impl<'a> Remembered<'a> {
         Self { fresh, given: Mutex::default() }
     }
 
-    /// From the first one again.
+    /// Starts again at the first id.
     pub(super) fn rewind(&self) {
         self.locked().next = 0;
     }

@@ -1,4 +1,4 @@
-//! The store's tables, made as the model wants them.
+//! Creates the model's tables and indexes in the store.
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ use keyform_language::bookkeeping::CASCADES;
 
 use super::{Call, RunError, Runner};
 
-/// How long a table may take, together: five minutes.
+/// Polls of one table before giving up; together with the delay between them, five minutes.
 const LOOKS_MAX: u32 = 600;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 
 impl Runner {
-    /// Makes the tables that are not there yet, with their indexes, streams and TTL, and that of intents if the model cascades; returns the
-    /// names of those it made. What is there is left as it is.
+    /// Creates the missing tables with their indexes, streams and TTL, and the intent table if the model cascades.
+    /// Returns the names of the created tables. Leaves existing tables unchanged.
     ///
     /// # Errors
     ///
-    /// If the store refuses one.
+    /// Returns an error if the store rejects a table.
     pub async fn create_tables(&self) -> Result<Vec<String>, RunError> {
         let nobody = Call::default();
         let inputs = self.inputs(&nobody);
@@ -29,7 +29,7 @@ impl Runner {
         for table in &self.checked.model.tables {
             match self.send(Operation::CreateTable(bind::create_table(table, &inputs))).await {
                 Ok(_) => {}
-                // Perhaps somebody else is making it right now.
+                // Another process may be creating it right now.
                 Err(error) if error.code() == ErrorCode::ResourceInUse => {
                     self.wait_until_active(&inputs.table_name(table)).await?;
                     continue;
@@ -48,11 +48,11 @@ impl Runner {
         Ok(made)
     }
 
-    /// The names of the tables that are not there.
+    /// Returns the names of the model's tables that the store does not have.
     ///
     /// # Errors
     ///
-    /// If the store does not say.
+    /// Returns an error if a table cannot be described.
     pub async fn missing_tables(&self) -> Result<Vec<String>, RunError> {
         let mut missing = Vec::new();
         for wanted in self.wanted_tables() {
@@ -66,12 +66,12 @@ impl Runner {
         Ok(missing)
     }
 
-    /// Adds the indexes that the model has and the tables in the store lack, and waits until each is filled; returns `table.index` of
-    /// those it added. Local indexes cannot be added to a table that is there.
+    /// Creates the global indexes that the tables in the store lack, and waits until each is backfilled. Returns
+    /// `table.index` for each created index. DynamoDB cannot add a local index to an existing table.
     ///
     /// # Errors
     ///
-    /// If the store refuses one.
+    /// Returns an error if the store rejects an index.
     pub async fn add_indexes(&self) -> Result<Vec<String>, RunError> {
         let mut added = Vec::new();
         for wanted in self.wanted_tables() {
@@ -86,7 +86,7 @@ impl Runner {
         Ok(added)
     }
 
-    /// The tables as the model wants them.
+    /// Returns the tables that the model declares.
     fn wanted_tables(&self) -> Vec<CreateTable> {
         let nobody = Call::default();
         let inputs = self.inputs(&nobody);
@@ -115,7 +115,8 @@ impl Runner {
         }
     }
 
-    /// A store makes a table or an index in its own time, and takes nothing for it before. The service may not even have heard of it yet.
+    /// Waits for a table and its indexes. The store creates them asynchronously and rejects requests until they are
+    /// active; right after CreateTable, DescribeTable may even report that the table does not exist.
     pub(super) async fn wait_until_active(&self, table: &str) -> Result<(), RunError> {
         for _ in 0..LOOKS_MAX {
             if self.describe(table).await?.is_some_and(|description| is_active(&description)) {

@@ -1,4 +1,4 @@
-//! A write: what it reads first, then one atomic request, tried again under one token while others are in the way.
+//! Executes a write: its reads, then one atomic request, retried under one token after contention.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,46 +22,46 @@ use super::{Call, Caller, RunError, Runner, outcome};
 const TRIES_MAX: u32 = 8;
 const PAUSE_FIRST: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
-/// Items that one BatchWriteItem takes.
+/// Limit of BatchWriteItem.
 const BATCH_ITEMS_MAX: usize = 25;
-/// How much randomness the nonces of a call are made of.
+/// Random bytes per call that its nonces are derived from.
 const SALT_BYTES: usize = 16;
 
-/// What a request says of the item that its write returns.
+/// Source of the item that a write returns.
 enum Promised {
-    /// The item is put.
+    /// The request puts the item, so it is already known.
     Known(Found),
-    /// It is what stands under this key afterwards.
+    /// Item under this key after the request.
     At(String, Attributes),
-    /// It is deleted, and is what stands under this key before.
+    /// Item under this key before the request, which deletes it.
     Before(String, Attributes),
 }
 
 /// Items that were read before the request, by table and key.
 type Current = Vec<(String, Attributes, Option<Attributes>)>;
 
-/// One try of a write, after the caller was permitted.
+/// One attempt of a write, after the caller was permitted.
 #[derive(Clone, Copy)]
 pub(super) struct Attempt<'a> {
     pub(super) write: &'a Write,
     pub(super) plan: &'a WritePlan,
     pub(super) call: &'a Call,
-    /// The key under which it is applied once.
+    /// Idempotency key of the caller.
     once: Option<&'a Once>,
-    /// The reads that the permission was decided by.
+    /// Reads that the permission was decided by.
     pub(super) known: Option<&'a Arc<Known>>,
 }
 
-/// What became of a write that was not refused.
+/// Result of a write that was not refused.
 enum Written {
-    /// It was applied, and returns this.
+    /// Applied; holds the item that the write returns.
     Applied(Option<Found>),
-    /// There was nothing to do, or the author keeps what is there.
+    /// Nothing to do, or a failed condition whose outcome is `keep`.
     Kept,
 }
 
 impl Runner {
-    /// Runs a write; with `once`, so that it is applied once under its key.
+    /// Runs a write. With `once`, it is applied exactly once per idempotency key.
     pub(super) async fn run_write(
         &self,
         id: WriteId,
@@ -75,6 +75,8 @@ impl Runner {
         if let Some(why) = self.obstacle(write, plan) {
             return Err(RunError::NotRunnable(why));
         }
+        // ADR 0010: ids, time, token and salt are fixed for all attempts. A retry sends the identical request, so a
+        // store that already applied it recognises the token.
         let fresh = Remembered::new(self.surroundings.fresh());
         let now_millis = self.surroundings.now_millis();
         let token = write.idempotent.map(|_| call.token.clone().unwrap_or_else(|| self.surroundings.fresh().uuid()));
@@ -99,13 +101,14 @@ impl Runner {
         }
     }
 
-    /// What seals the encrypted fields of a call: the same in each try.
+    /// Returns the encryption of a call. It uses the same salt in each attempt.
     fn sealing<'a>(&'a self, salt: &Option<String>) -> Option<Arc<dyn Seal + 'a>> {
         let (ring, salt) = self.settings.field_keys.as_ref().zip(salt.as_ref())?;
         Some(Arc::new(Sealing { ring, salt: salt.clone() }))
     }
 
-    /// What a write that was not applied gives; under a key, the answer of the call that was applied, if there was one.
+    /// Returns `otherwise` for a write that was not applied, unless an earlier call under the same idempotency key
+    /// was: then returns the answer of that call.
     async fn unless_repeated(
         &self,
         write: &Write,
@@ -118,7 +121,7 @@ impl Runner {
         }
     }
 
-    /// Waits before another try: longer each time, and never as long as the others.
+    /// Sleeps before the next attempt: exponential backoff with jitter. Fails with `Busy` after the last attempt.
     pub(super) async fn pause(&self, tries: u32) -> Result<(), RunError> {
         if tries >= TRIES_MAX {
             return Err(RunError::Busy);
@@ -128,7 +131,7 @@ impl Runner {
         Ok(())
     }
 
-    /// One try: reads, binds, sends.
+    /// Runs one attempt: reads, binds, sends.
     async fn try_write(
         &self,
         write: &Write,
@@ -163,7 +166,7 @@ impl Runner {
         Box::pin(self.apply_with_dependents(attempt, &mut bound, current)).await
     }
 
-    /// Reads what the write's `let`s name, and refuses a caller who may not.
+    /// Runs the reads of the write's `let`s and checks permission.
     async fn enter(&self, write: &Write, call: &Call, inputs: &mut Inputs<'_>) -> Result<(), RunError> {
         if !write.lets.is_empty() {
             Box::pin(self.read_lets(write, call, inputs)).await?;
@@ -171,14 +174,15 @@ impl Runner {
         self.permit(write.allow.as_ref(), &write.parameters, call, &inputs.lets).await
     }
 
-    /// A store that remembers what [`Runner::enter`] reads, if it reads anything and the caller is not code: a refusal is shown by that.
+    /// Returns a store that records what [`Runner::enter`] reads, if it reads anything for an external caller. A
+    /// refusal includes the item only if these reads permit it.
     fn knowing(&self, write: &Write, call: &Call) -> Option<Arc<Known>> {
         let asks = matches!(write.allow, Some(Permission::When(_))) || !write.lets.is_empty();
         let is_outside = matches!(call.caller, Caller::Claims(_));
         (asks && is_outside).then(|| Arc::new(Known::on(self.store.clone())))
     }
 
-    /// A write that deletes items which others refer to.
+    /// Applies a write that deletes items which others refer to.
     async fn apply_with_dependents(
         &self,
         attempt: Attempt<'_>,
@@ -192,7 +196,7 @@ impl Runner {
         let written = self.apply(attempt, bound, current).await;
         match &written {
             Ok(Written::Applied(_)) => self.remove_dependents(&parents).await,
-            // Whether the parent is gone is not known: whoever takes the intent up will see.
+            // It is unknown whether the parent was deleted. The process that resumes the intent checks.
             Err(RunError::Unknown(_)) => {}
             _ if apart => self.withdraw(&parents).await,
             _ => {}
@@ -200,7 +204,7 @@ impl Runner {
         written
     }
 
-    /// Where the intents of a request cannot be part of it, puts them before; says whether it did.
+    /// Writes the intents before the request if they cannot be part of it; returns whether it did.
     async fn put_intents_apart(
         &self,
         write: &Write,
@@ -238,7 +242,7 @@ impl Runner {
         for parent in parents.iter().filter(|parent| parent.cascades) {
             let (table, key) = (CASCADES.to_owned(), parent.intent_key(&self.checked.model));
             let delete = DeleteItem { table, key, ..DeleteItem::default() };
-            // One that stays is dropped by whoever takes it up: its parent is still there.
+            // A remaining intent is dropped when it is resumed, because its parent still exists.
             drop(self.send(Operation::DeleteItem(delete)).await);
         }
     }
@@ -298,12 +302,14 @@ impl Runner {
                 None => Box::pin(self.returned_after(write, promised)).await?,
             })),
             Ok(_) => Ok(Written::Applied(None)),
+            // ADR 0017: the write may have been applied, so it is not retried.
             Err(error) if *error.detail() == Detail::OutcomeUnknown => Err(error.into()),
-            // Under no token of ours the next try would be another transaction.
+            // Without our token the next attempt would be a different transaction.
             Err(error) if error.code() == ErrorCode::TransactionInProgress && !has_token => {
                 Err(RunError::Unknown(error.message().to_owned()))
             }
             Err(error) if error.code() == ErrorCode::ResourceNotFound && plan.cascades() => Err(without_intents(error)),
+            // ADR 0017: an expired item made the upsert fail. Delete it and retry the whole write.
             Err(error) if let Some(clearing) = outcome::clearing(bound, &error) => {
                 Box::pin(self.clear(clearing)).await?;
                 Err(RunError::Busy)
@@ -322,7 +328,7 @@ impl Runner {
         }
     }
 
-    /// Deletes an item whose time is over, unless the store or another was faster.
+    /// Deletes an expired item. A failed condition means that the store or another process was faster.
     async fn clear(&self, clearing: DeleteItem) -> Result<(), RunError> {
         match self.send(Operation::DeleteItem(clearing)).await {
             Err(error) if error.code() != ErrorCode::ConditionalCheckFailed => Err(error.into()),
@@ -330,7 +336,7 @@ impl Runner {
         }
     }
 
-    /// The item that an answer shows, if the write returns it.
+    /// Converts the item of a response, if the write returns it.
     fn returned(&self, write: &Write, item: &Item) -> Result<Option<Found>, RunError> {
         match write.result.and_then(|(entity, _)| entity) {
             Some(entity) => self.found(&[entity], item),
@@ -338,13 +344,13 @@ impl Runner {
         }
     }
 
-    /// The item that an answer shows, unless its time was over: then it was not there.
+    /// Converts the item of a response; `None` if it had expired and therefore counts as absent.
     fn returned_living(&self, write: &Write, item: &Item) -> Result<Option<Found>, RunError> {
         let found = self.returned(write, item)?;
         Ok(found.filter(|found| !self.is_over(found.entity, item)))
     }
 
-    /// The item that a transaction is about to delete; a transaction does not answer with it.
+    /// Reads the item that a transaction is about to delete, because its response does not include it.
     async fn before_delete(
         &self,
         write: &Write,
@@ -359,8 +365,8 @@ impl Runner {
         item.map(|item| self.returned_living(write, &item)).transpose().map(Option::flatten)
     }
 
-    /// What the request says of the item that the write returns: that of the first action on its entity that makes or changes it, else of the
-    /// first that deletes it.
+    /// Returns the source of the item that the write returns: the first action that creates or changes an item of its
+    /// entity, otherwise the first that deletes one.
     fn promised(&self, write: &Write, plan: &WritePlan, bound: &BoundWrite) -> Result<Option<Promised>, RunError> {
         let Some(entity) = write.result.and_then(|(entity, _)| entity) else { return Ok(None) };
         let known = |action: Option<&BoundAction>, item| {
@@ -392,7 +398,7 @@ impl Runner {
         }
     }
 
-    /// After a transaction: a put item is known, an updated one is read again.
+    /// After a transaction: a put item is known, an updated one is read.
     async fn returned_after(&self, write: &Write, promised: Option<Promised>) -> Result<Option<Found>, RunError> {
         Ok(match promised {
             Some(Promised::Known(found)) => Some(found),
@@ -404,7 +410,8 @@ impl Runner {
         })
     }
 
-    /// The answer of a transaction that was applied under a key. The record has what the store does not tell any more: a deleted item.
+    /// Returns the answer of a transaction with an idempotency key. The record holds what the store no longer has: a
+    /// deleted item.
     async fn returned_once(
         &self,
         write: &Write,
@@ -431,7 +438,7 @@ impl Runner {
         }
     }
 
-    /// A batch, in pieces the service takes, and again for what it did not get to.
+    /// Sends a batch in chunks that the service accepts, and retries unprocessed requests.
     pub(super) async fn apply_batch(&self, batch: BatchWriteItem) -> Result<(), RunError> {
         let requests = batch
             .tables
@@ -468,7 +475,7 @@ impl Runner {
     }
 }
 
-/// A store that lacks a table, of which it is to be thought that it is the one for intents.
+/// Maps a missing table to the message about the intent table, which is the most likely one to be missing.
 fn without_intents(error: Error) -> RunError {
     match error.code() {
         ErrorCode::ResourceNotFound => RunError::NotRunnable(format!(
@@ -478,7 +485,7 @@ fn without_intents(error: Error) -> RunError {
     }
 }
 
-/// Of the actions on the entity that a write returns, the one whose item it is: the first that makes or changes one, else the first that
+/// Returns the action whose item the write returns: the first that creates or changes one, otherwise the first that
 /// deletes one.
 pub(super) fn returned_action<'a>(its: impl Iterator<Item = &'a TransactAction> + Clone) -> Option<&'a TransactAction> {
     let makes = |action: &&TransactAction| matches!(action, TransactAction::Put { .. } | TransactAction::Update { .. });
@@ -491,7 +498,7 @@ fn is_one(read: &keyform_language::schema::Read) -> bool {
     matches!(&read.result, keyform_language::schema::Result::Parts(parts) if matches!(parts.as_slice(), [(_, Number::One, _)]))
 }
 
-/// What a `let` stands for: an item as a map, items as a list.
+/// Returns the value of a `let`: an item as a map, items as a list.
 fn let_value(answer: Answer) -> Option<AttributeValue> {
     match answer {
         Answer::One(found) => found.map(as_map),
@@ -508,7 +515,7 @@ fn as_map(found: Found) -> AttributeValue {
     AttributeValue::M(found.fields.into())
 }
 
-/// Has a request answer with the images that outcomes are told by, and with the item it makes.
+/// Requests the images from which outcomes are derived, and the item after an update.
 fn ask_for_images(operation: &mut Operation) {
     match operation {
         Operation::PutItem(put) => put.return_item_on_failure = true,

@@ -1,4 +1,4 @@
-//! Sealing and opening: AES-256-GCM under a key of the place's own.
+//! Encrypts and decrypts field values: AES-256-GCM under a key derived per item and field.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use bytes::Bytes;
@@ -11,27 +11,28 @@ use zeroize::Zeroizing;
 use super::key::{ID_BYTES, KEY_BYTES};
 use super::{FieldKey, KeyId, Keyring, SealError};
 
-/// The first byte of every sealed value.
+/// Format version, the first byte of every encrypted value.
 const VERSION: u8 = 1;
 const HEAD_BYTES: usize = 1 + ID_BYTES + NONCE_LEN;
 const TAG_BYTES: usize = 16;
-/// The name under which a value is encoded: an item of one attribute.
+/// Attribute name under which a value is encoded, as an item of one attribute.
 const NAME: &str = "v";
-/// What the two uses of a key are told apart by.
+/// Domain separation of the two HMACs.
 const FOR_PLACE: &[u8] = b"place";
 const FOR_NONCE: &[u8] = b"nonce";
 
-/// Bytes by which a sealed value is longer than its encoding.
+/// Length that encryption adds to the encoded value.
 const OVERHEAD_BYTES: usize = HEAD_BYTES + TAG_BYTES;
 const _: () =
     assert!(OVERHEAD_BYTES == SEALED_OVERHEAD_BYTES, "`explain` shows values of the length that the store gets");
 
-/// Seals the values of one call.
+/// Encrypts the values of one call.
 #[derive(Clone, Debug)]
 pub struct Sealing<'a> {
-    /// The keys.
+    /// Keys; the primary one encrypts.
     pub ring: &'a Keyring,
-    /// What makes the nonces of this call its own. Without it two equal values in one place would be sealed alike, and no worse.
+    /// Random salt that the nonces are derived from. Without it, equal values of one field of one item would be
+    /// encrypted to equal bytes; nonces would still never be reused for different values.
     pub salt: String,
 }
 
@@ -59,11 +60,11 @@ impl Seal for Sealing<'_> {
 }
 
 impl Keyring {
-    /// The value that was sealed for its place.
+    /// Decrypts a value of this item and field.
     ///
     /// # Errors
     ///
-    /// [`SealError`]: the key is unknown, or the bytes are not those of a value of this place.
+    /// Returns a [`SealError`] if the key is unknown, or the bytes do not authenticate for this item and field.
     pub fn open(&self, place: &SealedField<'_>, sealed: &AttributeValue) -> Result<AttributeValue, SealError> {
         let damaged = || SealError::Damaged { field: place.name() };
         let bytes = match sealed {
@@ -81,7 +82,7 @@ impl Keyring {
     }
 }
 
-/// The id of the key that a value is sealed under; `None` if it is no sealed value.
+/// Returns the id of the key that encrypted a value; `None` if the value is not encrypted.
 pub(crate) fn sealed_under(value: &AttributeValue) -> Option<KeyId> {
     match value {
         AttributeValue::B(bytes) if bytes.first() == Some(&VERSION) && bytes.len() >= OVERHEAD_BYTES => {
@@ -100,13 +101,14 @@ fn decoded(bytes: &[u8]) -> Option<AttributeValue> {
     Item::decode(Bytes::copy_from_slice(bytes)).ok()?.to_attributes().remove(NAME)
 }
 
-/// The cipher under the key of a place.
+/// Returns the cipher under the key derived for this item and field. ADR 0014: the limit of 2³² nonces per key then
+/// applies to one field of one item.
 fn cipher(key: &FieldKey, context: &[u8]) -> LessSafeKey {
     let own: Zeroizing<[u8; KEY_BYTES]> = Zeroizing::new(mac(key, &[FOR_PLACE, context]));
     LessSafeKey::new(UnboundKey::new(&AES_256_GCM, own.as_ref()).expect("the key has the cipher's length"))
 }
 
-/// A nonce that no other value of the place has: an HMAC of all that makes it its own.
+/// Derives the nonce by an HMAC over the salt, the context and the value, so that different values never share one.
 fn nonce(key: &FieldKey, salt: &str, context: &[u8], plain: &[u8]) -> [u8; NONCE_LEN] {
     let whole = mac(key, &[FOR_NONCE, salt.as_bytes(), context, plain]);
     let mut nonce = [0; NONCE_LEN];

@@ -1,4 +1,4 @@
-//! A key that seals fields, and its id.
+//! Key of encrypted fields, and its id.
 
 use std::fmt;
 
@@ -9,17 +9,15 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::SealError;
 
-/// The bytes of a key.
 pub(super) const KEY_BYTES: usize = 32;
-/// The bytes of an id.
 pub(super) const ID_BYTES: usize = 8;
 
-/// The fingerprint of a key, which may be shown: 16 hexadecimal digits.
+/// Fingerprint of a key, safe to show: 16 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyId(pub(super) [u8; ID_BYTES]);
 
 impl KeyId {
-    /// The id that these digits write.
+    /// Parses 16 hexadecimal digits.
     #[must_use]
     pub fn from_text(text: &str) -> Option<Self> {
         let digit = |place: usize| u8::from_str_radix(text.get(2 * place..2 * place + 2)?, 16).ok();
@@ -43,7 +41,7 @@ impl fmt::Debug for KeyId {
     }
 }
 
-/// A 256-bit key. It is wiped when dropped, and never printed.
+/// 256-bit key. Zeroed on drop, and never printed.
 #[derive(Clone)]
 pub struct FieldKey {
     id: KeyId,
@@ -51,7 +49,7 @@ pub struct FieldKey {
 }
 
 impl FieldKey {
-    /// The key of these bytes.
+    /// Creates a key from its bytes.
     #[must_use]
     pub fn new(secret: [u8; KEY_BYTES]) -> Self {
         let digest = Sha256::new().chain_update(b"keyform field key id").chain_update(secret).finalize();
@@ -60,31 +58,31 @@ impl FieldKey {
         Self { id: KeyId(id), secret }
     }
 
-    /// A fresh random key.
+    /// Generates a random key.
     ///
     /// # Errors
     ///
-    /// [`SealError::NoRandom`].
+    /// Returns [`SealError::NoRandom`] if the operating system provides no random bytes.
     pub fn generate() -> Result<Self, SealError> {
         let mut secret = Zeroizing::new([0; KEY_BYTES]);
         getrandom::fill(secret.as_mut()).map_err(|_| SealError::NoRandom)?;
         Ok(Self::new(*secret))
     }
 
-    /// The key that a text of base64 writes.
+    /// Parses a key from base64.
     #[must_use]
     pub fn from_text(text: &str) -> Option<Self> {
         let bytes = Zeroizing::new(STANDARD.decode(text.trim()).ok()?);
         bytes.as_slice().try_into().ok().map(Self::new)
     }
 
-    /// The key in base64.
+    /// Encodes the key in base64.
     #[must_use]
     pub fn to_text(&self) -> Zeroizing<String> {
         Zeroizing::new(STANDARD.encode(self.secret))
     }
 
-    /// The fingerprint.
+    /// Returns the fingerprint, which is stored in every encrypted value.
     #[must_use]
     pub fn id(&self) -> KeyId {
         self.id

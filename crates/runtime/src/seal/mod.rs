@@ -1,19 +1,21 @@
-//! Sealed fields: what `encrypted` promises. A value is sealed before it becomes part of a request and opened after it came out of an
-//! answer, so that no store, journal, stream or backup ever holds it readable.
+//! Encrypted fields. A value is encrypted before it enters a request and decrypted after a response, so that no store,
+//! journal, stream or backup holds it in plain text (ADR 0014).
 //!
-//! 1. `key` is one 256-bit key; its id is its fingerprint. [`Keyring`] holds several: the first seals, all open.
-//! 2. [`SealedField`](keyform_language::bind::SealedField) is the position of a value: table, primary key, field. A sealed value opens only there.
-//! 3. [`Sealing`] seals a value into bytes (AES-256-GCM) and opens them again.
+//! 1. `key` is one 256-bit key; its id is its fingerprint. [`Keyring`] holds several: the first encrypts, all decrypt.
+//! 2. [`SealedField`](keyform_language::bind::SealedField) is the position of a value: table, primary key, field. An
+//!    encrypted value can only be decrypted there.
+//! 3. [`Sealing`] encrypts a value with AES-256-GCM, and decrypts it.
 //!
 //! ```text
 //! version  key id   nonce     ciphertext of the value  tag
 //! 1 byte   8 bytes  12 bytes  as long as the value     16 bytes
 //! ```
 //!
-//! Each place has a key of its own, derived from the ring's key by HMAC-SHA-256, so that no key ever seals much. The nonce is an HMAC of a
-//! salt, the place and the value: a request that is tried again is the same to the letter, and another value never has the same nonce.
+//! Each position has its own key, derived from the ring's key by HMAC-SHA-256, so that no key encrypts much data. The
+//! nonce is an HMAC over a salt, the position and the value: a retried request is identical, and different values
+//! never share a nonce.
 //!
-//! Where keys are kept is not known here.
+//! This module does not store keys; the caller provides them.
 
 mod cipher;
 mod key;
@@ -26,34 +28,34 @@ pub(crate) use cipher::sealed_under;
 pub use key::{FieldKey, KeyId};
 pub use ring::Keyring;
 
-/// Why a value cannot be sealed or opened.
+/// Reason why a value cannot be encrypted or decrypted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SealError {
-    /// A model has encrypted fields, and there are no keys.
+    /// The model has encrypted fields, but no keys were given.
     NoKeys {
-        /// One of the fields: `User.apiKey`.
+        /// One of the encrypted fields, such as `User.apiKey`.
         field: String,
     },
-    /// A value was sealed under a key that is not in the ring.
+    /// The value was encrypted with a key that is not in the ring.
     UnknownKey {
-        /// The field: `User.apiKey`.
+        /// Encrypted field, such as `User.apiKey`.
         field: String,
-        /// The key's id.
+        /// Fingerprint of the missing key.
         id: KeyId,
     },
-    /// Bytes that are no sealed value of this place: changed, cut off, or moved here from another item.
+    /// The bytes do not authenticate for this position: modified, truncated, or copied from another item.
     Damaged {
-        /// The field: `User.apiKey`.
+        /// Encrypted field, such as `User.apiKey`.
         field: String,
     },
-    /// The field holds a value that was never sealed.
+    /// The field holds a value that was never encrypted.
     NotSealed {
-        /// The field: `User.apiKey`.
+        /// Encrypted field, such as `User.apiKey`.
         field: String,
     },
-    /// The text of a ring of keys cannot be read.
+    /// The text of a key ring is invalid; holds the message.
     Ring(String),
-    /// The operating system has no random bytes.
+    /// The operating system provides no random bytes.
     NoRandom,
 }
 

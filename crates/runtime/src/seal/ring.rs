@@ -1,4 +1,4 @@
-//! The keys that are in use, and the text they are kept in.
+//! Key ring, and its text format.
 //!
 //! ```text
 //! keyform field keys, version 1
@@ -7,7 +7,7 @@
 //! key 90b1…            <32 bytes in base64>     the others open what was sealed before
 //! ```
 //!
-//! In an environment variable they are base64 alone, with commas between them.
+//! An environment variable holds only the base64 keys, separated by commas.
 
 use zeroize::Zeroizing;
 
@@ -17,7 +17,7 @@ const TITLE: &str = "keyform field keys, version 1";
 const ADVICE: &str =
     "# Without these keys the encrypted fields sealed under them cannot be read: keep a copy, show it to nobody.";
 
-/// Keys for encrypted fields: the first seals, all open.
+/// Keys of encrypted fields: the first encrypts, all decrypt.
 #[derive(Clone, Debug)]
 pub struct Keyring {
     primary: FieldKey,
@@ -25,22 +25,22 @@ pub struct Keyring {
 }
 
 impl Keyring {
-    /// A ring of one key.
+    /// Creates a ring of one key.
     #[must_use]
     pub fn of(primary: FieldKey) -> Self {
         Self { primary, older: Vec::new() }
     }
 
-    /// A ring of one fresh key: for tests, and for what nobody reads later.
+    /// Creates a ring of one random key, for tests and short-lived data.
     ///
     /// # Errors
     ///
-    /// [`SealError::NoRandom`].
+    /// Returns [`SealError::NoRandom`] if the operating system provides no random bytes.
     pub fn generate() -> Result<Self, SealError> {
         FieldKey::generate().map(Self::of)
     }
 
-    /// The ring with another key in front, which seals from now on.
+    /// Returns the ring with a new primary key. The former primary key still decrypts.
     #[must_use]
     pub fn rotated(mut self, primary: FieldKey) -> Self {
         let before = std::mem::replace(&mut self.primary, primary);
@@ -51,11 +51,11 @@ impl Keyring {
         self
     }
 
-    /// The ring without an older key.
+    /// Returns the ring without an older key.
     ///
     /// # Errors
     ///
-    /// [`SealError::Ring`] if it is the key that seals, or none of the ring's.
+    /// Returns [`SealError::Ring`] if it is the primary key, or not in the ring.
     pub fn without(mut self, id: KeyId) -> Result<Self, SealError> {
         if self.primary.id() == id {
             return Err(SealError::Ring(format!("{id} is the key that seals: rotate first")));
@@ -68,13 +68,13 @@ impl Keyring {
         Ok(self)
     }
 
-    /// The key that seals.
+    /// Returns the primary key, which encrypts.
     #[must_use]
     pub fn primary(&self) -> &FieldKey {
         &self.primary
     }
 
-    /// The other keys, the newest first.
+    /// Returns the other keys, newest first.
     #[must_use]
     pub fn older(&self) -> &[FieldKey] {
         &self.older
@@ -84,11 +84,11 @@ impl Keyring {
         std::iter::once(&self.primary).chain(&self.older).find(|key| key.id() == id)
     }
 
-    /// Reads what [`Keyring::to_text`] wrote, or keys in base64 with commas or line breaks between them.
+    /// Parses the output of [`Keyring::to_text`], or base64 keys separated by commas or line breaks.
     ///
     /// # Errors
     ///
-    /// [`SealError::Ring`], which says which line cannot be read, but never what stands in it.
+    /// Returns [`SealError::Ring`], which names the invalid line but never shows its content.
     pub fn from_text(text: &str) -> Result<Self, SealError> {
         let keys = if text.trim_start().starts_with(TITLE) { lines(text)? } else { plain(text)? };
         let mut keys = keys.into_iter();
@@ -102,7 +102,7 @@ impl Keyring {
         }
     }
 
-    /// The text of a file of these keys.
+    /// Formats the keys as the content of a key file.
     #[must_use]
     pub fn to_text(&self) -> Zeroizing<String> {
         let mut text = Zeroizing::new(format!("{TITLE}\n{ADVICE}\n"));
