@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use keyform_core::execute::{BoxFuture, Watch};
 use keyform_core::operation::{CreateTable, PutItem, StreamChange, UpdateTable};
 use keyform_core::table::{BillingMode, KeySchema, ScalarType, StreamView};
-use keyform_core::{AttributeValue, Attributes, Execute, Operation};
+use keyform_core::{AttributeValue, Attributes, Error, Execute, Operation, Output};
 use keyform_engine::engine::Settings;
 use keyform_engine::stream::ShardLimits;
 use keyform_engine::{Database, Options};
@@ -119,4 +121,51 @@ async fn what_is_not_there_is_said() {
     assert_eq!(feed.read().await.unwrap_err(), FeedError::Ended);
     database.execute(switch(StreamChange::Enable(StreamView::NewAndOldImages))).await.unwrap();
     assert_eq!(open(&database, From::Position(position)).await.unwrap_err(), FeedError::TooOld, "another stream");
+}
+
+/// A store that fails one of its GetRecords.
+struct Flaky {
+    database: Database,
+    reads_before_failure: Arc<AtomicI64>,
+}
+
+impl Execute for Flaky {
+    fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
+        let is_read = matches!(operation, Operation::GetRecords(_));
+        if is_read && self.reads_before_failure.fetch_sub(1, Ordering::Relaxed) == 0 {
+            return Box::pin(async { Err(Error::internal("a block cannot be read")) });
+        }
+        Execute::execute(&self.database, operation)
+    }
+
+    fn watch(&self) -> Option<&dyn Watch> {
+        self.database.watch()
+    }
+}
+
+#[tokio::test]
+async fn a_feed_has_not_caught_up_while_a_shard_cannot_be_read() {
+    let database = database(50);
+    table(&database, Some(StreamView::NewAndOldImages)).await;
+    for n in 0..200 {
+        put(&database, &format!("item-{}", n % 37), n).await;
+        if n % 60 == 0 {
+            database.sweep().unwrap();
+        }
+    }
+    let reads_before_failure = Arc::new(AtomicI64::new(i64::MAX));
+    let store = Flaky { database: database.clone(), reads_before_failure: reads_before_failure.clone() };
+    let mut feed = Feed::open(Arc::new(store), "t", From::Beginning).await.unwrap();
+    Seen::default().read(&mut feed).await;
+    for n in 200..260 {
+        put(&database, &format!("item-{}", n % 37), n).await;
+    }
+    let passed = feed.passed();
+    reads_before_failure.store(1, Ordering::Relaxed);
+    let batch = feed.read().await.unwrap();
+    assert!(!batch.changes.is_empty(), "the first shard was read");
+    assert!(!batch.caught_up);
+    assert_eq!(feed.passed(), passed);
+    let rest = feed.read().await.unwrap();
+    assert_eq!(batch.changes.len() + rest.changes.len(), 60);
 }

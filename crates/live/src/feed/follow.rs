@@ -183,6 +183,8 @@ impl Feed {
                     changes.extend(page.records.into_iter().map(|record| Change { shard: shard.clone(), record }));
                 }
                 Err(error) => {
+                    // The shards from here on were not read: `passed` must not move beyond their changes.
+                    caught_up = false;
                     failure = Some(error);
                     break;
                 }
