@@ -65,7 +65,7 @@ pub struct TableSettings {
     pub class_since_ms: Option<u64>,
     /// Rejects `DeleteTable` while true.
     pub deletion_protected: bool,
-    /// Tags in the order in which `ListTagsOfResource` returns them.
+    /// Tags, sorted by key.
     pub tags: Vec<Tag>,
 }
 
