@@ -3,7 +3,7 @@
 //! 1. [`fill`]: backfills new indexes and newly enabled expiry, removes deleted indexes;
 //! 2. deletion of expired items (`expiry`);
 //! 3. splitting of full stream shards and trimming of old records (`stream`);
-//! 4. deletion of old idempotency tokens (`write::token`);
+//! 4. deletion of old idempotency tokens (`tokens`);
 //! 5. [`garbage`]: deletion of obsolete keys;
 //! 6. [`recount`]: recount of unknown statistics;
 //! 7. cutting the journal of an idle store ([`Store::flush_if_idle`](crate::store::Store::flush_if_idle)).

@@ -74,7 +74,7 @@ pub fn equality<'c>(condition: &'c Condition, attribute: &str) -> Option<&'c Val
     }
 }
 
-/// Returns the values of which a condition requires the attribute to equal one.
+/// Returns the values of a condition that requires the attribute to equal one of them.
 fn listed<'c>(condition: &'c Condition, attribute: &str) -> Option<Vec<&'c Value>> {
     match condition {
         Condition::In { operand: Operand::Path(path), candidates } if path.as_attribute() == Some(attribute) => {
