@@ -72,7 +72,8 @@ impl Step {
 }
 
 impl Engine {
-    /// Starts an operation. May read from disk, but never waits for a sync.
+    /// Starts an operation. May read from disk and may be delayed while flushes lag behind, but does not wait for its
+    /// own commit to be synced.
     ///
     /// # Errors
     /// The errors of DynamoDB for this operation, or `InternalServerError` when the store fails.

@@ -4,6 +4,8 @@
 //! 0003). Keys map to a fixed number of stripes. Locking stripes in ascending order prevents deadlocks between
 //! transactions. A transaction also marks its items until it is durable; a write to a marked item fails with
 //! `TransactionConflict`, as in DynamoDB.
+//!
+//! Lock order: the catalog first, then keys, then the store's own locks.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -21,7 +21,7 @@ use super::memtable::Memtable;
 use super::table::{RawCursor, RawEntry, Table, TableWriter};
 use super::{Files, Shared};
 
-/// Tables are small when together they take less than this fraction of a full memtable.
+/// Tables are small if, together with the memtable, they take at most one part in this many of a full memtable.
 const SMALL_PARTS: usize = 8;
 
 /// Small tables and their content.

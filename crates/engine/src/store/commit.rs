@@ -17,7 +17,8 @@ use super::error::StoreError;
 use super::pipeline::Queued;
 use super::shared::Shared;
 
-/// Commit in progress. Its changes are already applied; it resolves when they are durable.
+/// Commit in progress. Unless the store rejected it, its changes are already applied; it resolves when they are
+/// durable.
 ///
 /// The journal is written when a commit is waited for, polled or dropped (ADR 0011). A commit that is merely held may
 /// therefore delay its own write. Dropping it does not undo the commit.

@@ -1,7 +1,7 @@
 //! Decoders of the store's files, exposed for fuzzing: they accept arbitrary bytes without panicking.
 //!
-//! They decode pieces after their seal was verified, so only a bug in the writer, or tampering with an unencrypted
-//! store, can make the input arbitrary.
+//! Except for the header, they decode pieces after their seal was verified, so only a bug in the writer, or tampering
+//! with an unencrypted store, can make the input arbitrary.
 
 use std::ops::Bound;
 

@@ -77,7 +77,7 @@ impl Default for StoreOptions {
 pub struct StoreStats {
     /// Calls of `Store::commit`, including rejected ones.
     pub commits: u64,
-    /// Journal frames written. The ratio of commits to frames is the number of commits per sync.
+    /// Journal frames written. The ratio of commits to frames is the number of commits that share one write.
     pub frames: u64,
     /// Syncs of the journal.
     pub syncs: u64,

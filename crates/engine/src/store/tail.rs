@@ -3,7 +3,7 @@
 //! ```text
 //! frame frame                              closed in order, or killed between two writes
 //! frame frame 0000000                      killed: unused preallocated space
-//! frame frame fra                          torn: the end of the last frame was never written, so it is not acknowledged
+//! frame frame fra                          torn: the frame's end was never written, so it was not acknowledged
 //! frame frame fr?me                        damaged: the last frame is complete but does not open
 //! ```
 //!

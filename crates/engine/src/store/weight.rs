@@ -21,10 +21,10 @@ use super::options::StoreOptions;
 
 /// Growth factor from one level to the next.
 const LEVEL_FACTOR: u64 = 10;
-/// A level is at most this fraction of the levels below it, because what it overwrites there takes space twice.
+/// A level is at most one part in this many of the levels below it: what it overwrites there takes space twice.
 const BELOW_PARTS: u64 = 3;
-/// Dead data may take this fraction of the live data, in addition to a constant. The value is well below the documented
-/// bound of three: the estimate ignores deletions in memory, and a compaction needs space for its output.
+/// Dead data may take one part in this many of the live data, in addition to a constant. The value is well below the
+/// documented bound of three: the estimate ignores deletions in memory, and a compaction needs space for its output.
 const ALIVE_PARTS: u64 = 4;
 /// Share assumed before the first merge.
 const DEAD_PERMILLE_UNKNOWN: u64 = 500;
