@@ -56,7 +56,8 @@ impl Commit {
         }
     }
 
-    /// Blocks the thread until the commit is durable. Writes the journal itself when no other thread is writing it.
+    /// Blocks the thread until the commit is durable. A thread that seems to be the only waiter writes the journal
+    /// itself (ADR 0011).
     ///
     /// # Errors
     /// When the store rejected the commit ([`StoreError::Paused`]: it is not applied), or when the journal could not be

@@ -53,6 +53,7 @@ impl Shared {
     }
 
     fn flush(&self, files: &Files, frozen: &Frozen) -> Result<(), StoreError> {
+        // Only durable commits go to tables: the manifest must not claim a commit whose journal write can still fail.
         self.pipeline.hand_over();
         self.gate.watch(frozen.last_seqno)?;
         let absorbed = self.absorb(files, &frozen.memtable);

@@ -67,6 +67,7 @@ impl Shared {
         self.counters.frames.fetch_add(1, Ordering::Relaxed);
         self.counters.syncs.fetch_add(u64::from(synced), Ordering::Relaxed);
         let durable = frame.last();
+        // Readers first: a caller that gets its acknowledgement must find its write in the next snapshot.
         self.readers.set_durable(durable);
         self.gate.set_durable(durable);
         if self.gate.resume() {

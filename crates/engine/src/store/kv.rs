@@ -65,7 +65,7 @@ impl Store {
         open::open(disk, keys, options)
     }
 
-    /// Returns a snapshot of the durable state. No power cut can revert what it shows.
+    /// Returns a snapshot of the durable state. With `Durability::Sync`, no power cut can revert what it shows.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot::durable(&self.shared.readers)
     }
@@ -247,6 +247,7 @@ impl Store {
             if lock.is_some() && self.health().is_ok() {
                 self.shared.record_end(files).unwrap_or_else(|error| self.shared.poison(&error));
             }
+            // Last: the threads are joined, so nothing writes to the directory any more.
             lock.take();
         }
         self.health()

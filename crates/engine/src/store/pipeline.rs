@@ -141,6 +141,7 @@ impl Pipeline {
     ) -> Result<Queued, StoreError> {
         let mut state = self.state.lock();
         state.admit(&batch)?;
+        // ADR 0029: a rejected commit gets no number, so it is not applied now or later.
         gate.check()?;
         state.seqno += 1;
         let seqno = state.seqno;
