@@ -1,6 +1,6 @@
-//! Measures the store: synced and unsynced commits, cached reads, short ranges, starts after a kill.
+//! Benchmark of the store: synced and unsynced commits, cached reads, short ranges, start after a kill.
 //!
-//! Reads are given in processor time where the system tells it, so that a busy machine does not disturb them.
+//! Reads are measured in processor time where the system reports it, so that other load on the machine matters less.
 //!
 //! `cargo run --release -p keyform-engine --example store_bench -- [items] [directory] [seconds of steady load]`
 
@@ -16,7 +16,7 @@ use keyform_engine::store::{Batch, DataKeys, Durability, RealDisk, Store, StoreO
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// A small repeatable generator: the workload is the same in each run.
+/// Small deterministic generator, so that the workload is the same in each run.
 struct Dice(u64);
 
 impl Dice {
@@ -45,7 +45,7 @@ fn main() -> Outcome<()> {
     reads(&folder, items)
 }
 
-/// How long an empty store takes to open, and how much memory it takes then.
+/// Measures the time to open an empty store, and its memory.
 fn idle(folder: &PathBuf) -> Outcome<()> {
     clear(folder);
     let start = Instant::now();
@@ -68,7 +68,7 @@ fn clear(folder: &PathBuf) {
     }
 }
 
-/// Three writes of 1 KB in one batch, as an item with an index entry and a stream record.
+/// Returns a batch of three 1 KB writes, like an item with an index entry and a stream record.
 fn batch(dice: &mut Dice) -> Batch {
     let mut batch = Batch::new();
     let key = format!("table-1/partition-{:012}/sort-key-0000000000000000000000", dice.next() % 10_000_000);
@@ -131,7 +131,7 @@ fn commit_for(store: &Store, writers: u64, time: Duration) -> Outcome<Duration> 
     })
 }
 
-/// How commits fare when they go on for long: what compaction keeps up with, and the longest wait.
+/// Measures sustained commits: the throughput that compaction can follow, and the longest wait.
 fn steady(folder: &PathBuf, seconds: u64) -> Outcome<()> {
     clear(folder);
     let store = open(folder, Durability::Os)?;
@@ -178,7 +178,8 @@ fn steady_round(store: &Store, round: u64) -> Outcome<Duration> {
     })
 }
 
-/// How long a start takes after a kill in the moment when the journal has 64 MB: the files are copied while the store runs.
+/// Measures the start after a kill at the moment when the journal has 64 MB. The files are copied while the store
+/// runs.
 fn recovery(folder: &PathBuf, name: &str, keys: u64, value_bytes: usize) -> Outcome<()> {
     const JOURNAL_BYTES: u64 = 64 << 20;
     let copy = folder.with_extension("copy");
@@ -232,7 +233,7 @@ fn reads(folder: &PathBuf, items: u64) -> Outcome<()> {
     for chunk in 0..items / 100 {
         let mut batch = Batch::new();
         for _ in 0..100 {
-            // An odd multiplier visits every number once, in scattered order.
+            // The multiplier scatters the order of the keys.
             let number = (chunk * 100 + batch.len() as u64).wrapping_mul(7_368_787) % items;
             let value: Vec<u8> = (0..25).flat_map(|_| dice.next().to_le_bytes()).collect();
             batch.put(key(number), value);
@@ -287,7 +288,7 @@ fn measure_reads(store: &Store, items: u64, state: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// Microseconds a call, after a first round that warms the cache.
+/// Returns the microseconds per call, after a first round that warms the cache.
 fn per_call(calls: u32, mut call: impl FnMut() -> Outcome<()>) -> Outcome<f64> {
     for _ in 0..calls {
         call()?;
@@ -303,13 +304,13 @@ fn per_call(calls: u32, mut call: impl FnMut() -> Outcome<()>) -> Outcome<f64> {
     Ok(spent.as_secs_f64() * 1e6 / f64::from(calls))
 }
 
-/// The processor time of this thread.
+/// Returns the processor time of this thread.
 fn thread_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(Duration::from_nanos(text.split(' ').next()?.parse().ok()?))
 }
 
-/// The processor time of the whole process, in hundredths of a second.
+/// Returns the processor time of the whole process, with a resolution of 10 ms.
 fn process_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = text.rsplit(')').next()?.split_whitespace().collect();

@@ -1,15 +1,16 @@
-//! Dates of the Gregorian calendar, in UTC.
+//! Conversion of Unix time to UTC dates.
 
 const DAY_SECS: u64 = 24 * 60 * 60;
 
-/// A time as `2026-11-16 10:42 UTC`, from seconds of the Unix epoch.
+/// Formats seconds since the Unix epoch as `2026-11-16 10:42 UTC`.
 pub(crate) fn utc_minute(secs: u64) -> String {
     let (year, month, day) = civil_date(secs / DAY_SECS);
     let minutes = secs % DAY_SECS / 60;
     format!("{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", minutes / 60, minutes % 60)
 }
 
-/// The date of a day after 1970-01-01. Years are counted from March, so that the leap day is the last of one.
+/// Converts days since 1970-01-01 to year, month and day. The calculation uses years that start in March, so that the
+/// leap day is the last day of a year.
 pub(crate) fn civil_date(days: u64) -> (u64, u64, u64) {
     const DAYS_OF_400_YEARS: u64 = 146_097;
     let days = days + 719_468;

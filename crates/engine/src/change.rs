@@ -1,5 +1,5 @@
-//! What a write does to one item, carried to everything that follows from it: the item itself, its entries in indexes, its
-//! expiry and its stream record, all in one batch; and what that costs.
+//! One changed item and everything that follows from it: the item, its index entries, its expiry entry and its stream
+//! record, staged in one batch, plus the consumed capacity.
 
 use keyform_core::capacity::{CapacityDetail, ConsumedCapacity, ReturnConsumedCapacity, write_units};
 use keyform_core::operation::UserIdentity;
@@ -13,30 +13,30 @@ use crate::{expiry, stream};
 /// One item before and after a write.
 #[derive(Clone, Debug)]
 pub struct Change<'a> {
-    /// Its table.
+    /// Table of the item.
     pub table: &'a Table,
-    /// Its place.
+    /// Key of the item in the store.
     pub key: &'a ItemKey,
-    /// The item before.
+    /// Item before the write; `None` if it did not exist.
     pub old: Option<&'a Item>,
-    /// The item after.
+    /// Item after the write; `None` if the write deletes it.
     pub new: Option<&'a Item>,
-    /// Who did it, if not a caller.
+    /// Identity shown in the stream record when the change was not made by a caller (expiry).
     pub identity: Option<UserIdentity>,
-    /// When.
+    /// Time of the write, in milliseconds since the Unix epoch.
     pub at_ms: u64,
 }
 
-/// What a write costs, before it is multiplied for a transaction.
+/// Write units consumed, before the factor of two for transactions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WriteCost {
     table: f64,
-    /// Name, whether it is local, units; only indexes that were written.
+    /// Index name, whether the index is local, and units; only for indexes that changed.
     indexes: Vec<(String, bool, f64)>,
 }
 
 impl Change<'_> {
-    /// Puts all of it into the batch, counts it, and tells what it costs.
+    /// Stages the change in `batch`, updates the statistics and returns the consumed capacity.
     pub fn stage(&self, batch: &mut Batch) -> WriteCost {
         self.stage_item(batch);
         let mut cost = WriteCost { table: self.table_units(), indexes: Vec::new() };
@@ -65,7 +65,7 @@ impl Change<'_> {
         write_units(size(self.old).max(size(self.new)))
     }
 
-    /// Moves the item's entry in one index; tells the write units of that.
+    /// Moves the item's entry in one index and returns the write units of that.
     fn stage_index(&self, batch: &mut Batch, index: &Index) -> f64 {
         let old = self.old.and_then(|item| Entry::of(self.table, index, item));
         let new = self.new.and_then(|item| Entry::of(self.table, index, item));
@@ -90,17 +90,17 @@ impl Change<'_> {
     }
 }
 
-/// An item as it stands in an index.
+/// Entry of an item in an index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Its place in the store.
+    /// Key of the entry in the store.
     pub key: Vec<u8>,
-    /// What the index has of it.
+    /// Projected attributes of the item.
     pub item: Item,
 }
 
 impl Entry {
-    /// The entry of an item, if it has all of the index's key attributes.
+    /// Returns the entry of an item, or `None` when the item lacks an attribute of the index's key.
     pub fn of(table: &Table, index: &Index, item: &Item) -> Option<Self> {
         let key = key::of_index_entry(table, index, item)?;
         let item = match &index.projected {
@@ -112,12 +112,12 @@ impl Entry {
 }
 
 impl WriteCost {
-    /// What a write that changed nothing costs: a failed condition, or a check.
+    /// Returns the cost of a write that changed nothing: a failed condition or a condition check.
     pub fn of_unchanged(old: Option<&Item>) -> Self {
         Self { table: write_units(old.map_or(0, Item::size)), indexes: Vec::new() }
     }
 
-    /// Adds another write of the same table.
+    /// Adds the cost of another write to the same table.
     pub fn add(&mut self, other: &Self) {
         self.table += other.table;
         for (name, local, units) in &other.indexes {
@@ -128,7 +128,7 @@ impl WriteCost {
         }
     }
 
-    /// The report a caller asked for; `factor` is two for transactions, which the indexes, filled afterwards, do not pay.
+    /// Returns the report that the caller asked for. `factor` is 2 for transactions; it does not apply to indexes.
     pub fn report(&self, table: &str, wanted: ReturnConsumedCapacity, factor: f64) -> Option<ConsumedCapacity> {
         let total = self.table * factor + self.indexes.iter().map(|(.., units)| units).sum::<f64>();
         let detail = || {
@@ -147,8 +147,8 @@ impl WriteCost {
     }
 }
 
-/// The second in which an item expires, if the attribute is a number that counts as a time. The service compares it with the
-/// seconds since 1970, so a fraction is cut off; what is negative or beyond 64 bits is no time.
+/// Returns the second in which an item expires, or `None` when the attribute is not a number that is valid as a time.
+/// Like DynamoDB, cuts off a fraction; negative numbers and those beyond 64 bits are not times.
 pub fn expiry_secs(item: &Item, attribute: &str) -> Option<u64> {
     match item.get(attribute)? {
         ValueRef::N(number) => number.whole_i64().and_then(|secs| u64::try_from(secs).ok()),

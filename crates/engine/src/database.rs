@@ -1,4 +1,4 @@
-//! The handle that callers hold: opened on a directory or in memory, shared freely between threads and tasks.
+//! The public database handle: opened on a directory or in memory, shared between threads and tasks.
 
 use std::fmt;
 use std::future::Future;
@@ -18,7 +18,7 @@ use crate::env::{Env, SystemEnv};
 use crate::keys::{self, KeyError};
 use crate::store::{Durability, RealDisk, Store, StoreError, StoreOptions, StoreStats};
 
-/// An open database. Cloning it shares it; the last clone closes it.
+/// Open database. Clones share it; dropping the last clone closes it.
 #[derive(Clone)]
 pub struct Database {
     inner: Arc<Inner>,
@@ -29,32 +29,33 @@ struct Inner {
     background: Background,
 }
 
-/// How a database is opened.
+/// Options for opening a database.
 #[derive(Clone)]
 pub struct Options {
-    /// Whether a write waits for the disk or only for the operating system.
+    /// Point at which a write is acknowledged: after the disk sync, or when the operating system has the data.
     pub durability: Durability,
-    /// Whether data on disk is encrypted, and with which master key.
+    /// Encryption at rest, and the master key to use.
     pub encryption: Encryption,
-    /// The most that data read from files may take in memory; without it an eighth of the machine's or the container's.
+    /// Upper limit of the block cache in bytes. `None` means an eighth of the memory of the machine or container.
     pub cache_bytes: Option<usize>,
-    /// Where time and chance come from.
+    /// Source of time and randomness.
     pub env: Arc<dyn Env>,
-    /// The region and account in ARNs.
+    /// Region and account shown in ARNs, and the limits of stream shards.
     pub settings: Settings,
-    /// How often expired items are looked for and old records trimmed; never by itself without it.
+    /// Interval of background work such as expiry and trimming. `None` starts no background thread; work then runs only
+    /// in [`Database::sweep`].
     pub sweep_interval: Option<Duration>,
 }
 
-/// Whether data on disk is encrypted, and with which master key.
+/// Encryption at rest, and the master key to use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Encryption {
-    /// With the user's master key ([`keys::user_master_key_file`]), made if it is not there.
+    /// Encrypts with the user's master key ([`keys::user_master_key_file`]); creates it when missing.
     #[default]
     UserKey,
-    /// With the master key in this file, made if it is not there.
+    /// Encrypts with the master key in this file; creates the file when missing.
     KeyFile(PathBuf),
-    /// Not at all.
+    /// Stores data unencrypted, protected by checksums only.
     Off,
 }
 
@@ -81,23 +82,23 @@ impl Default for Options {
     }
 }
 
-/// Why a database cannot be opened.
+/// Error opening a database.
 #[derive(Debug)]
 pub enum OpenError {
-    /// The directory cannot be made or entered.
+    /// The data directory cannot be created or read.
     Directory {
-        /// Which.
+        /// Path of the data directory.
         path: PathBuf,
-        /// The operating system's error.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// There is no place for the user's master key.
+    /// The user has no home folder in which to keep the master key.
     NoHome,
-    /// The store refuses.
+    /// The store cannot be opened.
     Store(StoreError),
-    /// The keys cannot be had.
+    /// The master key file or the key ring cannot be used.
     Key(KeyError),
-    /// The catalog cannot be read.
+    /// The catalog of tables cannot be read.
     Catalog(Error),
 }
 
@@ -139,7 +140,7 @@ impl From<Error> for OpenError {
 }
 
 impl Database {
-    /// A database that lives as long as its handles.
+    /// Creates a database in memory; its data is lost when the last handle is dropped.
     ///
     /// ```
     /// use keyform_core::operation::{ListTables, Operation};
@@ -152,23 +153,24 @@ impl Database {
         Self::in_memory_with(Options::default())
     }
 
-    /// The same with other options.
+    /// Creates a database in memory with the given options; `durability`, `encryption` and `cache_bytes` have no
+    /// effect.
     pub fn in_memory_with(options: Options) -> Self {
         Self::on(Store::in_memory(), options).expect("an empty store has an empty catalog")
     }
 
-    /// The database in a directory, made if it is not there: synced, and encrypted with the user's master key.
+    /// Opens the database in a directory, synced and encrypted with the user's master key. Creates it when missing.
     ///
     /// # Errors
-    /// When the directory is another program's, another process has it, it is damaged, or the master key does not fit.
+    /// When the directory belongs to another program, is in use, or is damaged, or when the master key does not match.
     pub fn open(directory: impl AsRef<Path>) -> Result<Self, OpenError> {
         Self::open_with(directory, Options::default())
     }
 
-    /// The same with other options.
+    /// Opens the database in a directory with the given options.
     ///
     /// # Errors
-    /// As [`Database::open`].
+    /// See [`Database::open`].
     pub fn open_with(directory: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
         let directory = directory.as_ref();
         let disk =
@@ -182,7 +184,7 @@ impl Database {
         Self::on(store, options)
     }
 
-    /// The database in a store that is open already.
+    /// Opens the database in an open store.
     ///
     /// # Errors
     /// When the store's catalog cannot be read.
@@ -192,10 +194,10 @@ impl Database {
         Ok(Self { inner: Arc::new(Inner { engine, background }) })
     }
 
-    /// Runs an operation; a write is durable when the future is ready. The future needs no particular runtime.
+    /// Runs an operation. A write is durable when the future resolves. The future does not depend on an async runtime.
     ///
     /// # Errors
-    /// The service's.
+    /// The errors of DynamoDB for this operation, or `InternalServerError` when the store fails.
     pub fn execute(&self, operation: Operation) -> impl Future<Output = Result<Output, Error>> + Send + use<> {
         let step = self.inner.engine.begin(operation);
         async move {
@@ -210,10 +212,10 @@ impl Database {
         }
     }
 
-    /// Runs an operation and waits for it.
+    /// Runs an operation and blocks the thread until it is done. A write is then durable.
     ///
     /// # Errors
-    /// The service's.
+    /// The errors of DynamoDB for this operation, or `InternalServerError` when the store fails.
     pub fn execute_blocking(&self, operation: Operation) -> Result<Output, Error> {
         match self.inner.engine.begin(operation)? {
             Step::Done(output) => Ok(output),
@@ -225,30 +227,30 @@ impl Database {
         }
     }
 
-    /// Does now what is done in the background from time to time: expiry, trimming, filling of new indexes.
+    /// Runs one full pass of background work now: expiry, trimming of streams and tokens, filling of new indexes.
     ///
     /// # Errors
-    /// When the store fails.
+    /// The first error of a task; the remaining tasks run anyway.
     pub fn sweep(&self) -> Result<(), Error> {
         self.inner.background.run_now()
     }
 
-    /// What the store has done and holds.
+    /// Returns the store's counters and sizes.
     pub fn store_stats(&self) -> StoreStats {
         self.inner.engine.store.stats()
     }
 
-    /// Whether the database takes writes: after a failed sync it does not until it is opened anew; while disk space or
-    /// descriptors are scarce it does not either, and takes them again by itself.
+    /// Checks that the database accepts writes. After a failed sync it rejects them until it is reopened. While disk
+    /// space or file descriptors are exhausted it rejects them too, and recovers by itself.
     ///
     /// # Errors
-    /// The refusal that a write would get.
+    /// The error that a write would get.
     pub fn health(&self) -> Result<(), StoreError> {
         self.inner.engine.health()
     }
 
-    /// Writes all files anew, without what was overwritten or deleted, under the current data key. Takes time in
-    /// proportion to the data; reads and writes go on.
+    /// Rewrites all files under the current data key and drops overwritten and deleted data. The time it takes is
+    /// proportional to the data; reads and writes continue.
     ///
     /// # Errors
     /// When a file cannot be read or written.
@@ -256,10 +258,10 @@ impl Database {
         self.inner.engine.store.compact()
     }
 
-    /// Ends background work, makes everything durable and lets go of the directory.
+    /// Stops background work, makes everything durable and releases the directory.
     ///
     /// # Errors
-    /// When the last sync fails.
+    /// When the last sync fails, or the store had failed before.
     pub fn close(&self) -> Result<(), StoreError> {
         self.inner.close()
     }
@@ -274,7 +276,7 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // Whoever cares about the outcome calls `close`; here is nobody to tell.
+        // `drop` cannot return the error. Callers that need it call `close`.
         drop(self.close());
     }
 }

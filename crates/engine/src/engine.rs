@@ -1,4 +1,4 @@
-//! The engine: what all operations share, and the way of each.
+//! The engine: state shared by all operations, and their dispatch.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,11 +17,11 @@ use crate::store::{Batch, Commit, Snapshot, Store, StoreError};
 use crate::stream::ShardLimits;
 use crate::table::table_arn_prefix;
 
-/// The database without its background work.
+/// Database without its background thread.
 pub struct Engine {
     pub(crate) store: Store,
     pub(crate) catalog: RwLock<Catalog>,
-    /// The commit of the catalog's last change.
+    /// Sequence number of the last commit that changed the catalog. Responses that show the catalog wait for it.
     pub(crate) catalog_seqno: AtomicU64,
     pub(crate) locks: KeyLocks,
     pub(crate) in_flight: InFlight,
@@ -30,14 +30,14 @@ pub struct Engine {
     pub(crate) settings: Settings,
 }
 
-/// What the engine says of itself in ARNs, and its limits.
+/// Region and account shown in ARNs, and limits.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The region in ARNs.
+    /// Region in ARNs; `us-east-1` by default.
     pub region: String,
-    /// The account in ARNs.
+    /// Account in ARNs; twelve zeros by default.
     pub account: String,
-    /// When shards of streams are closed.
+    /// Limits at which stream shards are closed.
     pub shards: ShardLimits,
 }
 
@@ -47,21 +47,21 @@ impl Default for Settings {
     }
 }
 
-/// How far an operation has come when the engine has decided it.
+/// Result of [`Engine::begin`].
 pub enum Step {
-    /// It is done.
+    /// Complete response; nothing is left to wait for.
     Done(Output),
-    /// The answer stands, but what it rests on is not durable yet.
+    /// Response that may be sent only when the data it is based on is durable.
     Waiting(Waiting),
 }
 
-/// An answer that may be given once the commit is durable.
+/// Response that may be sent once `commit` is durable.
 pub struct Waiting {
-    /// What to wait for.
+    /// Commit to wait for.
     pub commit: Commit,
-    /// What to answer then.
+    /// Response to send after the commit, or the error of a condition that failed on state not yet durable.
     pub answer: Result<Output, Error>,
-    /// The marks of a transaction, which end with it.
+    /// Marks on the items of a transaction; dropping them ends its conflicts with other writers.
     pub marks: Option<InFlightMarks>,
 }
 
@@ -72,10 +72,11 @@ impl Step {
 }
 
 impl Engine {
-    /// Decides an operation. Never waits for the disk to sync; may read from it.
+    /// Starts an operation. May read from disk and may be delayed while flushes lag behind, but does not wait for its
+    /// own commit to be synced.
     ///
     /// # Errors
-    /// The service's.
+    /// The errors of DynamoDB for this operation, or `InternalServerError` when the store fails.
     pub fn begin(&self, operation: Operation) -> Result<Step, Error> {
         match operation {
             Operation::PutItem(request) => self.put_item(request),
@@ -113,7 +114,7 @@ impl Engine {
         }
     }
 
-    /// The engine on a store.
+    /// Loads the catalog from a store and creates the engine.
     ///
     /// # Errors
     /// When the store's catalog cannot be read.
@@ -133,13 +134,15 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Statistics are trusted once: whoever ends without writing them anew counts when it starts again.
+    /// Saved statistics are used once: the record is removed at start, so that a process that ends without writing a
+    /// new one counts again at its next start.
     fn note_statistics(&self, statistics: Statistics) {
         match statistics {
             Statistics::Restored => {
                 let mut batch = Batch::new();
                 load::stage_statistics_removal(&mut batch);
-                // Nothing is acknowledged by this commit; all later ones come after it.
+                // Nothing waits for this commit. Every later commit is ordered after it, so it is durable before they
+                // are.
                 drop(self.store.commit(batch));
             }
             Statistics::Unknown => {
@@ -148,7 +151,7 @@ impl Engine {
         }
     }
 
-    /// Makes everything durable and lets go of the store.
+    /// Saves the statistics, makes everything durable and closes the store.
     ///
     /// # Errors
     /// When the last sync fails.
@@ -163,21 +166,21 @@ impl Engine {
         self.store.close().and(noted)
     }
 
-    /// Whether the engine takes writes.
+    /// Checks that the engine accepts writes.
     ///
     /// # Errors
-    /// Why it does not.
+    /// The error that a write would get.
     pub fn health(&self) -> Result<(), StoreError> {
         self.store.health()
     }
 
-    /// Refuses a write before anything is read or counted for it, while the store takes none.
+    /// Rejects a write while the store accepts none, before anything is read or counted for it.
     pub(crate) fn admit(&self) -> Result<(), Error> {
         self.store.health().map_err(|error| store_failed(&error))
     }
 
-    /// Commits changes that were counted when they were staged. Where the store refuses them after all, the tables are
-    /// counted anew.
+    /// Commits changes that were counted when they were staged. If the store rejects the batch, the counters are wrong,
+    /// so the tables are queued for a recount.
     pub(crate) fn commit_changes<'t>(&self, batch: Batch, tables: impl IntoIterator<Item = &'t Table>) -> Commit {
         let commit = self.store.commit(batch);
         if commit.seqno().is_none() {
@@ -191,12 +194,12 @@ impl Engine {
         table.indexes.iter().for_each(|index| self.work.add_uncounted(table.id, index.id));
     }
 
-    /// What readers see.
+    /// Returns a snapshot of the durable state, which is what readers see.
     pub(crate) fn snapshot(&self) -> Snapshot {
         self.store.snapshot()
     }
 
-    /// An answer that tells what is in the catalog: at once if that is durable.
+    /// Returns a response that shows the catalog, at once when the catalog's last change is durable.
     pub(crate) fn told(&self, output: Output) -> Step {
         if self.store.snapshot().seqno() >= self.catalog_seqno.load(Ordering::Acquire) {
             Step::Done(output)
@@ -205,15 +208,15 @@ impl Engine {
         }
     }
 
-    /// An answer that rests on what is in the store's order already, durable or not.
+    /// Returns a response based on commits that may not be durable yet: it waits for everything committed so far.
     pub(crate) fn after_all_before(&self, answer: Result<Output, Error>) -> Step {
         let commit = self.store.commit(Batch::new());
         Step::Waiting(Waiting { commit, answer, marks: None })
     }
 }
 
-/// A store's failure as an InternalServerError, which SDKs retry. One that leaves it open whether the write is applied carries
-/// that as its detail.
+/// Maps a store error to `InternalServerError`, which SDKs retry. When the outcome of the write is unknown, the error's
+/// detail says so.
 pub fn store_failed(error: &StoreError) -> Error {
     match error {
         StoreError::Unconfirmed { .. } => remote::outcome_unknown(&error.to_string()),

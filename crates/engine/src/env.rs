@@ -1,19 +1,19 @@
-//! Everything the engine does not decide itself: the time and chance. Tests bring their own.
+//! Time and randomness for the engine. Tests provide their own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Where time and chance come from.
+/// Source of time and randomness.
 pub trait Env: Send + Sync {
-    /// The time, in milliseconds of the Unix epoch.
+    /// Returns the time in milliseconds since the Unix epoch.
     fn now_ms(&self) -> u64;
 
-    /// Sixteen random bytes.
+    /// Returns 16 random bytes.
     fn random(&self) -> [u8; 16];
 }
 
-/// The machine's clock and random numbers.
+/// Clock and random numbers of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemEnv;
 
@@ -30,7 +30,7 @@ impl Env for SystemEnv {
     }
 }
 
-/// A clock that stands still until it is moved, and random numbers that are counted.
+/// Deterministic source for tests: the clock moves only on request, and "random" bytes come from a counter.
 #[derive(Clone, Debug, Default)]
 pub struct ManualEnv {
     now_ms: Arc<AtomicU64>,
@@ -38,12 +38,12 @@ pub struct ManualEnv {
 }
 
 impl ManualEnv {
-    /// A clock that shows that time.
+    /// Creates a clock that shows `now_ms`.
     pub fn at_ms(now_ms: u64) -> Self {
         Self { now_ms: Arc::new(AtomicU64::new(now_ms)), drawn: Arc::default() }
     }
 
-    /// Moves the clock.
+    /// Moves the clock forward. Clones share the clock.
     pub fn advance_ms(&self, by_ms: u64) {
         self.now_ms.fetch_add(by_ms, Ordering::SeqCst);
     }
@@ -64,7 +64,7 @@ impl Env for ManualEnv {
     }
 }
 
-/// Random bytes in the form of a version 4 UUID.
+/// Returns a version 4 UUID made from random bytes.
 pub(crate) fn uuid(env: &dyn Env) -> String {
     let mut bytes = env.random();
     bytes[6] = bytes[6] & 0x0f | 0x40;

@@ -1,4 +1,4 @@
-//! Expiry (TTL): an index of items by the time at which they end, and the sweep that deletes them.
+//! Expiry (TTL): an index of items by expiry time, and the sweep that deletes expired items.
 
 use std::ops::Bound;
 use std::sync::atomic::Ordering;
@@ -15,12 +15,12 @@ use crate::key::{self, ItemKey};
 use crate::layout::{self, IndexId, TableId};
 use crate::store::Batch;
 
-/// How many items are deleted in one commit.
+/// Items deleted per commit.
 const CHUNK: usize = 100;
-/// Items that ended longer ago are left alone, as the service does: the time is taken for a mistake.
+/// Items that expired longer ago are not deleted. DynamoDB has the same limit, to protect against wrong timestamps.
 const OLDEST_SECS: u64 = 5 * 365 * 24 * 60 * 60;
 
-/// Moves the item's entry among the times of expiry.
+/// Stages the update of the item's entry in the expiry index.
 pub fn stage(batch: &mut Batch, change: &Change<'_>) {
     let Some(expiry) = &change.table.expiry else { return };
     let secs = |item: Option<&Item>| item.and_then(|item| expiry_secs(item, &expiry.attribute));
@@ -38,7 +38,7 @@ pub fn stage(batch: &mut Batch, change: &Change<'_>) {
     }
 }
 
-/// Adds the entry of an item that was there before expiry was switched on.
+/// Stages the entry of an item that existed before expiry was enabled.
 pub(crate) fn stage_existing(batch: &mut Batch, table: &Table, item: &Item, store_key: &[u8]) {
     let Some(expiry) = &table.expiry else { return };
     if let Some(secs) = expiry_secs(item, &expiry.attribute) {
@@ -48,7 +48,7 @@ pub(crate) fn stage_existing(batch: &mut Batch, table: &Table, item: &Item, stor
     }
 }
 
-/// What all entries of an expiry start with.
+/// Returns the common key prefix of all entries of one expiry configuration.
 pub(crate) fn prefix(table: TableId, number: u32) -> Vec<u8> {
     let mut key = layout::index_prefix(table, IndexId::EXPIRY);
     key.extend_from_slice(&number.to_be_bytes());
@@ -62,14 +62,14 @@ fn entry_key(table: TableId, expiry: &Expiry, secs: u64, key_values: &[u8]) -> V
     key
 }
 
-/// An entry whose time has come.
+/// Entry whose time has passed.
 struct Due {
     entry_key: Bytes,
     store_key: Bytes,
 }
 
 impl Engine {
-    /// Deletes all items whose time has come.
+    /// Deletes all expired items.
     pub(crate) fn expire_items(&self) -> Result<(), Error> {
         let now_secs = self.env.now_ms() / 1000;
         for_all(self.tables_where(|table| table.expiry.is_some()), |table| match &table.expiry {
@@ -78,13 +78,14 @@ impl Engine {
         })
     }
 
-    /// Looks only where something may be: from the earliest end that a writer noted to the second that is over.
+    /// Scans only from the earliest expiry that a writer recorded up to the last second that has fully passed.
     fn expire_items_of(&self, table: &Table, expiry: &Expiry, now_secs: u64) -> Result<(), Error> {
         if expiry.earliest_secs.load(Ordering::Acquire) >= now_secs {
             return Ok(());
         }
         let earliest_secs = expiry.earliest_secs.swap(u64::MAX, Ordering::AcqRel);
-        // Writers that noted an earlier end have committed it when this lock is had; later ones note it anew.
+        // A writer records an earlier expiry while it holds the catalog's read lock, before it commits. Taking the
+        // write lock once waits for those writers; later ones record theirs again after the swap above.
         drop(self.catalog.write());
         let done =
             self.expire_between(table, expiry, earliest_secs.max(now_secs.saturating_sub(OLDEST_SECS)), now_secs);
@@ -93,13 +94,13 @@ impl Engine {
             Ok(false) => Ok(Some(earliest_secs)),
             Err(error) => Err(error),
         };
-        // Where something is left, or could not be read, the next sweep looks at all of it again.
+        // If items remain or could not be read, the next sweep scans the same range again.
         let next_secs = next.as_ref().map_or(Some(earliest_secs), |next_secs| *next_secs);
         expiry.earliest_secs.fetch_min(next_secs.unwrap_or(u64::MAX), Ordering::AcqRel);
         next.map(drop)
     }
 
-    /// Deletes the items that end between two seconds; tells whether it found all of them free.
+    /// Deletes the items that expire between two seconds; returns whether none was skipped because of a transaction.
     fn expire_between(&self, table: &Table, expiry: &Expiry, from_secs: u64, to_secs: u64) -> Result<bool, Error> {
         let prefix = prefix(table.id, expiry.number);
         let bound = |secs: u64| [prefix.as_slice(), &secs.to_be_bytes()].concat();
@@ -114,7 +115,7 @@ impl Engine {
         Ok(false)
     }
 
-    /// The next entries from `lower` on; an item ends when the second it names is over.
+    /// Returns the next entries from `lower` on. An item expires when the second in its attribute has passed.
     fn due(&self, lower: &[u8], upper: &[u8]) -> Result<Vec<Due>, Error> {
         let snapshot = self.store.latest();
         let entries = snapshot.range(Bound::Included(lower), Bound::Excluded(upper)).take(CHUNK);
@@ -122,7 +123,7 @@ impl Engine {
         due.collect::<Result<_, _>>().map_err(|error| store_failed(&error))
     }
 
-    /// The first second from `from_secs` on in which an item ends.
+    /// Returns the first second from `from_secs` on in which an item expires.
     fn next_end(&self, table: &Table, expiry: &Expiry, from_secs: u64) -> Result<Option<u64>, Error> {
         let prefix = prefix(table.id, expiry.number);
         let lower = [prefix.as_slice(), &from_secs.to_be_bytes()].concat();
@@ -133,7 +134,7 @@ impl Engine {
         Ok(first.and_then(|(key, _)| key.get(prefix.len()..)?.first_chunk().map(|secs| u64::from_be_bytes(*secs))))
     }
 
-    /// Deletes what is due; tells whether none of it was in a transaction.
+    /// Deletes the items of `due`; returns whether none of them was part of a transaction in flight.
     fn expire(&self, name: &str, expiry: &Expiry, due: &[Due]) -> Result<bool, Error> {
         let catalog = self.catalog.read();
         let is_same = |table: &&std::sync::Arc<Table>| {
@@ -143,7 +144,7 @@ impl Engine {
         let guard = self.locks.lock_all(due.iter().map(|due| due.store_key.as_ref()));
         let mut batch = Batch::new();
         let free: Vec<&Due> = due.iter().filter(|due| !self.in_flight.contains(&due.store_key)).collect();
-        // Everything is read before anything is staged: what is staged counts in the statistics.
+        // Read everything before staging anything: staging updates the statistics and cannot be undone.
         let items = free.iter().map(|due| self.newest(&due.store_key)).collect::<Result<Vec<_>, _>>()?;
         for (due, item) in free.iter().zip(&items) {
             self.stage_expired(&mut batch, table, expiry, due, item.as_ref());
@@ -155,7 +156,7 @@ impl Engine {
         Ok(free.len() == due.len())
     }
 
-    /// Deletes an item if it still ends at the time of the entry; an entry without its item goes alone.
+    /// Stages the deletion of an item if it still expires at the time of the entry; otherwise deletes the stale entry.
     fn stage_expired(&self, batch: &mut Batch, table: &Table, expiry: &Expiry, due: &Due, newest: Option<&Item>) {
         let item = newest.filter(|item| {
             let secs = expiry_secs(item, &expiry.attribute);

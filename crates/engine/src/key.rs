@@ -1,4 +1,4 @@
-//! Keys of items: taken out of attributes, checked against the table, and encoded for the store.
+//! Item keys: extracted from attributes, validated against the table, and encoded for the store.
 
 use keyform_core::error::item as texts;
 use keyform_core::expression::{Path, Update};
@@ -9,33 +9,33 @@ use keyform_core::{AttributeValue, Attributes, Error, Item, Value, ValueRef};
 use crate::catalog::{Index, KeyAttribute, KeyLayout, Table};
 use crate::layout::{self, IndexId};
 
-/// The place of an item: its key in the store, and the part of it that is the key's values.
+/// Store key of an item, and the part of it that holds the key's values.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ItemKey {
-    /// The whole key in the store.
+    /// Complete key in the store.
     pub store_key: Vec<u8>,
-    /// How much of it is table, index and hash.
+    /// Length of the prefix made of table, index and hash.
     values_start: usize,
 }
 
 impl ItemKey {
-    /// The place of an item of the table.
+    /// Returns the key of a stored item of the table.
     pub fn of_stored(table: &Table, item: &Item) -> Self {
         let store_key = of_stored_item(table, item);
         let values_start = store_key.len() - values_of_item(&table.key, item).len();
         Self { store_key, values_start }
     }
 
-    /// The encoded values of partition and sort key, without table and hash.
+    /// Returns the encoded partition and sort key values, without table, index and hash.
     pub fn values(&self) -> &[u8] {
         &self.store_key[self.values_start..]
     }
 }
 
-/// The place of the item with a key that a request gives: exactly the table's key attributes.
+/// Returns the key of the item that a request names. The request must contain exactly the table's key attributes.
 ///
 /// # Errors
-/// When the key does not fit the table.
+/// When the key does not match the table's schema.
 pub fn of_request(table: &Table, key: &Attributes) -> Result<ItemKey, Error> {
     require_key(table, key)?;
     if key.len() != table.key.attributes().count() {
@@ -45,10 +45,10 @@ pub fn of_request(table: &Table, key: &Attributes) -> Result<ItemKey, Error> {
     Ok(encode(table, |name| key.get(name)))
 }
 
-/// Checks that all key attributes of the table are there, with the right types.
+/// Checks that all key attributes of the table are present with the right types.
 ///
 /// # Errors
-/// When one is not, without telling which.
+/// When one is missing or of the wrong type; the message does not name it, like DynamoDB's.
 pub fn require_key(table: &Table, attributes: &Attributes) -> Result<(), Error> {
     let fits = |attribute: &KeyAttribute| {
         attributes.get(&attribute.name).is_some_and(|value| value.kind() == AttributeType::from(attribute.kind))
@@ -56,7 +56,7 @@ pub fn require_key(table: &Table, attributes: &Attributes) -> Result<(), Error> 
     if table.key.attributes().all(fits) { Ok(()) } else { Err(texts::key_does_not_match_schema()) }
 }
 
-/// The place of an item that a request brings.
+/// Returns the key of an item that a request writes.
 ///
 /// # Errors
 /// When the item lacks a key attribute or has one of the wrong type.
@@ -71,7 +71,7 @@ pub fn of_new_item(table: &Table, item: &Attributes) -> Result<ItemKey, Error> {
     Ok(encode(table, |name| item.get(name)))
 }
 
-/// Checks that an item's attributes may stand in the keys of the table's indexes.
+/// Checks that an item's attributes are valid as keys of the table's indexes.
 ///
 /// # Errors
 /// When an index key attribute has the wrong type, is empty or too large.
@@ -84,14 +84,14 @@ pub fn check_index_keys(table: &Table, item: &Attributes) -> Result<(), Error> {
     })
 }
 
-/// The flaw that is told when several indexes have one: that of the index whose name comes first.
+/// Returns the error of the index whose name sorts first, which is the one DynamoDB reports.
 fn first_by_name(table: &Table, flaw: impl Fn(&Index) -> Option<Error>) -> Result<(), Error> {
     let flaws = table.indexes.iter().filter_map(|index| Some((&index.name, flaw(index)?)));
     flaws.min_by_key(|(name, _)| *name).map_or(Ok(()), |(_, error)| Err(error))
 }
 
-/// The same for what an update wrote, which the service tells in other words. What the update did not touch is left alone: an
-/// index that was added later does not have items that do not fit it.
+/// Checks the index keys that an update wrote; DynamoDB's messages differ from those for new items. Attributes that
+/// the update did not touch are ignored: an item that does not fit an index added later is just absent from it.
 ///
 /// # Errors
 /// When an index key attribute has the wrong type, is empty or too large.
@@ -108,10 +108,10 @@ pub fn check_updated_index_keys(table: &Table, update: &Update, item: &Attribute
     })
 }
 
-/// Checks that no path of an expression reaches into an attribute of the table's key or of an index's.
+/// Checks that no path of an expression reaches into a key attribute of the table or of an index.
 ///
 /// # Errors
-/// When one does.
+/// When a path does.
 pub fn check_scalar_keys<'p>(table: &Table, paths: impl IntoIterator<Item = &'p Path>) -> Result<(), Error> {
     let nested = paths.into_iter().filter(|path| path.elements.len() > 1).map(Path::root);
     let nested: Vec<&str> = nested.collect();
@@ -139,10 +139,10 @@ fn check_index_value(index: &Index, attribute: &KeyAttribute, value: &AttributeV
     Ok(())
 }
 
-/// Checks that no attribute of a key is empty.
+/// Checks that no key attribute is empty.
 ///
 /// # Errors
-/// The first that is.
+/// Names the first empty attribute.
 pub fn refuse_empty_key(table: &Table, key: &Attributes) -> Result<(), Error> {
     match table.key.attributes().find_map(|attribute| Some((attribute, empty_kind(key, attribute)?))) {
         Some((attribute, kind)) => Err(texts::key_is_empty(&attribute.name, kind)),
@@ -150,10 +150,10 @@ pub fn refuse_empty_key(table: &Table, key: &Attributes) -> Result<(), Error> {
     }
 }
 
-/// Checks that no key attribute of the table or its indexes is empty.
+/// Checks that no key attribute of the table or of its indexes is empty.
 ///
 /// # Errors
-/// The first that is.
+/// Names the first empty attribute.
 pub fn refuse_empty(table: &Table, item: &Attributes) -> Result<(), Error> {
     refuse_empty_key(table, item)?;
     for index in &table.indexes {
@@ -210,7 +210,7 @@ fn encode<'a>(table: &Table, get: impl Fn(&str) -> Option<&'a AttributeValue>) -
     ItemKey { store_key, values_start }
 }
 
-/// The encoded key values of a stored item: partition and sort key.
+/// Returns the encoded key values of a stored item: partition key, then sort key.
 pub fn values_of_item(key: &KeyLayout, item: &Item) -> Vec<u8> {
     let mut out = Vec::with_capacity(64);
     for value in key.attributes().filter_map(|attribute| item.get(&attribute.name)) {
@@ -219,7 +219,7 @@ pub fn values_of_item(key: &KeyLayout, item: &Item) -> Vec<u8> {
     out
 }
 
-/// The store's key of the item that an index entry is a copy of.
+/// Returns the store key of the item that an index entry was copied from.
 pub fn of_stored_item(table: &Table, entry: &Item) -> Vec<u8> {
     let mut partition = Vec::with_capacity(48);
     let write = |out: &mut Vec<u8>, attributes: &[KeyAttribute]| {
@@ -233,7 +233,7 @@ pub fn of_stored_item(table: &Table, entry: &Item) -> Vec<u8> {
     key
 }
 
-/// The place of an item's entry in an index, or nothing if the item lacks one of the index's attributes.
+/// Returns the store key of an item's index entry, or `None` when the item lacks an attribute of the index's key.
 pub fn of_index_entry(table: &Table, index: &Index, item: &Item) -> Option<Vec<u8>> {
     let mut partition = Vec::with_capacity(48);
     write_index_values(&mut partition, &index.key.partition, item)?;

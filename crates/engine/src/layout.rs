@@ -1,18 +1,18 @@
-//! Where everything stands in the store's one ordered key space.
+//! Layout of the store's single ordered key space.
 //!
 //! ```text
-//! 00 …                                             the engine's own: catalog, idempotency tokens, statistics
-//! 01 table index hash partition sort [table key]   items (index 0) and copies of them in indexes
-//! 01 table fffe  number seconds  table key         when items expire; another number each time it is switched on
-//! 01 table ffff  stream shard  sequence            changes
+//! 00 …                                             engine records: catalog, idempotency tokens, statistics
+//! 01 table index hash partition sort [table key]   items (index 0) and their copies in indexes
+//! 01 table fffe  number seconds  table key         expiry entries; a new number each time expiry is enabled
+//! 01 table ffff  stream shard  sequence            stream records
 //! ```
 //!
-//! `table` is a `u32`, `index` a `u16`, both never used again once dropped. `hash` is a 64-bit hash of the partition key, so
-//! that a scan visits partitions in no telling order and a parallel scan can cut the space into equal parts. Key values are
-//! encoded so that bytes sort as values do and every value tells where it ends:
+//! `table` is a `u32` and `index` a `u16`; neither is reused after it is dropped. `hash` is a 64-bit hash of the
+//! partition key: a scan visits partitions in no meaningful order, and a parallel scan can split the space into equal
+//! parts. Encoded key values sort in the order of the values and are self-delimiting:
 //!
 //! ```text
-//! string, binary   bytes with 00 written as 00 ff, ended by 00 01
+//! string, binary   bytes with 00 written as 00 ff, terminated by 00 01
 //! number           see `Number::to_ordered`
 //! ```
 
@@ -21,24 +21,24 @@ use keyform_core::ValueRef;
 const SYSTEM: u8 = 0;
 const TABLES: u8 = 1;
 
-/// The number of a table; never used twice.
+/// Number of a table; never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TableId(pub u32);
 
-/// The number of an index within its table; never used twice there.
+/// Number of an index within its table; never reused there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IndexId(pub u16);
 
 impl IndexId {
-    /// The table itself.
+    /// Items of the table itself.
     pub const BASE: Self = Self(0);
-    /// The times at which items expire.
+    /// Expiry entries.
     pub const EXPIRY: Self = Self(0xfffe);
-    /// The changes.
+    /// Stream records.
     pub const STREAM: Self = Self(0xffff);
 }
 
-/// A key of the engine's own records: `kind` tells what, `name` which.
+/// Returns the key of an engine record; `kind` is the record type, `name` identifies the record within it.
 pub fn system_key(kind: u8, name: &[u8]) -> Vec<u8> {
     let mut key = Vec::with_capacity(2 + name.len());
     key.extend_from_slice(&[SYSTEM, kind]);
@@ -46,7 +46,7 @@ pub fn system_key(kind: u8, name: &[u8]) -> Vec<u8> {
     key
 }
 
-/// What all keys of a table start with.
+/// Returns the common prefix of all keys of a table.
 pub fn table_prefix(table: TableId) -> Vec<u8> {
     let mut key = Vec::with_capacity(96);
     key.push(TABLES);
@@ -54,14 +54,14 @@ pub fn table_prefix(table: TableId) -> Vec<u8> {
     key
 }
 
-/// What all keys of an index start with.
+/// Returns the common prefix of all keys of an index.
 pub fn index_prefix(table: TableId, index: IndexId) -> Vec<u8> {
     let mut key = table_prefix(table);
     key.extend_from_slice(&index.0.to_be_bytes());
     key
 }
 
-/// What all keys of one partition of an index start with; `partition` is encoded.
+/// Returns the common prefix of all keys of one partition of an index; `partition` is the encoded partition key.
 pub fn partition_prefix(table: TableId, index: IndexId, partition: &[u8]) -> Vec<u8> {
     let mut key = index_prefix(table, index);
     key.extend_from_slice(&partition_hash(partition).to_be_bytes());
@@ -69,18 +69,18 @@ pub fn partition_prefix(table: TableId, index: IndexId, partition: &[u8]) -> Vec
     key
 }
 
-/// The hash by which partitions are spread.
+/// Returns the hash that spreads partitions over the key space.
 pub fn partition_hash(partition: &[u8]) -> u64 {
     twox_hash::XxHash3_64::oneshot(partition)
 }
 
-/// The partition hash in a key of an item or an index entry.
+/// Returns the partition hash in the key of an item or index entry.
 pub fn hash_of_key(key: &[u8]) -> Option<u64> {
     const START: usize = 1 + 4 + 2;
     key.get(START..)?.first_chunk().map(|hash| u64::from_be_bytes(*hash))
 }
 
-/// Appends a key value; strings, numbers and binaries are the only ones.
+/// Appends an encoded key value. Only strings, numbers and binaries can be keys.
 pub fn write_key_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
     match value {
         ValueRef::S(text) => write_terminated(out, text.as_bytes()),
@@ -90,7 +90,7 @@ pub fn write_key_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
     }
 }
 
-/// Appends the start of a string or binary, without its end: what all values that begin so start with.
+/// Appends a string or binary without its terminator: the common prefix of all values that begin with it.
 pub fn write_key_prefix(out: &mut Vec<u8>, value: ValueRef<'_>) {
     match value {
         ValueRef::S(text) => write_escaped(out, text.as_bytes()),
@@ -113,7 +113,7 @@ fn write_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// The smallest key above every key that starts with `prefix`; nothing if there is none.
+/// Returns the smallest key above every key that starts with `prefix`, or `None` if no such key exists.
 pub fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|byte| *byte != 0xff)?;
     let mut key = prefix[..=last].to_vec();
@@ -121,7 +121,7 @@ pub fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     Some(key)
 }
 
-/// A key in words, for people who look into a store.
+/// Formats a key for people who inspect a store.
 pub fn describe(key: &[u8]) -> String {
     match key {
         [SYSTEM, kind, name @ ..] => format!("system/{kind}/{}", name.escape_ascii()),

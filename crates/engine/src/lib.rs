@@ -1,13 +1,14 @@
-//! The embedded database: durable, encrypted, ordered.
+//! Embedded DynamoDB-compatible database with durable, encrypted, ordered storage.
 //!
-//! The life of an operation:
-//! 1. [`Database::execute`] takes an operation; [`engine`] decides which way it goes.
-//! 2. The [`catalog`] knows the table, [`key`] makes the item's place of its attributes, [`layout`] says where that is.
-//! 3. A read walks a snapshot (`read`); a write (`write`) locks its keys ([`lock`]), decides, and stages a [`change`] with all
-//!    that follows from it: indexes, [`expiry`], [`stream`].
-//! 4. The [`store`] puts the batch in order, makes it durable, and the answer is given.
+//! How an operation runs:
+//! 1. [`Database::execute`] receives an operation; [`engine`] dispatches it.
+//! 2. The [`catalog`] looks up the table, and [`key`] encodes the item's store key as [`layout`] defines.
+//! 3. A read iterates over a snapshot (`read`). A write (`write`) locks its keys ([`lock`]), evaluates its condition,
+//!    and stages a [`change`] that also updates indexes, [`expiry`] and [`stream`] records.
+//! 4. The [`store`] orders the batch and makes it durable; then the caller gets its response.
 //!
-//! Time and chance come from [`env`](mod@env); master and data keys from [`keys`]. Files are [`owner_only`].
+//! [`env`](mod@env) provides time and randomness, [`keys`] the master and data keys. [`owner_only`] creates files and
+//! directories that other accounts cannot read.
 
 mod background;
 mod calendar;

@@ -1,8 +1,11 @@
-//! Who may write what at a moment: short locks on keys, and the items of transactions that are not yet durable.
+//! Write concurrency: short locks on keys, and marks on the items of transactions that are not yet durable.
 //!
-//! A writer locks the keys it touches from reading the old item until its batch is in the store's order, some microseconds.
-//! Keys share a fixed number of stripes, locked in rising order, so that transactions cannot wait for each other in a ring.
-//! A transaction also marks its items until it is durable; whoever meets a mark is told of the conflict, as the service does.
+//! A writer locks its keys from reading the old item until its batch is ordered in the store, a few microseconds (ADR
+//! 0003). Keys map to a fixed number of stripes. Locking stripes in ascending order prevents deadlocks between
+//! transactions. A transaction also marks its items until it is durable; a write to a marked item fails with
+//! `TransactionConflict`, as in DynamoDB.
+//!
+//! Lock order: the catalog first, then keys, then the store's own locks.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,13 +15,13 @@ use parking_lot::{Mutex, MutexGuard};
 
 const STRIPES: usize = 1024;
 
-/// The locks on keys.
+/// Striped locks on keys.
 #[derive(Debug)]
 pub struct KeyLocks {
     stripes: Vec<Mutex<()>>,
 }
 
-/// Locks that end when this is dropped.
+/// Locked stripes; released on drop.
 #[must_use]
 pub struct KeyGuard<'a> {
     _guards: Vec<MutexGuard<'a, ()>>,
@@ -36,7 +39,7 @@ impl KeyLocks {
         self.stripes[stripe(key)].lock()
     }
 
-    /// Locks several keys.
+    /// Locks several keys without deadlock: sorted, each stripe once.
     pub fn lock_all<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> KeyGuard<'_> {
         let mut stripes: Vec<usize> = keys.map(stripe).collect();
         stripes.sort_unstable();
@@ -44,7 +47,7 @@ impl KeyLocks {
         KeyGuard { _guards: stripes.into_iter().map(|stripe| self.stripes[stripe].lock()).collect() }
     }
 
-    /// Waits for all writers and keeps new ones out.
+    /// Locks all stripes: waits for all current writers and blocks new ones.
     pub fn lock_everything(&self) -> KeyGuard<'_> {
         KeyGuard { _guards: self.stripes.iter().map(Mutex::lock).collect() }
     }
@@ -54,7 +57,7 @@ fn stripe(key: &[u8]) -> usize {
     twox_hash::XxHash3_64::oneshot(key) as usize % STRIPES
 }
 
-/// The items of transactions that are under way.
+/// Items of transactions that are not yet durable.
 #[derive(Clone, Debug, Default)]
 pub struct InFlight {
     inner: Arc<Inner>,
@@ -66,7 +69,7 @@ struct Inner {
     count: AtomicUsize,
 }
 
-/// Marks that end when this is dropped.
+/// Marks on the keys of one transaction; removed on drop.
 #[derive(Debug)]
 pub struct InFlightMarks {
     inner: Arc<Inner>,
@@ -74,12 +77,12 @@ pub struct InFlightMarks {
 }
 
 impl InFlight {
-    /// Whether a transaction is under way for the key. The caller holds the key's lock.
+    /// Returns whether a transaction is in flight for the key. The caller holds the key's lock.
     pub fn contains(&self, key: &[u8]) -> bool {
         self.inner.count.load(Ordering::Acquire) > 0 && self.inner.keys.lock().contains(key)
     }
 
-    /// Marks keys. The caller holds their locks and has seen that none is marked.
+    /// Marks keys. The caller holds their locks and has checked that none is marked.
     pub fn mark(&self, keys: Vec<Vec<u8>>) -> InFlightMarks {
         let mut marked = self.inner.keys.lock();
         marked.extend(keys.iter().cloned());

@@ -7,7 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Options for a file that is created with mode 0600.
+/// Returns options that create files with mode 0600.
 pub fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -15,7 +15,7 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Creates a file for writing, or empties an existing one and withdraws the access of others to it.
+/// Creates a file for writing, or truncates an existing one and removes the access of other accounts.
 ///
 /// # Errors
 /// The file cannot be created or opened.
@@ -25,7 +25,7 @@ pub fn create(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Writes a whole file.
+/// Creates or truncates a file and writes `content` to it.
 ///
 /// # Errors
 /// The file cannot be created or written.
@@ -33,7 +33,7 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     io::Write::write_all(&mut create(path)?, content)
 }
 
-/// Creates a directory and its missing parents with mode 0700. Existing directories stay as they are.
+/// Creates a directory and its missing parents with mode 0700. Does not change existing directories.
 ///
 /// # Errors
 /// A directory cannot be created.
@@ -49,12 +49,12 @@ pub fn create_dir_all(path: &Path) -> io::Result<()> {
 const FILE_MODE: u32 = 0o600;
 #[cfg(unix)]
 const DIRECTORY_MODE: u32 = 0o700;
-/// Access of the group and of others.
+/// Permission bits of the group and of others.
 #[cfg(unix)]
 const OTHERS: u32 = 0o077;
 
-/// Withdraws the access of others to a directory and to the files in it. A failure is logged: the owner of a directory
-/// on a file system without modes, or of another account, may have reasons that this process cannot judge.
+/// Removes the access of other accounts to a directory and to the files in it. Failures are only logged: the file
+/// system may not support modes, or the directory may belong to another account on purpose.
 #[cfg(unix)]
 pub(crate) fn tighten_directory(directory: &Path) {
     tighten(directory, DIRECTORY_MODE);
@@ -77,7 +77,7 @@ fn tighten(path: &Path, mode: u32) {
         _ => fs::set_permissions(path, fs::Permissions::from_mode(mode)),
     });
     match tightened {
-        // The store removed it in the meantime.
+        // The store removed the file in the meantime.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => warn(path, &error),
         Ok(()) => {}
@@ -92,7 +92,8 @@ fn warn(path: &Path, error: &io::Error) {
 #[cfg(not(unix))]
 pub(crate) fn tighten_directory(_directory: &Path) {}
 
-/// Creation modes apply to new files only. Devices and pipes, such as `/dev/stdout`, belong to the system.
+/// Removes the access of other accounts to an existing file; the mode of `open` applies to new files only. Skips
+/// devices and pipes, such as `/dev/stdout`.
 #[cfg(unix)]
 fn tighten_file(path: &Path, file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;

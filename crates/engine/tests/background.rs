@@ -1,4 +1,4 @@
-//! Work that nobody waits for: it starts when there is some, ends when the database does, and tells when it fails.
+//! Background work starts when there is some, stops with the database, and reports failures.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! Every operation on the disk fails once while tables, indexes, streams and expiry change: what was acknowledged is there
-//! after the power is cut, and everything fits together.
+//! Fails every disk operation once while tables, indexes, streams and expiry change: acknowledged changes survive a
+//! power cut, and the catalog stays consistent.
 
 mod support;
 
@@ -10,7 +10,7 @@ use support::{START_MS, TABLE, World, global_index, item, simple_table};
 
 const NOW_SECS: i64 = (START_MS / 1000) as i64;
 
-/// How far the workload came.
+/// Steps of the workload that were acknowledged.
 #[derive(Debug, Default, PartialEq)]
 struct Acknowledged {
     created: bool,
@@ -35,7 +35,7 @@ fn index_change(change: GlobalIndexChange) -> UpdateTable {
     UpdateTable { attributes, indexes: vec![change], ..UpdateTable::default() }
 }
 
-/// Ends at the first failure; tells what was acknowledged before.
+/// Stops at the first failure; returns the steps acknowledged before.
 fn work(world: &World) -> Acknowledged {
     let mut done = Acknowledged::default();
     let failed = try_work(world, &mut done).is_err();

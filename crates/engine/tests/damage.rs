@@ -1,5 +1,5 @@
-//! A byte flipped anywhere in any file: every kind of operation is answered, with the right answer or with an error, and the rest
-//! of the database goes on.
+//! Flips a byte anywhere in any file: every operation returns the right result or an error, and the rest of the
+//! database keeps working.
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
@@ -55,7 +55,7 @@ fn put(number: u64) -> Operation {
     Operation::PutItem(PutItem { table: TABLE.to_owned(), item: thing(number), ..PutItem::default() })
 }
 
-/// A database with an index, a stream and times of expiry, most of it in tables, the rest in the journal.
+/// Creates a database with an index, a stream and expiry entries, most of it in tables, the rest in the journal.
 fn whole(env: &ManualEnv) -> SimDisk {
     let disk = SimDisk::new();
     let database = open(&disk, env).unwrap();
@@ -111,7 +111,7 @@ fn reads() -> Vec<Operation> {
     reads
 }
 
-/// Writes of items that no other of them touches.
+/// Returns writes to distinct items.
 fn writes() -> Vec<Operation> {
     let table = || TABLE.to_owned();
     let put_of = |number| TransactAction::Put {
@@ -138,7 +138,7 @@ fn writes() -> Vec<Operation> {
     writes
 }
 
-/// All records of the stream.
+/// Returns all records of the stream.
 fn records(database: &Database) -> Result<String, Error> {
     let Output::Table(described) = database.execute_blocking(Operation::DescribeTable { table: TABLE.to_owned() })?
     else {
@@ -166,13 +166,13 @@ fn records(database: &Database) -> Result<String, Error> {
     Ok(format!("{all:?}"))
 }
 
-/// The answers to every operation, in order.
+/// Returns the results of all operations, in order.
 fn answers(database: &Database, env: &ManualEnv) -> Vec<Result<String, Error>> {
     let ask = |operation: Operation| database.execute_blocking(operation).map(|output| format!("{output:?}"));
     let mut answers: Vec<_> = reads().into_iter().map(ask).collect();
     answers.push(records(database));
     answers.extend(writes().into_iter().map(ask));
-    // What the background does must end; what of it cannot be done shows in its outcome.
+    // The pass must end. Errors of its tasks are expected.
     drop(database.sweep());
     env.advance_ms(10_000);
     let index = UpdateTable {

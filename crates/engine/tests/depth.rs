@@ -1,4 +1,4 @@
-//! What is written can be read again: an item that nests too deep is refused, by whichever way it comes.
+//! Everything that is written can be read again: items that are nested too deeply are rejected on every path.
 
 mod support;
 
@@ -6,7 +6,7 @@ use keyform_core::operation::{BatchWriteItem, PutItem, Scan, TransactAction, Tra
 use keyform_core::{AttributeValue, Attributes, Operation, Output};
 use support::{TABLE, World, on_both, simple_table};
 
-/// An item with an attribute of so many levels.
+/// Returns an item with an attribute nested `levels` deep.
 fn item(levels: usize) -> Attributes {
     let deep = (1..levels).fold(AttributeValue::from("in the middle"), |inner, _| AttributeValue::L(vec![inner]));
     Attributes::from([("pk".to_owned(), AttributeValue::from(format!("of {levels}"))), ("deep".to_owned(), deep)])

@@ -1,4 +1,5 @@
-//! Items that expire: within seconds, by ordinary deletes that indexes and streams follow, and marked as nobody's.
+//! Expired items are deleted within seconds, by ordinary deletes that update indexes and streams, marked as TTL
+//! deletions.
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 

@@ -1,4 +1,4 @@
-//! New indexes on tables with items: what they hold is what a recomputation from the items gives.
+//! Indexes added to tables with items: their content equals a recomputation from the items.
 
 mod support;
 
@@ -21,7 +21,7 @@ fn thing(number: usize, group: Option<AttributeValue>) -> Attributes {
     thing
 }
 
-/// The items that belong into the index.
+/// Returns the items that belong in the index.
 fn recomputed(world: &World) -> Vec<Attributes> {
     let belongs = |item: &Attributes| matches!(item.get("g"), Some(AttributeValue::S(text)) if !text.is_empty());
     world.scan(None).into_iter().filter(belongs).collect()

@@ -1,4 +1,4 @@
-//! Every name that is stored has 1 to 65,535 bytes, by whichever way it comes: calls in process skip the checks of the wire.
+//! Every stored name has 1 to 65,535 bytes, on every path: in-process calls bypass the checks of the wire protocol.
 
 mod support;
 
@@ -12,7 +12,7 @@ fn key() -> Attributes {
     Attributes::from([("pk".to_owned(), AttributeValue::from("a"))])
 }
 
-/// The key and an attribute of that name, or one whose map has an entry of that name.
+/// Returns the key with an attribute of that name, and with an attribute whose map has an entry of that name.
 fn items(name: &str) -> [Attributes; 2] {
     let entry = Attributes::from([(name.to_owned(), AttributeValue::Null)]);
     let nested = Attributes::from([("map".to_owned(), AttributeValue::L(vec![AttributeValue::M(entry.clone())]))]);

@@ -1,4 +1,4 @@
-//! Everything in a data directory is readable by its owner alone.
+//! Only the owner can read the files in a data directory.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
@@ -87,7 +87,7 @@ fn an_existing_file_is_tightened_when_it_is_written_again() {
     set_mode(&file, 0o664);
     owner_only::write(&file, b"new").unwrap();
     assert_eq!((mode(&file), fs::read_to_string(&file).unwrap().as_str()), (0o600, "new"));
-    // A device is not a file of ours.
+    // The mode of a device is not changed.
     let null = mode(Path::new("/dev/null"));
     owner_only::write(Path::new("/dev/null"), b"x").unwrap();
     assert_eq!(mode(Path::new("/dev/null")), null);

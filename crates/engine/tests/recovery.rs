@@ -1,5 +1,5 @@
-//! The disk runs out of space or descriptors under a database, and has them again: answers say what is known, the catalog and
-//! the statistics are those of the store, and everything goes on without being opened again.
+//! The disk of a database runs out of space or file descriptors and recovers: responses are accurate, the catalog and
+//! the statistics match the store, and the database continues without being reopened.
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
@@ -35,7 +35,7 @@ fn transaction(numbers: std::ops::Range<u64>) -> Operation {
     })
 }
 
-/// What is known of the items that were written.
+/// Known outcomes of the writes.
 #[derive(Default)]
 struct Known {
     there: BTreeSet<u64>,
@@ -63,7 +63,7 @@ impl Known {
     }
 }
 
-/// A store that refuses, or a table that was not created because of that.
+/// Returns whether the store rejected the write, or the table is missing because its creation was rejected.
 fn is_expected(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::InternalServer | ErrorCode::ResourceNotFound)
 }
@@ -90,7 +90,7 @@ fn work(world: &World) -> Known {
     known
 }
 
-/// Creates the table if it is not there, and writes until that succeeds.
+/// Creates the table if it is missing, and retries writes until one succeeds.
 fn come_back(world: &World, known: &mut Known) {
     for number in 100.. {
         if let Err(error) = world.run(Operation::CreateTable(simple_table())) {

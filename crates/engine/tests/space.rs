@@ -1,5 +1,5 @@
-//! Space on disk stays below three times the live data and a constant, whatever overwrites, counters, expiry, indexes and
-//! streams do. Everything is 1/256 of what a server has, so that the tests are quick.
+//! Disk usage stays below three times the live data plus a constant, under overwrites, counters, expiry, indexes and
+//! streams (ADR 0028). All sizes are 1/256 of a server's, so that the tests are fast.
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
@@ -12,7 +12,7 @@ use keyform_engine::store::{Disk, StoreOptions};
 use support::{START_MS, TABLE, World, global_index, item, simple_table};
 
 const SCALE: u64 = 256;
-/// 256 MB.
+/// The constant of the bound, 256 MB, scaled.
 const CONSTANT_BYTES: u64 = (256 << 20) / SCALE;
 
 fn scaled() -> StoreOptions {
@@ -31,7 +31,7 @@ fn scaled() -> StoreOptions {
     }
 }
 
-/// A database whose use of the disk is watched.
+/// Database with a record of its peak disk usage.
 struct Watched {
     world: World,
     peak_bytes: u64,
@@ -59,7 +59,7 @@ impl Watched {
         }
     }
 
-    /// Compares the most that was used with what is live in the end; returns the latter.
+    /// Compares the peak usage with the live data at the end; returns the latter.
     fn check(self, what: &str) -> u64 {
         self.world.database.compact().unwrap();
         let live = self.disk_bytes();
@@ -69,7 +69,7 @@ impl Watched {
     }
 }
 
-/// A kilobyte that does not compress.
+/// Returns 1 KB that does not compress.
 fn noise(seed: u64) -> AttributeValue {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let bytes = (0..128).flat_map(|_| {
@@ -164,7 +164,7 @@ fn deletions_of_much_data_between_writes_of_little() {
             let name = format!("counter-{}", (number * 3 + counter) % 40);
             watched.put(item([("pk", name.as_str().into()), ("count", (number as i64).into())]));
         }
-        // In the end the deletions that are still in memory weigh more than what is live.
+        // Near the end, the deletions in memory outweigh the live data.
         if number.is_multiple_of(16) && number <= 3500 {
             let (bytes, live) = (watched.disk_bytes(), (4000 - number) * 1024);
             assert!(bytes <= 3 * live + CONSTANT_BYTES, "{bytes} bytes with {live} live");

@@ -1,4 +1,4 @@
-//! The store's promises one by one, in memory and on a simulated disk.
+//! The guarantees of the store one by one, in memory and on a simulated disk.
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 

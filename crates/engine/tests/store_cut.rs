@@ -1,5 +1,5 @@
-//! The journal stays short: it is cut by its bytes, when the store is idle and when it closes, and a power cut or a failure at
-//! any operation of a cut loses nothing that was acknowledged.
+//! The journal stays short: it is cut by size, when the store is idle and on close. A power cut or a failure at any
+//! operation of a cut loses no acknowledged commit.
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
@@ -14,7 +14,7 @@ type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 const IDLE_MS: u64 = 1000;
 const JOURNAL_BYTES: u64 = 16_000;
 
-/// Overwrites reach the limit of the journal, never that of the memtable.
+/// Sizes with which overwrites reach the limit of the journal, but never that of the memtable.
 fn options() -> StoreOptions {
     StoreOptions {
         memtable_bytes: 64_000,
@@ -185,7 +185,7 @@ fn a_retired_prefix_is_forgotten_when_the_store_is_idle() {
     assert_eq!(bytes_of(&disk, ".table"), 0);
 }
 
-/// Short lives of a store would otherwise leave a table each, and start a compaction of everything every few lives.
+/// Otherwise each short life of a store would leave a table, and every few lives would compact everything.
 #[test]
 fn many_short_lives_leave_few_tables() {
     let (disk, mut model) = (SimDisk::new(), Model::new());
@@ -235,7 +235,7 @@ fn a_small_table_that_cannot_be_read_stops_no_flush() {
 
 const COMMITS: u64 = 120;
 
-/// Commits with cuts by bytes, then idle, then some more, then the end. Returns how many commits were acknowledged.
+/// Commits with cuts by size, an idle period, more commits, and a close. Returns the number of acknowledged commits.
 fn run(disk: &SimDisk) -> u64 {
     let Ok(store) = open(disk) else { return 0 };
     for number in 0..COMMITS {
@@ -246,7 +246,7 @@ fn run(disk: &SimDisk) -> u64 {
         if number == COMMITS - 5 {
             store.flush_if_idle(0);
             store.flush_if_idle(IDLE_MS);
-            // A failure shows at the next commit.
+            // The next commit reports a failure.
             drop(store.settle());
         }
     }

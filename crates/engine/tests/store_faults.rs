@@ -1,5 +1,5 @@
-//! Power cuts and failures at every single file operation of a workload, damage to every file, and what must not be
-//! readable in any of them.
+//! Power cuts and failures at every file operation of a workload, damage to every file, and plaintext that no file may
+//! contain.
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
@@ -24,7 +24,7 @@ fn small() -> StoreOptions {
         level0_files: 2,
         level1_bytes: 4000,
         journal_reserve_bytes: 1000,
-        // So that there is a journal to damage; `store_cut.rs` has the flush at the end.
+        // Keep a journal to damage; `store_cut.rs` tests the flush on close.
         flush_at_close: false,
         ..StoreOptions::default()
     }
@@ -42,7 +42,7 @@ fn content(snapshot: &Snapshot) -> Result<Model, StoreError> {
 const COMMITS: u64 = 40;
 const FLUSH_EVERY: u64 = 8;
 
-/// The batch of commit `number`, and what it does to the model.
+/// Returns the batch of commit `number` and applies it to the model.
 fn batch(number: u64, model: &mut Model) -> Batch {
     let mut batch = Batch::new();
     let fresh = format!("secret-key-{:03}", (number * 7) % 100).into_bytes();
@@ -57,7 +57,7 @@ fn batch(number: u64, model: &mut Model) -> Batch {
     batch
 }
 
-/// The state after each commit; the first is the empty one.
+/// Returns the state after each commit, starting with the empty one.
 fn states() -> Vec<Model> {
     let mut model = Model::new();
     let mut states = vec![model.clone()];
@@ -68,12 +68,12 @@ fn states() -> Vec<Model> {
     states
 }
 
-/// How a commit is waited for.
+/// Way of waiting for a commit.
 #[derive(Clone, Copy, Debug)]
 enum Waiting {
-    /// By a thread that writes the journal itself.
+    /// Blocks the thread, which writes the journal itself.
     Blocked,
-    /// By a task, so that the journal thread writes.
+    /// Polls, so that the journal thread writes.
     Polled,
 }
 
@@ -102,7 +102,7 @@ fn block_on(mut commit: Commit) -> Result<u64, StoreError> {
     }
 }
 
-/// Runs the workload until it ends or fails; returns how many commits were acknowledged.
+/// Runs the workload until it ends or fails; returns the number of acknowledged commits.
 fn run(disk: &SimDisk) -> u64 {
     run_waiting(disk, Waiting::Blocked)
 }
@@ -117,7 +117,7 @@ fn run_waiting(disk: &SimDisk, waiting: Waiting) -> u64 {
             return number;
         }
         if number % FLUSH_EVERY == 0 {
-            // A failure shows at the next commit.
+            // The next commit reports a failure.
             drop(store.flush());
         }
     }
@@ -161,7 +161,7 @@ fn cut_and_fail_everywhere(waiting: Waiting) {
     }
 }
 
-/// The process is restarted, shows what it finds, and then the power goes: what was shown must stay.
+/// Restarts the process, reads, and cuts the power: everything that was read must survive.
 fn check_restart(disk: &SimDisk, acknowledged: u64, states: &[Model], operation: u64) {
     disk.heal();
     let store = open(disk).unwrap();
@@ -228,8 +228,8 @@ fn a_damaged_commit_is_not_taken_for_a_torn_one() {
     }
 }
 
-/// The end of the store's threads can cut a compaction short. Its output is then a file that no manifest names: losing
-/// that one is harmless, losing any other is not.
+/// Closing the store can interrupt a compaction. Its output is then a file that is not in the manifest: losing it is
+/// harmless, losing any other file is not.
 #[test]
 fn a_missing_file_is_noticed_or_harmless() {
     let disk = SimDisk::new();
@@ -247,7 +247,7 @@ fn a_missing_file_is_noticed_or_harmless() {
     assert_eq!(noticed, ["MANIFEST", "journal", "table"].map(str::to_owned).into());
 }
 
-/// A file's extension, or its whole name if it has none.
+/// Returns a file's extension, or its whole name if it has none.
 fn kind(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
@@ -391,7 +391,7 @@ fn new_files_use_the_new_key_and_old_ones_stay_readable() {
     assert_eq!(store.stats().key_ids, [4], "a single table is written anew, too");
 }
 
-/// The store is killed after some commits; the newest segment disappears.
+/// Kills the store after some commits and removes the newest segment.
 #[test]
 fn the_newest_segment_of_a_killed_store_is_missed() {
     let disk = SimDisk::new();
@@ -404,13 +404,13 @@ fn the_newest_segment_of_a_killed_store_is_missed() {
         match open(&killed) {
             Err(StoreError::Missing { file, .. }) => assert_eq!(file, newest),
             Err(error) => panic!("{error}"),
-            // A flush can end between the commit and the copy: then the segment is not needed any more.
+            // A flush can finish between the commit and the copy; then the segment is no longer needed.
             Ok(store) => assert_eq!(content(&store.snapshot()).unwrap(), states()[number as usize + 1]),
         }
     }
 }
 
-/// A segment that the manifest names had its header once: an empty one is damage, not a crash.
+/// A segment in the manifest once had a durable header, so an empty one is damage, not a crash.
 #[test]
 fn an_emptied_newest_segment_of_a_killed_store_is_damage() {
     let disk = SimDisk::new();
@@ -445,7 +445,7 @@ fn a_removed_lock_file_lets_nobody_in() {
     assert!(open().is_ok());
 }
 
-/// What cannot be read stops the compaction that needs it, and neither writes nor other reads.
+/// An unreadable table stops the compaction that needs it, but neither writes nor other reads.
 #[test]
 fn an_unreadable_table_stops_its_compaction_and_no_writes() {
     for gone in [true, false] {

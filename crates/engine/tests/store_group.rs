@@ -1,4 +1,4 @@
-//! Group commit: whoever writes the journal, every commit becomes durable, and a failure reaches all.
+//! Group commit: every commit becomes durable, whichever thread writes the journal, and a failure reaches all waiters.
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
@@ -23,7 +23,7 @@ fn commit(store: &Store, key: impl Into<String>) -> Commit {
     store.commit(batch)
 }
 
-/// Whether the commit has resolved; asks once.
+/// Polls once; returns whether the commit has resolved.
 fn is_durable(commit: &mut Commit) -> bool {
     let polled = Pin::new(commit).poll(&mut Context::from_waker(Waker::noop()));
     matches!(polled, Poll::Ready(Ok(_)))
@@ -104,7 +104,7 @@ fn waiting_and_polling_mix() {
     }
 }
 
-/// A disk whose files panic when they are written, from a moment on.
+/// Disk whose files panic on writes once it is armed.
 #[derive(Debug)]
 struct Trap {
     disk: SimDisk,

@@ -1,5 +1,5 @@
-//! Random histories, compared after each step with an ordered map: batches, snapshots held across flushes and
-//! compactions, retired prefixes, reopening, reading both ways.
+//! Random histories, compared with an ordered map after each step: batches, snapshots held across flushes and
+//! compactions, retired prefixes, reopening, reads in both directions.
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
@@ -69,13 +69,13 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A store and what it should hold.
+/// Store and its expected content.
 struct Pair {
     place: Option<Place>,
     store: Store,
     model: Model,
     held: Vec<(Snapshot, Model)>,
-    /// How often each of the three prefixes was retired; a retired one is never used again.
+    /// Number of times each of the three prefixes was retired; a retired prefix is never used again.
     lives: [u8; 3],
 }
 
@@ -175,7 +175,7 @@ impl Pair {
         self.lives[usize::from(table)] += 1;
         self.store.retire_prefix(&prefix).unwrap();
         self.model.retain(|key, _| !key.starts_with(&prefix));
-        // What an older snapshot still shows of a retired prefix is not promised.
+        // Older snapshots do not guarantee what they show of a retired prefix.
         self.held.clear();
     }
 

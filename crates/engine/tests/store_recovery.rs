@@ -1,5 +1,5 @@
-//! The disk runs out of space or descriptors at every operation of a workload, and has them again later: the store comes back
-//! without being opened again, with everything acknowledged and nothing that it refused.
+//! The disk runs out of space or file descriptors at every operation of a workload and recovers later: the store
+//! continues without being reopened, with all acknowledged commits and none that it rejected.
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
@@ -46,7 +46,7 @@ fn put(store: &Store, number: u64) -> Commit {
     store.commit(batch)
 }
 
-/// What became of the commits.
+/// Outcomes of the commits.
 #[derive(Default)]
 struct Outcomes {
     acknowledged: Vec<u64>,
@@ -64,7 +64,8 @@ impl Outcomes {
         }
     }
 
-    /// Everything acknowledged is there, nothing that was refused is, and of the rest each commit is there or not, as a whole.
+    /// Checks that every acknowledged commit is present, no rejected one is, and each unconfirmed one is present as a
+    /// whole or absent.
     fn check(&self, found: &Model, context: &str) {
         let has = |number: &u64| found.contains_key(&format!("key {number:04}"));
         assert_eq!(self.acknowledged.iter().find(|number| !has(number)), None, "lost, {context}");
@@ -74,18 +75,18 @@ impl Outcomes {
     }
 }
 
-/// Commits while the disk starves from `operation` on; every commit is answered.
+/// Commits while the resource is exhausted; every commit gets a response.
 fn run(store: &Store, outcomes: &mut Outcomes) {
     for number in 0..COMMITS {
         outcomes.note(number, &put(store, number).wait());
         if number % FLUSH_EVERY == 0 {
-            // Where it cannot be done it is refused, and done later.
+            // The flush may be rejected now; it is retried later.
             drop(store.flush());
         }
     }
 }
 
-/// Commits until the store takes one again.
+/// Commits until the store accepts one again.
 fn come_back(store: &Store, outcomes: &mut Outcomes) {
     for number in COMMITS.. {
         let outcome = put(store, number).wait();
@@ -150,7 +151,7 @@ fn without_syncs_the_store_comes_back_too() {
     starve_everywhere(Durability::Os);
 }
 
-/// The first write fails half way; the others find the store paused, and reads go on.
+/// The first write fails half way; later ones find the store paused, and reads continue.
 #[test]
 fn a_paused_store_says_why_and_reads() {
     let disk = SimDisk::new();

@@ -1,4 +1,4 @@
-//! Streams: what they record, how shards follow each other, where readers stand, and what is forgotten.
+//! Streams: recorded changes, succession of shards, positions of readers, trimming.
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
@@ -212,7 +212,7 @@ fn shards_follow_each_other_while_writers_write() {
             let steps = (0..).take_while(|_| !done.load(Ordering::SeqCst));
             scope.spawn(move || steps.for_each(|step| write_somewhere(world, writer, step)));
         }
-        // However slow the writers are, they write until shards have been split often enough.
+        // The writers continue until enough shards were split, however slow they are.
         while world.stream().shards.len() <= SHARDS {
             world.sweep();
         }
@@ -227,7 +227,7 @@ fn shards_follow_each_other_while_writers_write() {
     assert_eq!(left, world.scan(None));
 }
 
-/// Ends the writers, also when the test fails.
+/// Stops the writers on drop, so also when the test fails.
 struct EndOnDrop<'a>(&'a AtomicBool);
 
 impl Drop for EndOnDrop<'_> {

@@ -1,4 +1,4 @@
-//! The life of tables: made, described, changed, tagged, deleted, and found again after a restart.
+//! Lifecycle of tables: created, described, updated, tagged, deleted, and restored after a restart.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! The 4 MB of a transaction: what it writes counts, and the key of what it only deletes or checks.
+//! The 4 MB limit of a transaction: written items count, and the keys of deletes and checks.
 
 mod support;
 
@@ -8,7 +8,7 @@ use keyform_core::{AttributeValue, Attributes, Error, Operation, Output, Value};
 use support::{TABLE, World, item, message, on_both, simple_table};
 
 const LARGE_BYTES: usize = 390 * 1024;
-/// So many large items have more than 4 MB.
+/// Number of large items that together exceed 4 MB.
 const TOO_MANY: usize = 11;
 
 fn key(number: usize) -> Attributes {

@@ -1,9 +1,9 @@
-//! New indexes and new times of expiry: a walk over the items that were there before.
+//! Backfill of new indexes and of newly enabled expiry from the existing items.
 //!
-//! From the moment the catalog has a new index, every write maintains it. The walk adds what is missing: it goes from key to
-//! key in small chunks, locks a chunk's keys, reads the newest items and writes their entries. Whatever a writer does before
-//! or after a chunk, the entry is the one of the newest item; writing it twice does no harm, so a walk that was cut off by a
-//! restart begins anew.
+//! Writers maintain a new index as soon as it is in the catalog. The backfill adds the entries of older items: it
+//! iterates over the keys in small chunks, locks the keys of a chunk, reads the newest items and writes their entries.
+//! Because of the locks, an entry always matches the newest item, and writing it twice is harmless. A backfill that was
+//! interrupted by a restart therefore starts again from the beginning (ADR 0004).
 
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use crate::expiry;
 use crate::layout::{self, IndexId, TableId};
 use crate::store::Batch;
 
-/// How many items a chunk has at the most.
+/// Maximum number of items in a chunk.
 const CHUNK_ITEMS: usize = 256;
-/// How many bytes a chunk has, roughly.
+/// Approximate maximum size of a chunk.
 const CHUNK_BYTES: usize = 1 << 20;
 
 impl Engine {
-    /// Fills the indexes that are being made.
+    /// Backfills the indexes with status CREATING.
     pub(super) fn fill_indexes(&self) -> Result<(), Error> {
         for_all(self.tables_where(|table| table.indexes.iter().any(is_creating)), |table| {
             let creating = table.indexes.iter().filter(|index| is_creating(index));
@@ -55,7 +55,7 @@ impl Engine {
         })
     }
 
-    /// Gives the items that were there before expiry was switched on their times.
+    /// Adds expiry entries for the items that existed before expiry was enabled.
     pub(super) fn fill_expiries(&self) -> Result<(), Error> {
         let unfilled = |table: &Table| table.expiry.as_ref().is_some_and(|expiry| !expiry.filled);
         for_all(self.tables_where(unfilled), |table| match &table.expiry {
@@ -83,7 +83,7 @@ impl Engine {
         })
     }
 
-    /// Takes the indexes out that are being removed.
+    /// Removes the indexes with status DELETING from their tables.
     pub(super) fn remove_indexes(&self) -> Result<(), Error> {
         for_all(self.tables_where(|table| table.indexes.iter().any(is_deleting)), |table| {
             let mut catalog = self.catalog.write();
@@ -102,12 +102,11 @@ impl Engine {
         })
     }
 
-    /// The tables that are so.
     pub(crate) fn tables_where(&self, is_so: impl Fn(&Table) -> bool) -> Vec<Arc<Table>> {
         self.catalog.read().iter().filter(|table| is_so(table)).cloned().collect()
     }
 
-    /// Changes a table, if it is still there.
+    /// Applies `change` to a table if the table still exists.
     fn change_table(&self, name: &str, id: TableId, change: impl FnOnce(&mut Table)) -> Result<(), Error> {
         let mut catalog = self.catalog.write();
         let Some(table) = catalog.find(name).filter(|table| table.id == id) else { return Ok(()) };
@@ -118,8 +117,8 @@ impl Engine {
         commit.wait().map(drop).map_err(|error| store_failed(&error))
     }
 
-    /// Shows `visit` the newest state of each item of a table, under the item's lock, with its key and the batch to add to.
-    /// Tells whether it came to the end.
+    /// Calls `visit` with the newest state of each item of a table, its key and the batch to add to, under the item's
+    /// lock. Returns whether it reached the end.
     fn visit_items(
         &self,
         name: &str,

@@ -1,6 +1,7 @@
-//! Keys that nobody needs any more: those of removed tables, indexes, shards and times of expiry.
+//! Deletion of obsolete keys: those of deleted tables, indexes, stream shards and expiry entries.
 //!
-//! Whoever removes such a thing notes its prefix in the same commit. Here the keys are dropped once that commit is durable.
+//! An operation that makes keys obsolete records their prefix in the same commit. This task deletes the keys after that
+//! commit is durable (ADR 0004).
 
 use keyform_core::Error;
 
@@ -9,7 +10,8 @@ use crate::catalog::load;
 use crate::engine::{Engine, store_failed};
 use crate::store::Batch;
 
-/// Up to so many keys are deleted one by one; the store remembers a dropped prefix until all its files are rewritten.
+/// Up to this number, keys are deleted one by one. Retiring a prefix costs more: the store keeps the prefix until all
+/// files with such keys are rewritten.
 const DELETED_KEYS_MAX: usize = 1000;
 
 impl Engine {
@@ -28,7 +30,7 @@ impl Engine {
         })
     }
 
-    /// Puts the deletion of all keys with the prefix into the batch, unless they are too many.
+    /// Stages the deletion of all keys with the prefix; returns false if there are too many.
     fn delete_few(&self, batch: &mut Batch, prefix: &[u8]) -> Result<bool, Error> {
         for (count, entry) in load::prefixed(&self.store.latest(), prefix).enumerate() {
             if count == DELETED_KEYS_MAX {

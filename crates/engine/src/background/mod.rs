@@ -1,16 +1,16 @@
-//! Work that no caller waits for. One pass does, in this order:
+//! Background work that no caller waits for. One pass runs, in this order:
 //!
-//! 1. [`fill`]: new indexes and new times of expiry get the items that were there before them; removed indexes go;
-//! 2. expired items are deleted (`expiry`);
-//! 3. full shards of streams are followed by new ones, old records are trimmed (`stream`);
-//! 4. old idempotency tokens are forgotten (`write::token`);
-//! 5. [`garbage`]: keys that nobody needs any more are dropped;
-//! 6. [`recount`]: statistics that are not known are counted;
-//! 7. the journal of an idle store is cut ([`Store::flush_if_idle`](crate::store::Store::flush_if_idle)).
+//! 1. [`fill`]: backfills new indexes and newly enabled expiry, removes deleted indexes;
+//! 2. deletion of expired items (`expiry`);
+//! 3. splitting of full stream shards and trimming of old records (`stream`);
+//! 4. deletion of old idempotency tokens (`tokens`);
+//! 5. [`garbage`]: deletion of obsolete keys;
+//! 6. [`recount`]: recount of unknown statistics;
+//! 7. cutting the journal of an idle store ([`Store::flush_if_idle`](crate::store::Store::flush_if_idle)).
 //!
-//! A thread makes a pass at each interval and whenever an operation leaves something to do. A pass works in small steps and
-//! ends soon after the database is closed. A task that fails does not keep the others from their work: it is logged once, and
-//! again when it succeeds; the next passes try it again, less and less often.
+//! A thread runs a pass at each interval and whenever an operation leaves work. A pass works in small steps and stops
+//! soon after the database is closed. A failing task does not block the others. The first failure and the first success
+//! after it are logged; later passes retry with growing pauses.
 
 mod fill;
 mod garbage;
@@ -26,7 +26,7 @@ use keyform_core::Error;
 
 use crate::engine::Engine;
 
-/// Does something for each, also after a failure; returns the first failure.
+/// Calls `work` for each element, even after a failure; returns the first failure.
 pub(crate) fn for_all<T>(
     all: impl IntoIterator<Item = T>,
     mut work: impl FnMut(T) -> Result<(), Error>,
@@ -39,13 +39,13 @@ pub(crate) fn for_all<T>(
     first
 }
 
-/// How long old records and tokens may stay beyond their time, unless somebody asks for a pass.
+/// Interval of the `SELDOM` tasks: the time that old records and tokens may outlive their limit.
 const TRIM_INTERVAL_MS: u64 = 60_000;
 
-/// One of the tasks of a pass, by its name in the log.
+/// Task of a pass, with its name in the log.
 type Task = (&'static str, fn(&Engine) -> Result<(), Error>);
 
-/// What each pass does.
+/// Tasks of each pass.
 const ALWAYS: [Task; 5] = [
     ("filling of indexes", Engine::fill_indexes),
     ("filling of times of expiry", Engine::fill_expiries),
@@ -53,19 +53,19 @@ const ALWAYS: [Task; 5] = [
     ("expiry", Engine::expire_items),
     ("following of stream shards", Engine::follow_shards),
 ];
-/// What is done from time to time.
+/// Tasks that run once per `TRIM_INTERVAL_MS`.
 const SELDOM: [Task; 2] = [("trimming of streams", Engine::trim_streams), ("removal of tokens", Engine::forget_tokens)];
-/// What each pass does at its end.
+/// Tasks at the end of each pass, because the others may leave keys to delete or tables to count.
 const AT_LAST: [Task; 2] =
     [("removal of dropped keys", Engine::collect_garbage), ("counting of items", Engine::recount)];
 
 impl Engine {
-    /// One pass; with `everything`, also what is not worth doing at each interval.
+    /// Runs one pass; `everything` includes the tasks that do not run in each pass.
     ///
     /// # Errors
-    /// The first failure; the tasks after it were done nevertheless.
+    /// The first failure; the remaining tasks run anyway.
     pub(crate) fn work_once(&self, everything: bool) -> Result<(), Error> {
-        // While the store takes no writes, that is the one failure to report, and the store has reported it.
+        // The store has already logged why it accepts no writes; every task would fail for that reason.
         self.admit()?;
         let seldom = self.work.is_trim_due(self.env.now_ms(), TRIM_INTERVAL_MS) || everything;
         let tasks = ALWAYS.iter().chain(SELDOM.iter().filter(|_| seldom)).chain(&AT_LAST);

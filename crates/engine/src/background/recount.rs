@@ -1,7 +1,7 @@
-//! Statistics that are not known, after an unclean end or of an index just filled: counted while writes go on.
+//! Recount of unknown statistics (after an unclean shutdown, or of an index just backfilled) while writes continue.
 //!
-//! At one moment, with all writers kept out, the counters are noted and a snapshot is taken. What the snapshot holds is what
-//! the counters should have been then; the difference is added to what they are by now.
+//! While all writers are locked out for a moment, the task reads the counters and takes a snapshot. It then counts the
+//! snapshot and adds the difference between that count and the noted counters to the current counters.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl Engine {
         })
     }
 
-    /// Counts one table or index; tells whether it came to the end.
+    /// Counts one table or index; returns whether it reached the end.
     fn recount_one(&self, (table, index): (TableId, IndexId)) -> Result<bool, Error> {
         let Some((statistics, snapshot, noted)) = self.note(table, index) else { return Ok(true) };
         let (mut items, mut bytes) = (0, 0);

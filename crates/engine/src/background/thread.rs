@@ -1,4 +1,4 @@
-//! The thread that makes passes.
+//! The thread that runs background passes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -10,34 +10,34 @@ use parking_lot::Mutex;
 
 use crate::engine::Engine;
 
-/// The whole of a pass in the log.
+/// Name of a whole pass in the log.
 const PASS: &str = "background pass";
-/// The longest pause after passes that failed, unless the interval is longer.
+/// Longest pause after failed passes, unless the interval is longer.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// The thread that does the work.
+/// Handle of the background thread.
 pub struct Background {
     engine: Arc<Engine>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Background {
-    /// Starts the thread; without an interval there is none, and work is only done when it is asked for.
+    /// Starts the thread. Without an interval it starts none, and work runs only in [`Background::run_now`].
     pub fn start(engine: Arc<Engine>, interval: Option<Duration>) -> Self {
         let thread = interval.and_then(|interval| spawn(Arc::clone(&engine), interval));
         Self { engine, thread: Mutex::new(thread) }
     }
 
-    /// Does all there is to do now.
+    /// Runs a full pass now.
     ///
     /// # Errors
-    /// When the store fails.
+    /// The first failure of a task.
     pub fn run_now(&self) -> Result<(), Error> {
         let _pass = self.engine.work.begin_pass();
         self.engine.work_once(true)
     }
 
-    /// Ends the thread, soon.
+    /// Asks the thread to stop and waits for it; a pass in progress ends after its current step.
     pub fn stop(&self) {
         self.engine.work.stop();
         let joined = self.thread.lock().take().map(JoinHandle::join);
@@ -70,7 +70,7 @@ fn run(engine: &Engine, interval: Duration) {
     }
 }
 
-/// A pass that fails may read much before it does, so it is tried again less and less often.
+/// Doubles the pause with each failure: a failing pass may read much data before it fails.
 fn pause(interval: Duration, failures: u32) -> Duration {
     let longest = PAUSE_MAX.max(interval);
     interval.saturating_mul(1 << failures.min(16)).min(longest)

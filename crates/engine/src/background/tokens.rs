@@ -1,4 +1,4 @@
-//! Idempotency tokens whose time is over.
+//! Deletion of idempotency tokens that have timed out.
 
 use keyform_core::Error;
 use keyform_core::limits::IDEMPOTENCY_SECS;
@@ -9,7 +9,7 @@ use crate::layout;
 use crate::store::Batch;
 use crate::write::token::{TOKENS, applied_ms};
 
-/// How many are forgotten in one commit.
+/// Tokens deleted per commit.
 const CHUNK: usize = 256;
 
 impl Engine {
@@ -36,7 +36,7 @@ impl Engine {
         self.env.now_ms() >= end_ms
     }
 
-    /// Deletes tokens that are still over: one may have been used anew.
+    /// Deletes tokens that have timed out. Checks again under the lock, because a token may have been used again.
     fn forget(&self, keys: &[bytes::Bytes]) -> Result<(), Error> {
         if keys.is_empty() {
             return Ok(());

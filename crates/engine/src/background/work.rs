@@ -1,4 +1,4 @@
-//! What operations and the background thread tell each other.
+//! Signals between operations and the background thread.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,15 +8,15 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::layout::{IndexId, TableId};
 
-/// Signals, and what is left to do.
+/// Wake-up signals, and the work that is left.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
     signal: Mutex<Signal>,
     changed: Condvar,
-    /// Held while a pass goes on.
+    /// Held during a pass, so that passes do not overlap.
     pass: Mutex<()>,
     uncounted: Mutex<BTreeSet<(TableId, IndexId)>>,
-    /// The tasks that failed when they were last tried.
+    /// Tasks whose last run failed.
     failing: Mutex<BTreeSet<&'static str>>,
     trimmed_ms: Mutex<u64>,
 }
@@ -29,29 +29,28 @@ struct Signal {
 }
 
 impl Work {
-    /// Says that there is something to do.
+    /// Wakes the thread because there is work.
     pub fn wake(&self) {
         self.signal.lock().woken = true;
         self.changed.notify_all();
     }
 
-    /// Says that nothing more is to be done.
+    /// Asks the thread and the current pass to stop.
     pub fn stop(&self) {
         self.signal.lock().stopping = true;
         self.changed.notify_all();
     }
 
-    /// Says that the database is closed; tells whether it was not before.
+    /// Marks the database as closed; returns whether it was open.
     pub fn close(&self) -> bool {
         !std::mem::replace(&mut self.signal.lock().closed, true)
     }
 
-    /// Whether work is to end soon.
     pub fn is_stopping(&self) -> bool {
         self.signal.lock().stopping
     }
 
-    /// Waits until there is something to do or the interval is over; tells whether to go on.
+    /// Waits until there is work or the interval is over; returns whether to continue.
     pub fn wait(&self, interval: Duration) -> bool {
         let mut signal = self.signal.lock();
         if !signal.woken && !signal.stopping {
@@ -61,12 +60,12 @@ impl Work {
         !signal.stopping
     }
 
-    /// Waits for the pass that goes on, and keeps others out.
+    /// Waits for the pass in progress and blocks others.
     pub fn begin_pass(&self) -> MutexGuard<'_, ()> {
         self.pass.lock()
     }
 
-    /// Whether enough time has passed since this was last answered with yes.
+    /// Returns whether `interval_ms` has passed since the last call that returned true.
     pub fn is_trim_due(&self, now_ms: u64, interval_ms: u64) -> bool {
         let mut trimmed_ms = self.trimmed_ms.lock();
         let due = now_ms >= trimmed_ms.saturating_add(interval_ms);
@@ -76,22 +75,22 @@ impl Work {
         due
     }
 
-    /// Notes statistics that are not known.
+    /// Records that these statistics are unknown.
     pub fn add_uncounted(&self, table: TableId, index: IndexId) {
         self.uncounted.lock().insert((table, index));
     }
 
-    /// The statistics that are not known; they stay noted.
+    /// Returns the unknown statistics; they stay recorded.
     pub fn uncounted(&self) -> Vec<(TableId, IndexId)> {
         self.uncounted.lock().iter().copied().collect()
     }
 
-    /// Notes that these statistics are known, or not needed.
+    /// Records that these statistics are known, or no longer needed.
     pub fn remove_uncounted(&self, which: (TableId, IndexId)) {
         self.uncounted.lock().remove(&which);
     }
 
-    /// Logs that a task fails, or succeeds again, where that is news.
+    /// Logs the first failure of a task and its first success after failures; passes the outcome through.
     pub fn note(&self, task: &'static str, outcome: Result<(), Error>) -> Result<(), Error> {
         let mut failing = self.failing.lock();
         match &outcome {

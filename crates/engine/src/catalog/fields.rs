@@ -1,11 +1,11 @@
-//! The form of the engine's own records: attributes by name, encoded as items are, so that a record describes itself and a
-//! newer program can read what an older one wrote.
+//! Encoding of the engine's own records: named attributes in the encoding of items. Records are self-describing, so
+//! that a newer program can read what an older one wrote.
 
 use bytes::Bytes;
 use keyform_core::error::table::{catalog_is_corrupt, catalog_is_newer};
 use keyform_core::{AttributeValue, Attributes, Error, Item};
 
-/// A record being made.
+/// Builder of a record.
 #[derive(Debug, Default)]
 pub struct Record(Attributes);
 
@@ -31,7 +31,7 @@ impl Record {
         self.list(name, texts.into_iter().map(|text| text.clone().into()))
     }
 
-    /// Adds what `set` sets if there is something.
+    /// Calls `set` with the value if there is one.
     pub fn maybe<T>(self, value: Option<T>, set: impl FnOnce(Self, T) -> Self) -> Self {
         match value {
             Some(value) => set(self, value),
@@ -56,7 +56,7 @@ fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A record being read.
+/// Decoded record.
 #[derive(Debug)]
 pub struct Fields(Attributes);
 
@@ -73,7 +73,7 @@ impl Fields {
         }
     }
 
-    /// Refuses what a newer program wrote.
+    /// Rejects a record that a newer program wrote.
     pub fn check_version(&self, newest: u64) -> Result<(), Error> {
         match self.number::<u64>("version")? {
             version if version > newest => Err(catalog_is_newer()),

@@ -1,4 +1,4 @@
-//! One index of a table: its key and what it copies.
+//! Secondary indexes: key and projection.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,56 +8,56 @@ use keyform_core::table::{OnDemandThroughput, Projection, Status, ThroughputDesc
 use super::{KeyLayout, Statistics};
 use crate::layout::IndexId;
 
-/// A secondary index.
+/// Secondary index of a table.
 #[derive(Clone, Debug)]
 pub struct Index {
-    /// Its number.
+    /// Number of the index; never reused within the table.
     pub id: IndexId,
-    /// Its name.
+    /// Name of the index, unique within the table.
     pub name: String,
-    /// Local or global.
+    /// Local or global, with the state that only global indexes have.
     pub kind: IndexKind,
-    /// Its key.
+    /// Key attributes of the index, without the table's key.
     pub key: KeyLayout,
-    /// What it copies, as the request stated it.
+    /// Projection as stated in the request.
     pub projection: Projection,
-    /// What it copies, with the keys of table and index.
+    /// Projected attributes, including the key attributes of table and index.
     pub projected: Projected,
-    /// Its entries, counted. Shared by all states of the index.
+    /// Number and size of the entries. All versions of this struct share it.
     pub statistics: Arc<Statistics>,
 }
 
-/// What only global indexes have.
+/// Kind of a secondary index.
 #[derive(Clone, Debug, PartialEq)]
 pub enum IndexKind {
-    /// In the table's partitions, with another sort key.
+    /// Shares the table's partitions, with another sort key.
     Local,
-    /// With partitions of its own.
+    /// Has partitions of its own.
     Global {
-        /// Its state.
+        /// Lifecycle state; the index is not readable while it is being created or deleted.
         status: Status,
-        /// Whether existing items are being copied into it.
+        /// True while existing items are copied into the index.
         backfilling: bool,
-        /// Its throughput.
+        /// Provisioned throughput; reported, not enforced.
         throughput: ThroughputDescription,
-        /// Its on-demand limits.
+        /// On-demand limits; reported, not enforced.
         on_demand: Option<OnDemandThroughput>,
-        /// Its warm throughput.
+        /// Warm throughput; reported, not enforced.
         warm: Option<WarmThroughput>,
     },
 }
 
-/// The attributes that an index has of an item.
+/// Attributes that an index copies from an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Projected {
-    /// All.
+    /// All attributes.
     All,
-    /// These.
+    /// Only the named attributes.
     Only(BTreeSet<String>),
 }
 
 impl Projected {
-    /// What an index with these keys and that projection has.
+    /// Returns the attributes that a projection selects, including the keys of table and index.
     pub fn new(projection: &Projection, table: &KeyLayout, index: &KeyLayout) -> Self {
         let keys = table.attributes().chain(index.attributes()).map(|attribute| attribute.name.clone());
         match projection {
@@ -67,7 +67,7 @@ impl Projected {
         }
     }
 
-    /// Whether the index has the attribute.
+    /// Returns whether the index contains the attribute.
     pub fn contains(&self, name: &str) -> bool {
         match self {
             Self::All => true,
@@ -77,12 +77,12 @@ impl Projected {
 }
 
 impl Index {
-    /// Whether it is a local one.
+    /// Returns whether the index is local.
     pub fn is_local(&self) -> bool {
         matches!(self.kind, IndexKind::Local)
     }
 
-    /// Whether it answers queries; a global index does not while it is being made or removed.
+    /// Returns whether the index can be queried; a global index cannot while it is being created or deleted.
     pub fn is_readable(&self) -> bool {
         match &self.kind {
             IndexKind::Local => true,

@@ -1,14 +1,15 @@
-//! The labels that streams of removed tables have used.
+//! Labels used by the streams of deleted tables.
 //!
-//! A stream's label is the millisecond in which it began, and no two streams of tables with one name may share it. Streams
-//! outlive their tables by a day, in the store and not in memory, so their labels are kept in a table of fixed size: of
-//! all names with the same hash the newest label. A name that meets another one's label gets a later millisecond.
+//! A stream's label is the millisecond of its creation; two streams of tables with the same name must have different
+//! labels. Streams outlive their tables by a day, in the store and not in memory. Their labels are therefore kept in a
+//! hash table of fixed size that holds only the newest label of each bucket. After a collision, a stream gets a label
+//! that is later than needed.
 
 use twox_hash::XxHash3_64;
 
 const BUCKETS: usize = 1024;
 
-/// The newest label of each bucket of names.
+/// Newest label of each hash bucket of table names.
 #[derive(Debug)]
 pub struct Labels {
     newest_ms: Box<[u64; BUCKETS]>,
@@ -21,13 +22,13 @@ impl Default for Labels {
 }
 
 impl Labels {
-    /// Notes that a stream of a table with that name has the label.
+    /// Records the label of a stream of the named table.
     pub fn note(&mut self, table: &str, created_ms: u64) {
         let newest_ms = &mut self.newest_ms[bucket(table)];
         *newest_ms = created_ms.max(*newest_ms);
     }
 
-    /// A time not before that of any label of that name; zero if there is none.
+    /// Returns a time not before any label of that name, or zero.
     pub fn newest_ms(&self, table: &str) -> u64 {
         self.newest_ms[bucket(table)]
     }

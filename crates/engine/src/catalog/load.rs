@@ -1,12 +1,12 @@
-//! Where the catalog stands in the store, and how it is read when the database is opened.
+//! Catalog records in the store, and loading them when the database is opened.
 //!
 //! ```text
 //! c name                 a table
 //! s table number         a stream
-//! h table number shard   up to where a shard is trimmed
-//! n                      the number that the next table gets
-//! z                      all statistics; only while the database is closed, and closed well
-//! g prefix               keys that nobody needs any more
+//! h table number shard   trim position of a shard
+//! n                      number of the next table
+//! z                      all statistics; present only while the database is closed, after a clean shutdown
+//! g prefix               prefix of obsolete keys
 //! ```
 
 use std::ops::Bound;
@@ -28,7 +28,7 @@ const NEXT_ID: u8 = b'n';
 const STATISTICS: u8 = b'z';
 const GARBAGE: u8 = b'g';
 
-/// Puts a table's record into the batch, and that of its stream.
+/// Stages the records of a table and of its stream.
 pub fn stage_table(batch: &mut Batch, table: &Table) {
     batch.put(layout::system_key(TABLES, table.name.as_bytes()), table_record::encode(table));
     if let Some(stream) = &table.stream {
@@ -36,82 +36,81 @@ pub fn stage_table(batch: &mut Batch, table: &Table) {
     }
 }
 
-/// Takes a table's record away.
+/// Stages the deletion of a table's record.
 pub fn stage_table_removal(batch: &mut Batch, table: &Table) {
     batch.delete(layout::system_key(TABLES, table.name.as_bytes()));
 }
 
-/// Notes the number that the next table gets.
+/// Stages the number of the next table.
 pub fn stage_next_id(batch: &mut Batch, next_id: u32) {
     batch.put(layout::system_key(NEXT_ID, b""), next_id.to_be_bytes().to_vec());
 }
 
-/// Puts a stream's record into the batch.
+/// Stages a stream's record.
 pub fn stage_stream(batch: &mut Batch, stream: &Stream) {
     batch.put(stream_key(stream.table_id, stream.number), stream_record::encode(stream));
 }
 
-/// Takes a stream's record away.
+/// Stages the deletion of a stream's record.
 pub fn stage_stream_removal(batch: &mut Batch, stream: &Stream) {
     batch.delete(stream_key(stream.table_id, stream.number));
 }
 
-/// Notes up to where a shard is trimmed.
+/// Stages the trim position of a shard.
 pub fn stage_trimmed(batch: &mut Batch, stream: &Stream, shard: u32, position: Position) {
     batch.put(trimmed_key(stream, shard), position.to_bytes().to_vec());
 }
 
-/// Forgets up to where a shard was trimmed.
+/// Stages the deletion of a shard's trim position.
 pub fn stage_trimmed_removal(batch: &mut Batch, stream: &Stream, shard: u32) {
     batch.delete(trimmed_key(stream, shard));
 }
 
-/// Notes that all keys with the prefix are to be dropped.
+/// Stages the record that all keys with the prefix are obsolete.
 pub fn stage_garbage(batch: &mut Batch, prefix: &[u8]) {
     batch.put(layout::system_key(GARBAGE, prefix), Bytes::new());
 }
 
-/// Notes that all keys with the prefix are dropped.
+/// Stages the deletion of that record, after the keys are deleted.
 pub fn stage_garbage_removal(batch: &mut Batch, prefix: &[u8]) {
     batch.delete(layout::system_key(GARBAGE, prefix));
 }
 
-/// The prefixes whose keys are to be dropped.
+/// Returns the prefixes of obsolete keys.
 pub fn garbage(snapshot: &Snapshot) -> Result<Vec<Vec<u8>>, Error> {
     Ok(records(snapshot, GARBAGE)?.into_iter().map(|(prefix, _)| prefix).collect())
 }
 
-/// Puts all statistics into the batch.
+/// Stages the statistics of all tables.
 pub fn stage_statistics(batch: &mut Batch, catalog: &Catalog) {
     batch.put(layout::system_key(STATISTICS, b""), statistics_record::encode(catalog));
 }
 
-/// Takes the statistics away: from now on they are in memory only.
+/// Stages the deletion of the statistics: from now on they are in memory only.
 pub fn stage_statistics_removal(batch: &mut Batch) {
     batch.delete(layout::system_key(STATISTICS, b""));
 }
 
-/// A catalog as it was read.
+/// Loaded catalog.
 pub struct Loaded {
-    /// The catalog.
     pub catalog: Catalog,
-    /// What is known of its statistics.
+    /// State of the statistics of the catalog's tables.
     pub statistics: Statistics,
 }
 
-/// What is known of a catalog's statistics.
+/// State of a catalog's statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statistics {
-    /// They are as they were when the database was closed.
+    /// Restored as they were at the last clean shutdown.
     Restored,
-    /// They have to be counted: the database is new, or was not closed.
+    /// To be counted: the database is new, or was not shut down cleanly.
     Unknown,
 }
 
-/// Reads the catalog.
+/// Loads the catalog.
 ///
 /// # Errors
-/// When the store fails or a record cannot be read.
+/// When the store fails or a record cannot be decoded.
 pub fn load(snapshot: &Snapshot, arn_prefix: String) -> Result<Loaded, Error> {
     let mut catalog = Catalog::new(arn_prefix);
     for (_, bytes) in records(snapshot, TABLES)? {
@@ -138,19 +137,19 @@ pub fn load(snapshot: &Snapshot, arn_prefix: String) -> Result<Loaded, Error> {
     Ok(Loaded { catalog, statistics })
 }
 
-/// All streams there are, also of tables that are gone, with meters that know nothing.
+/// Returns all streams, including those of deleted tables, with empty meters.
 pub fn streams(snapshot: &Snapshot) -> impl Iterator<Item = Result<Stream, Error>> + use<> {
     let entries = prefixed(snapshot, &layout::system_key(STREAMS, b""));
     entries.map(|entry| stream_record::decode(entry.map_err(|error| store_failed(&error))?.1))
 }
 
-/// The stream of that number, with meters that know what is in its shards.
+/// Returns the stream with that number, with meters restored from the store.
 pub fn stream(snapshot: &Snapshot, table: TableId, number: u32) -> Result<Option<Stream>, Error> {
     let bytes = get(snapshot, &stream_key(table, number))?;
     bytes.map(|bytes| measured(snapshot, stream_record::decode(bytes)?)).transpose()
 }
 
-/// The stream with meters that know what is in its shards.
+/// Restores the meters of the stream's shards.
 fn measured(snapshot: &Snapshot, mut stream: Stream) -> Result<Stream, Error> {
     let meters = stream.shards.iter().map(|shard| meter(snapshot, &stream, shard)).collect::<Result<Vec<_>, _>>()?;
     for (shard, meter) in stream.shards.iter_mut().zip(meters) {
@@ -159,7 +158,7 @@ fn measured(snapshot: &Snapshot, mut stream: Stream) -> Result<Stream, Error> {
     Ok(stream)
 }
 
-/// Records are not counted anew: that there are some is all that an old shard has to know.
+/// Restores a shard's meter. Does not count the records: an old shard only needs to know whether it has any.
 fn meter(snapshot: &Snapshot, stream: &Stream, shard: &Shard) -> Result<ShardMeter, Error> {
     let trimmed = get(snapshot, &trimmed_key(stream, shard.number))?.and_then(|bytes| Position::of_key(&bytes));
     let first = prefixed(snapshot, &stream.shard_prefix(shard.number)).next().transpose();
@@ -184,7 +183,7 @@ fn get(snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>, Error> {
     snapshot.get(key).map_err(|error| store_failed(&error))
 }
 
-/// All records of a kind, by what follows the kind in their keys.
+/// Returns all records of a kind, with the part of the key after the kind.
 fn records(snapshot: &Snapshot, kind: u8) -> Result<Vec<(Vec<u8>, Bytes)>, Error> {
     let prefix = layout::system_key(kind, b"");
     let entries = prefixed(snapshot, &prefix).map(|entry| {
@@ -194,7 +193,7 @@ fn records(snapshot: &Snapshot, kind: u8) -> Result<Vec<(Vec<u8>, Bytes)>, Error
     entries.collect()
 }
 
-/// All keys that start with a prefix, with their values.
+/// Returns an iterator over all keys with the prefix, and their values.
 pub fn prefixed(snapshot: &Snapshot, prefix: &[u8]) -> crate::store::Range {
     let upper = layout::after_prefix(prefix);
     snapshot.range(Bound::Included(prefix), upper.as_deref().map_or(Bound::Unbounded, Bound::Excluded))

@@ -1,7 +1,8 @@
-//! The tables there are. A [`Table`] is immutable; a change of one puts a new one in its place.
+//! The tables of the database. A [`Table`] is immutable; a change replaces it.
 //!
-//! Whoever writes items holds the catalog's read lock while it decides what to write, so that a change of a table (which takes
-//! the write lock) comes before or after a write, never in between: a new index misses nothing.
+//! A writer of items holds the catalog's read lock from looking up the table until its batch is ordered in the store. A
+//! change of a table takes the write lock. Each write is therefore ordered completely before or after the change, and a
+//! new index misses no write (ADR 0004).
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -30,7 +31,7 @@ pub use statistics::Statistics;
 pub use stream::{Position, Shard, ShardEnd, ShardMeter, Stream};
 pub use table::{Expiry, KeyAttribute, KeyLayout, Table, TableSettings};
 
-/// All tables by name, and the newest stream of each. Older streams are in the store alone.
+/// All tables by name, and the newest stream of each. Older streams are only in the store.
 #[derive(Debug, Default)]
 pub struct Catalog {
     tables: BTreeMap<String, Arc<Table>>,
@@ -41,36 +42,36 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// An empty catalog; table ARNs start with `arn_prefix`.
+    /// Creates an empty catalog; table ARNs start with `arn_prefix`.
     pub fn new(arn_prefix: String) -> Self {
         Self { arn_prefix, ..Self::default() }
     }
 
-    /// The table of that name or ARN.
+    /// Returns the table with that name or ARN.
     ///
     /// # Errors
-    /// ResourceNotFoundException where there is none.
+    /// `ResourceNotFoundException` if it does not exist.
     pub fn table(&self, name: &str) -> Result<&Arc<Table>, Error> {
         self.find(name).ok_or_else(error::table::resource_not_found)
     }
 
-    /// The table of that name or ARN, if there is one.
+    /// Returns the table with that name or ARN, if it exists.
     pub fn find(&self, name: &str) -> Option<&Arc<Table>> {
         self.tables.get(name.strip_prefix(&self.arn_prefix).unwrap_or(name))
     }
 
-    /// All tables in order of their names.
+    /// Returns all tables, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Table>> {
         self.tables.values()
     }
 
-    /// The tables after that name, in order of their names.
+    /// Returns the tables after that name, sorted by name.
     pub fn iter_after(&self, name: Option<&str>) -> impl Iterator<Item = &Arc<Table>> {
         let lower = name.map_or(Bound::Unbounded, Bound::Excluded);
         self.tables.range::<str, _>((lower, Bound::Unbounded)).map(|(_, table)| table)
     }
 
-    /// Puts a table in, in the place of the one with its name, and its stream in the place of an older one.
+    /// Adds a table and its stream, replacing the table with the same name and its older streams.
     pub fn insert(&mut self, table: Table) -> Arc<Table> {
         self.reserve_ids(table.id.0 + 1);
         self.let_go_of_streams(table.id, table.stream.as_ref().map(|stream| stream.number));
@@ -82,14 +83,14 @@ impl Catalog {
         table
     }
 
-    /// Takes a table out; its streams stay in the store.
+    /// Removes a table; its streams stay in the store.
     pub fn remove(&mut self, name: &str) {
         if let Some(table) = self.tables.remove(name) {
             self.let_go_of_streams(table.id, None);
         }
     }
 
-    /// Leaves the streams of a table to the store, except the one with the number `kept`.
+    /// Removes the streams of a table from memory, except the one with the number `kept`.
     fn let_go_of_streams(&mut self, table: TableId, kept: Option<u32>) {
         let own = self.streams.range((table, 0)..=(table, u32::MAX));
         let past: Vec<Arc<Stream>> =
@@ -100,28 +101,28 @@ impl Catalog {
         }
     }
 
-    /// Notes a stream that is in the store alone.
+    /// Records the label of a stream that is only in the store.
     pub fn note_past_stream(&mut self, stream: &Stream) {
         self.past_labels.note(&stream.table, stream.created_ms);
     }
 
-    /// The newest stream of each table that has one.
+    /// Returns the newest stream of each table that has one.
     pub fn streams(&self) -> impl Iterator<Item = &Arc<Stream>> {
         self.streams.values()
     }
 
-    /// The stream of that number, if it is the newest of its table.
+    /// Returns the stream with that number if it is the newest of its table.
     pub fn stream(&self, table: TableId, number: u32) -> Option<&Arc<Stream>> {
         self.streams.get(&(table, number))
     }
 
-    /// A time not before that in which any stream of tables with that name began; zero if there is none.
+    /// Returns a time not before the creation of any stream of tables with that name, or zero.
     pub fn newest_stream_ms(&self, table: &str) -> u64 {
         let current = self.tables.get(table).and_then(|table| table.stream.as_ref());
         current.map_or(0, |stream| stream.created_ms).max(self.past_labels.newest_ms(table))
     }
 
-    /// Puts a stream in, in the place of its earlier state; one that is not the newest of a table is only noted.
+    /// Replaces a stream by its new version. If it is not the newest of its table, only its label is recorded.
     pub fn insert_stream(&mut self, stream: Stream) {
         if !self.is_newest(&stream) {
             self.streams.remove(&(stream.table_id, stream.number));
@@ -138,7 +139,7 @@ impl Catalog {
         newest.is_some_and(|newest| newest.number == stream.number)
     }
 
-    /// Forgets a stream.
+    /// Removes a stream from memory and from its table.
     pub fn remove_stream(&mut self, stream: &Stream) {
         self.streams.remove(&(stream.table_id, stream.number));
         self.set_table_stream(stream, None);
@@ -152,19 +153,19 @@ impl Catalog {
         }
     }
 
-    /// A number that no table has had.
+    /// Returns an unused table number and advances the counter.
     pub fn take_id(&mut self) -> TableId {
         let id = TableId(self.next_id);
         self.next_id += 1;
         id
     }
 
-    /// The number that the next table gets.
+    /// Returns the number that the next table gets.
     pub fn next_id(&self) -> u32 {
         self.next_id
     }
 
-    /// Makes sure that no number below is given out.
+    /// Ensures that numbers below `below` are not assigned.
     pub fn reserve_ids(&mut self, below: u32) {
         self.next_id = self.next_id.max(below);
     }

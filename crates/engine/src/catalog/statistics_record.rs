@@ -1,4 +1,4 @@
-//! The statistics of all tables as one record, and back.
+//! Encoding of the statistics of all tables as one record.
 
 use bytes::Bytes;
 use keyform_core::{AttributeValue, Error};
@@ -6,15 +6,14 @@ use keyform_core::{AttributeValue, Error};
 use super::fields::{Fields, Record};
 use super::{Catalog, Index, Statistics, Table};
 
-/// The newest form that this program writes and reads.
+/// Newest record version that this program reads; the one it writes.
 const VERSION: u64 = 1;
 
-/// The record of all statistics.
 pub fn encode(catalog: &Catalog) -> Bytes {
     Record::default().number("version", VERSION).list("tables", catalog.iter().map(|one| table(one))).into_bytes()
 }
 
-/// Gives the tables of a catalog the statistics of a record.
+/// Adds the counters of a record to the tables of a catalog. Skips tables and indexes that no longer exist.
 pub fn restore(bytes: Bytes, catalog: &Catalog) -> Result<(), Error> {
     let fields = Fields::decode(bytes)?;
     fields.check_version(VERSION)?;

@@ -1,14 +1,14 @@
-//! One stream of a table's changes: its shards and how they follow each other.
+//! Stream of a table's changes: its shards and their succession.
 //!
 //! ```text
 //! hashes  ffff… ┌─────────┬──────────────┬───
-//!               │         │   shard 1    │  3      a shard covers a range of partition hashes; a full one is closed
-//!               │ shard 0 ├──────────────┴───      and followed by two, an old one by one
+//!               │         │   shard 1    │  3      a shard covers a range of partition hashes; a full shard is closed
+//!               │ shard 0 ├──────────────┴───      and split into two, an old one is replaced by one
 //!               │         │   shard 2
 //!         0000… └─────────┴──────────────────
 //! ```
 //!
-//! All changes of an item go to the one open shard that covers its hash, so that they stay in order from parent to child.
+//! All changes of an item go to the one open shard that covers its hash, so they stay ordered from parent to child.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -21,88 +21,88 @@ use parking_lot::Mutex;
 use crate::layout::{self, IndexId, TableId};
 use crate::store::SeqNo;
 
-/// A stream as it is at one moment.
+/// Stream at one point in time; a change replaces it.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    /// The name of its table, which may be gone.
+    /// Name of the table, which may have been deleted.
     pub table: String,
-    /// The number of its table.
+    /// Number of the table.
     pub table_id: TableId,
-    /// Its number within the table; a stream that is switched on anew gets a new one.
+    /// Number within the table; a stream that is enabled again gets a new one.
     pub number: u32,
-    /// The table's key.
+    /// Key of the table, for records that outlive it.
     pub key: KeySchema,
-    /// What a record carries.
+    /// Item images in a record (keys, old, new).
     pub view: StreamView,
-    /// When it began; its label.
+    /// Creation time, which is also the stream's label.
     pub created_ms: u64,
-    /// When it ended, if it did.
+    /// Time at which the stream was disabled.
     pub ended_ms: Option<u64>,
-    /// Its shards that are not forgotten, oldest first.
+    /// Shards that are not yet trimmed completely, oldest first.
     pub shards: Vec<Shard>,
-    /// The number that the next shard gets.
+    /// Number of the next shard.
     pub next_shard: u32,
 }
 
-/// A part of a stream.
+/// Ordered part of a stream.
 #[derive(Clone, Debug)]
 pub struct Shard {
-    /// Its number within the stream.
+    /// Number within the stream.
     pub number: u32,
-    /// The id of the shard it followed on, which may be forgotten.
+    /// Id of the parent shard, which may have been trimmed.
     pub parent: Option<String>,
-    /// When it began.
+    /// Creation time.
     pub created_ms: u64,
-    /// The partition hashes it covers.
+    /// Range of partition hashes that the shard covers.
     pub hashes: RangeInclusive<u64>,
-    /// The commit after which its records come.
+    /// Commit before the shard's first record.
     pub start: SeqNo,
-    /// Where and when it was closed.
+    /// Position and time at which the shard was closed; `None` while it is open.
     pub end: Option<ShardEnd>,
-    /// What moves without the catalog.
+    /// Counters that change without a new version of the stream.
     pub meter: Arc<ShardMeter>,
 }
 
-/// The end of a shard.
+/// End of a closed shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShardEnd {
-    /// The last commit whose records it can have.
+    /// Last commit that can have records in the shard.
     pub seqno: SeqNo,
-    /// When it was closed.
+    /// Time of closing.
     pub at_ms: u64,
 }
 
-/// How much a shard took, and what of it is gone.
+/// Number of records written to a shard, and its trim position.
 #[derive(Debug, Default)]
 pub struct ShardMeter {
     records: AtomicU64,
     trimmed: Mutex<Option<Position>>,
 }
 
-/// A record's place: its commit and its place in the commit. Rises with time, is never used twice, survives restarts.
+/// Position of a record. Positions increase with time, are never reused, and persist across restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// The commit.
+    /// Sequence number of the commit.
     pub seqno: SeqNo,
-    /// The place among the records of the commit.
+    /// Index among the records of the commit.
     pub place: u16,
 }
 
-/// Added to every position, so that sequence numbers have the service's 21 digits from the first one on.
+/// Offset of sequence numbers, so that they have 21 digits from the first on, as in DynamoDB.
 const SEQUENCE_BASE: u128 = 100_000_000_000_000_000_000;
 
 impl Position {
-    /// The place before all records of a commit.
+    /// Returns the position of the first record that a commit can have.
     pub fn before(seqno: SeqNo) -> Self {
         Self { seqno, place: 0 }
     }
 
-    /// The place of the last record that a commit can have.
+    /// Returns the position of the last record that a commit can have.
     pub fn last_of(seqno: SeqNo) -> Self {
         Self { seqno, place: u16::MAX }
     }
 
-    /// The place after this one.
+    /// Returns the next position.
     pub fn next(self) -> Self {
         match self.place.checked_add(1) {
             Some(place) => Self { place, ..self },
@@ -110,19 +110,19 @@ impl Position {
         }
     }
 
-    /// As callers see it.
+    /// Returns the sequence number that callers see.
     pub fn sequence(self) -> SequenceNumber {
         SequenceNumber(SEQUENCE_BASE + (u128::from(self.seqno) << 16 | u128::from(self.place)))
     }
 
-    /// The place that a caller means.
+    /// Returns the position of a sequence number, or `None` if it is out of range.
     pub fn of_sequence(sequence: SequenceNumber) -> Option<Self> {
         let number = sequence.0.checked_sub(SEQUENCE_BASE)?;
         let seqno = u64::try_from(number >> 16).ok()?;
         Some(Self { seqno, place: (number & 0xffff) as u16 })
     }
 
-    /// The end of the record's key in the store.
+    /// Encodes the position as the suffix of a record's store key.
     pub fn to_bytes(self) -> [u8; 10] {
         let mut bytes = [0; 10];
         bytes[..8].copy_from_slice(&self.seqno.to_be_bytes());
@@ -130,7 +130,7 @@ impl Position {
         bytes
     }
 
-    /// The place in the end of a record's key in the store.
+    /// Decodes the position from the suffix of a record's store key.
     pub fn of_key(key: &[u8]) -> Option<Self> {
         let (seqno, place) = key.last_chunk::<10>()?.split_first_chunk::<8>()?;
         Some(Self { seqno: u64::from_be_bytes(*seqno), place: u16::from_be_bytes(place.try_into().ok()?) })
@@ -138,7 +138,7 @@ impl Position {
 }
 
 impl ShardMeter {
-    /// A meter that continues an older one.
+    /// Creates a meter with values restored from the store.
     pub fn continuing(records: u64, trimmed: Option<Position>) -> Self {
         Self { records: AtomicU64::new(records), trimmed: Mutex::new(trimmed) }
     }
@@ -148,46 +148,46 @@ impl ShardMeter {
         self.records.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many records the shard took.
+    /// Returns the number of records counted.
     pub fn records(&self) -> u64 {
         self.records.load(Ordering::Relaxed)
     }
 
-    /// The newest record that is gone.
+    /// Returns the position of the newest trimmed record.
     pub fn trimmed(&self) -> Option<Position> {
         *self.trimmed.lock()
     }
 
-    /// Notes that everything up to there is gone.
+    /// Records that everything up to `position` is trimmed.
     pub fn set_trimmed(&self, position: Position) {
         *self.trimmed.lock() = Some(position);
     }
 }
 
 impl Stream {
-    /// Whether changes are being recorded.
+    /// Returns whether changes are being recorded.
     pub fn is_enabled(&self) -> bool {
         self.ended_ms.is_none()
     }
 
-    /// The open shard for a partition hash.
+    /// Returns the open shard that covers a partition hash.
     pub fn open_shard(&self, hash: u64) -> Option<&Shard> {
         self.open_shards().find(|shard| shard.hashes.contains(&hash))
     }
 
-    /// All open shards.
+    /// Returns all open shards.
     pub fn open_shards(&self) -> impl Iterator<Item = &Shard> {
         self.shards.iter().filter(|shard| shard.end.is_none())
     }
 
-    /// What the keys of a shard's records start with.
+    /// Returns the common key prefix of a shard's records.
     pub fn shard_prefix(&self, shard: u32) -> Vec<u8> {
         let mut prefix = self.prefix();
         prefix.extend_from_slice(&shard.to_be_bytes());
         prefix
     }
 
-    /// What the keys of all its records start with.
+    /// Returns the common key prefix of all records of the stream.
     pub fn prefix(&self) -> Vec<u8> {
         let mut prefix = layout::index_prefix(self.table_id, IndexId::STREAM);
         prefix.extend_from_slice(&self.number.to_be_bytes());
@@ -211,9 +211,9 @@ impl Stream {
 }
 
 impl Shard {
-    /// Its id, as callers see it.
+    /// Returns the shard id that callers see.
     ///
-    /// Ids sort in the order in which shards are made.
+    /// Ids sort in the order of creation.
     pub fn id(&self) -> String {
         format!("shardId-{:020}-{:08x}", self.created_ms, self.number)
     }

@@ -1,4 +1,4 @@
-//! A stream as a record of the catalog, and back. How far a shard is trimmed is a record of its own.
+//! Encoding of a stream as a catalog record. The trim positions of its shards are separate records.
 
 use std::sync::Arc;
 
@@ -11,10 +11,9 @@ use super::table_record::{read_schema, schema};
 use super::{Shard, ShardEnd, Stream};
 use crate::layout::TableId;
 
-/// The newest form that this program writes and reads.
+/// Newest record version that this program reads; the one it writes.
 const VERSION: u64 = 1;
 
-/// The record of a stream.
 pub fn encode(stream: &Stream) -> Bytes {
     Record::default()
         .number("version", VERSION)
@@ -30,7 +29,6 @@ pub fn encode(stream: &Stream) -> Bytes {
         .into_bytes()
 }
 
-/// The stream of a record.
 pub fn decode(bytes: Bytes) -> Result<Stream, Error> {
     let fields = Fields::decode(bytes)?;
     fields.check_version(VERSION)?;

@@ -1,4 +1,4 @@
-//! One table: its key, its indexes, and the settings that the service keeps with it.
+//! Table: key, indexes, and the settings that DynamoDB reports.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -11,97 +11,98 @@ use keyform_core::table::{
 use super::{Index, Statistics, Stream};
 use crate::layout::{IndexId, TableId};
 
-/// A table as it is at one moment.
+/// Table at one point in time; a change replaces it.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Its number.
+    /// Number of the table; never reused.
     pub id: TableId,
-    /// Its name.
+    /// Name of the table, unique in the catalog.
     pub name: String,
-    /// Its key.
+    /// Key attributes with their types.
     pub key: KeyLayout,
-    /// The types of all key attributes.
+    /// Types of all key attributes of the table and its indexes.
     pub attributes: AttributeDefinitions,
-    /// Its indexes, local ones first.
+    /// Secondary indexes, local ones first.
     pub indexes: Vec<Index>,
-    /// The number that the next index gets.
+    /// Number of the next index.
     pub next_index: u16,
-    /// How items expire, while expiry is on.
+    /// Expiry configuration, while expiry is enabled.
     pub expiry: Option<Expiry>,
-    /// The number that the expiry gets when it is switched on next.
+    /// Number that expiry gets when it is enabled next.
     pub next_expiry: u32,
-    /// Its newest stream, if it had one of late.
+    /// Newest stream; kept until its records are trimmed after it was disabled.
     pub stream: Option<Arc<Stream>>,
-    /// The number that the next stream gets.
+    /// Number of the next stream.
     pub next_stream: u32,
-    /// What the service keeps and tells, without effect on items.
+    /// Settings that are reported but do not affect items.
     pub settings: TableSettings,
-    /// Its items, counted. Shared by all states of the table.
+    /// Number and size of the items. All versions of this struct share it.
     pub statistics: Arc<Statistics>,
 }
 
-/// What the service keeps and tells about a table, without effect on items.
+/// Settings that are reported but do not affect items.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableSettings {
-    /// Its id, a UUID.
+    /// Table id in responses, a UUID.
     pub uuid: String,
-    /// When it was made.
+    /// Creation time.
     pub created_ms: u64,
-    /// How it is paid for.
+    /// Billing mode, on-demand or provisioned.
     pub billing: BillingMode,
-    /// When it last became on-demand.
+    /// Last switch to on-demand billing.
     pub on_demand_since_ms: Option<u64>,
-    /// Its throughput.
+    /// Provisioned throughput; reported, not enforced.
     pub throughput: ThroughputDescription,
-    /// Its on-demand limits.
+    /// On-demand limits; reported, not enforced.
     pub on_demand: Option<OnDemandThroughput>,
-    /// Its warm throughput.
+    /// Warm throughput; reported, not enforced.
     pub warm: Option<WarmThroughput>,
-    /// Its encryption, if stated.
+    /// Requested server-side encryption; reported only, the store encrypts all tables alike.
     pub sse: Option<SseSpecification>,
-    /// Its storage class, if stated.
+    /// Requested storage class.
     pub class: Option<TableClass>,
-    /// When the class last changed.
+    /// Last change of the storage class.
     pub class_since_ms: Option<u64>,
-    /// Whether it may not be deleted.
+    /// Rejects `DeleteTable` while true.
     pub deletion_protected: bool,
-    /// Its tags.
+    /// Tags, sorted by key.
     pub tags: Vec<Tag>,
 }
 
-/// How items of a table expire.
+/// Expiry (TTL) configuration of a table.
 #[derive(Clone, Debug)]
 pub struct Expiry {
-    /// The attribute that tells when.
+    /// Attribute that holds the expiry time, in seconds since the Unix epoch.
     pub attribute: String,
-    /// Where its entries are; another place each time it is switched on.
+    /// Number in the keys of the expiry entries; a new one each time expiry is enabled.
     pub number: u32,
-    /// Whether the items that were there before have their entries.
+    /// True when the items that existed before have their entries.
     pub filled: bool,
-    /// No item ends before this second; zero while that is not known. Shared by all states of the table.
+    /// Lower bound of all expiry times, so that a sweep knows when to scan; zero while unknown. All versions of the
+    /// table share it.
     pub earliest_secs: Arc<AtomicU64>,
 }
 
-/// A key attribute and its type.
+/// Key attribute and its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyAttribute {
-    /// Its name.
+    /// Attribute name.
     pub name: String,
-    /// Its type.
+    /// String, number or binary.
     pub kind: ScalarType,
 }
 
-/// The attributes of a key with their types, in order.
+/// Key attributes with their types, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyLayout {
-    /// The partition key.
+    /// Attributes of the partition key.
     pub partition: Vec<KeyAttribute>,
-    /// The sort key.
+    /// Attributes of the sort key; empty if the key has none.
     pub sort: Vec<KeyAttribute>,
 }
 
 impl KeyLayout {
-    /// The layout of a schema whose attributes are all defined.
+    /// Returns the layout of a schema. All its attributes must be defined.
     pub fn new(schema: &KeySchema, definitions: &AttributeDefinitions) -> Self {
         let typed = |names: &[String]| {
             let attribute = |name: &String| definitions.get(name).map(|kind| (name.clone(), *kind));
@@ -110,17 +111,17 @@ impl KeyLayout {
         Self { partition: typed(&schema.partition), sort: typed(&schema.sort) }
     }
 
-    /// All attributes, partition before sort.
+    /// Returns all attributes, partition key first.
     pub fn attributes(&self) -> impl Iterator<Item = &KeyAttribute> {
         self.partition.iter().chain(&self.sort)
     }
 
-    /// Whether the attribute is part of the key.
+    /// Returns whether the attribute is part of the key.
     pub fn contains(&self, name: &str) -> bool {
         self.attributes().any(|attribute| attribute.name == name)
     }
 
-    /// The names alone.
+    /// Returns the attribute names without their types.
     pub fn schema(&self) -> KeySchema {
         let names = |attributes: &[KeyAttribute]| attributes.iter().map(|attribute| attribute.name.clone()).collect();
         KeySchema { partition: names(&self.partition), sort: names(&self.sort) }
@@ -128,30 +129,30 @@ impl KeyLayout {
 }
 
 impl Table {
-    /// The index of that name.
+    /// Returns the index with that name.
     pub fn index(&self, name: &str) -> Option<&Index> {
         self.indexes.iter().find(|index| index.name == name)
     }
 
-    /// The index of that number.
+    /// Returns the index with that number.
     pub fn index_by_id(&self, id: IndexId) -> Option<&Index> {
         self.indexes.iter().find(|index| index.id == id)
     }
 
-    /// A number that no index of the table has had.
+    /// Returns an unused index number and advances the counter.
     pub fn take_index_id(&mut self) -> IndexId {
         let id = IndexId(self.next_index);
         self.next_index += 1;
         id
     }
 
-    /// Forgets the types of attributes that are in no key any more.
+    /// Removes the types of attributes that no key uses any more.
     pub fn drop_unused_attributes(&mut self) {
         let Self { attributes, key, indexes, .. } = self;
         attributes.retain(|name, _| key.contains(name) || indexes.iter().any(|index| index.key.contains(name)));
     }
 
-    /// Whether there is a local index, so that item collections have a size.
+    /// Returns whether the table has a local index, so that its item collections have a size.
     pub fn has_local_index(&self) -> bool {
         self.indexes.iter().any(Index::is_local)
     }

@@ -1,4 +1,4 @@
-//! A table as a record of the catalog, and back. Its stream and its statistics are records of their own.
+//! Encoding of a table as a catalog record. Its stream and its statistics are separate records.
 
 use std::sync::Arc;
 
@@ -13,10 +13,9 @@ use super::fields::{Fields, Record, wrong};
 use super::{Expiry, Index, IndexKind, KeyLayout, Projected, Statistics, Table, TableSettings};
 use crate::layout::{IndexId, TableId};
 
-/// The newest form that this program writes and reads.
+/// Newest record version that this program reads; the one it writes.
 const VERSION: u64 = 1;
 
-/// The record of a table.
 pub fn encode(table: &Table) -> Bytes {
     Record::default()
         .number("version", VERSION)
@@ -34,7 +33,7 @@ pub fn encode(table: &Table) -> Bytes {
         .into_bytes()
 }
 
-/// The table of a record, and the number of its stream.
+/// Decodes a table and the number of its stream.
 pub fn decode(bytes: Bytes) -> Result<(Table, Option<u32>), Error> {
     let fields = Fields::decode(bytes)?;
     fields.check_version(VERSION)?;

@@ -1,4 +1,4 @@
-//! What can go wrong with keys, in words that say what to do next and never contain a key.
+//! Errors of keys. Messages say what to do next and never contain a key.
 
 use std::fmt;
 use std::io;
@@ -6,76 +6,76 @@ use std::path::{Path, PathBuf};
 
 use super::MasterKeyId;
 
-/// Why the keys could not be read or written.
+/// Error reading or writing keys.
 #[derive(Debug)]
 pub enum KeyError {
-    /// The data directory is encrypted, and the master key file is not where it was expected.
+    /// The data directory is encrypted, but the master key file does not exist at the expected path.
     MasterMissing {
-        /// Where it was expected.
+        /// Expected path.
         file: PathBuf,
-        /// The encrypted directory.
+        /// Encrypted data directory.
         data_dir: PathBuf,
     },
-    /// The master key file does not hold the key that wraps the ring.
+    /// The master key file does not contain the key that wraps the ring.
     WrongMaster {
-        /// The file that was read.
+        /// Master key file that was read.
         file: PathBuf,
-        /// The key that the ring needs.
+        /// Id of the key that the ring needs.
         needed: MasterKeyId,
     },
-    /// Others than the owner may read the master key file.
+    /// Accounts other than the owner can read the master key file.
     Exposed {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// Its permissions.
+        /// Permission bits of the file.
         mode: u32,
     },
-    /// A key file does not hold what this program writes.
+    /// A key file is damaged or has an unknown format.
     Format {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// What does not fit, with the line where one is to blame.
+        /// Description of the damage, with the line number if known.
         what: String,
     },
-    /// The directory holds a store and no key ring.
+    /// The directory contains a store but no key ring.
     RingMissing {
-        /// The directory.
+        /// Path of the data directory.
         data_dir: PathBuf,
     },
-    /// There is no such directory.
+    /// The data directory does not exist.
     DirectoryMissing {
-        /// The directory.
+        /// Path of the data directory.
         data_dir: PathBuf,
     },
-    /// The directory holds files of something else.
+    /// The directory contains files of another program.
     Foreign {
-        /// The directory.
+        /// Path of the data directory.
         data_dir: PathBuf,
-        /// One of the files found there.
+        /// Name of one of the files.
         found: String,
     },
-    /// The key cannot be forgotten.
+    /// The key is current and cannot be forgotten.
     InUse {
-        /// The key.
+        /// Id of the key.
         id: MasterKeyId,
     },
-    /// There is no such key in the file.
+    /// The master key file does not contain the key.
     Unknown {
-        /// The file.
+        /// Path of the master key file.
         file: PathBuf,
-        /// The id that was asked for.
+        /// Requested id.
         id: String,
     },
-    /// The operating system refused.
+    /// A file operation failed.
     Io {
-        /// What was being done.
+        /// Verb phrase for the operation, as in "cannot {action} {file}".
         action: &'static str,
-        /// The file.
+        /// Path of the file or directory.
         file: PathBuf,
-        /// Its error.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The operating system gave no random bytes.
+    /// The operating system returned no random bytes.
     NoRandom,
 }
 

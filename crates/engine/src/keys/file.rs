@@ -1,7 +1,7 @@
-//! Key files on disk: written whole or not at all, readable by the owner alone.
+//! Key files on disk: written atomically, readable only by their owner.
 //!
-//! A replacement is a temporary file with mode 0600, synced, renamed over the old one, and the directory synced: a crash
-//! leaves the old content or the new one.
+//! A replacement writes a temporary file with mode 0600, syncs it, renames it over the old file and syncs the
+//! directory. A crash leaves either the old or the new content.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -12,10 +12,10 @@ use zeroize::Zeroizing;
 use super::KeyError;
 use crate::owner_only;
 
-/// The text of a key file; the buffer is wiped when dropped.
+/// Text of a key file; the buffer is wiped when dropped.
 pub(super) type KeyText = Zeroizing<String>;
 
-/// Reads a key file, or `None` when there is none.
+/// Reads a key file; returns `None` if it does not exist.
 pub(super) fn read(file: &Path) -> Result<Option<KeyText>, KeyError> {
     match fs::read_to_string(file) {
         Ok(text) => Ok(Some(Zeroizing::new(text))),
@@ -25,7 +25,7 @@ pub(super) fn read(file: &Path) -> Result<Option<KeyText>, KeyError> {
     }
 }
 
-/// Puts `text` in place of the file's content; the caller holds the [`lock`].
+/// Replaces the file's content atomically; the caller holds the [`lock`].
 pub(super) fn replace(file: &Path, text: &str) -> Result<(), KeyError> {
     let temporary = beside(file, "tmp");
     write_temporary(&temporary, text)?;
@@ -33,7 +33,8 @@ pub(super) fn replace(file: &Path, text: &str) -> Result<(), KeyError> {
     sync_parent(file)
 }
 
-/// Makes the file unless it is there already; says whether it was made.
+/// Creates the file unless it exists; returns whether it did. Uses a hard link, which fails if another process was
+/// faster, where a rename would replace that file.
 pub(super) fn create_new(file: &Path, text: &str) -> Result<bool, KeyError> {
     let temporary = beside(file, &format!("{}.tmp", std::process::id()));
     write_temporary(&temporary, text)?;
@@ -46,13 +47,13 @@ pub(super) fn create_new(file: &Path, text: &str) -> Result<bool, KeyError> {
     }
 }
 
-/// Makes the file's directory, for the owner alone where it is new.
+/// Creates the file's directory, with mode 0700 if it is new.
 pub(super) fn create_parent(file: &Path) -> Result<(), KeyError> {
     let parent = parent(file);
     owner_only::create_dir_all(parent).map_err(KeyError::io("create", parent))
 }
 
-/// Holds the file for one writer until the answer is dropped.
+/// Locks the file for one writer until the returned file is dropped.
 pub(super) fn lock(file: &Path) -> Result<File, KeyError> {
     let place = beside(file, "lock");
     let lock = owner_only::options()
@@ -65,7 +66,7 @@ pub(super) fn lock(file: &Path) -> Result<File, KeyError> {
     Ok(lock)
 }
 
-/// Refuses a file that others may read.
+/// Rejects a file that other accounts can read.
 pub(super) fn refuse_exposed(file: &Path) -> Result<(), KeyError> {
     #[cfg(unix)]
     {

@@ -1,14 +1,15 @@
-//! Where the master key of a user is kept.
+//! Path of a user's master key file.
 
 use std::path::PathBuf;
 
-/// The file with the user's master key: what `KEYFORM_MASTER_KEY_FILE` says, or else `master.key` in the user's
-/// [`configuration_folder`]. Nothing where the user has no home.
+/// Returns the path of the user's master key file: the value of `KEYFORM_MASTER_KEY_FILE`, or `master.key` in the
+/// user's [`configuration_folder`]. `None` if the user has no home folder.
 pub fn user_master_key_file() -> Option<PathBuf> {
     master_key_file(|name| std::env::var(name).ok())
 }
 
-/// Keyform's folder among the user's configuration, by the variables that `variable` tells; an empty one counts as none.
+/// Returns Keyform's folder in the user's configuration, from the environment variables that `variable` returns. An
+/// empty variable counts as unset.
 pub fn configuration_folder(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let path = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let base = path("XDG_CONFIG_HOME").filter(|base| base.is_absolute());

@@ -1,4 +1,4 @@
-//! The master keys and their file.
+//! Master keys and their file.
 //!
 //! ```text
 //! keyform master keys, version 1
@@ -7,7 +7,7 @@
 //! key 90b1…            <the last line is the current key>
 //! ```
 //!
-//! The id of a key is a fingerprint of it, so that a damaged line is noticed.
+//! The id of a key is its fingerprint, so that a damaged line is detected.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use super::wrap::Secret;
 const TITLE: &str = "keyform master keys, version 1";
 const ADVICE: &str = "# Without this file the data encrypted under it cannot be read: keep a copy, show it to nobody.";
 
-/// The fingerprint of a master key: 16 hexadecimal digits.
+/// Fingerprint of a master key: 16 hexadecimal digits. Not secret.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MasterKeyId(String);
 
@@ -45,7 +45,7 @@ impl fmt::Display for MasterKeyId {
     }
 }
 
-/// A key that wraps data keys.
+/// Key that wraps data keys.
 #[derive(Clone, Debug)]
 pub struct MasterKey {
     id: MasterKeyId,
@@ -53,15 +53,15 @@ pub struct MasterKey {
 }
 
 impl MasterKey {
-    /// A fresh random key.
+    /// Generates a random key.
     ///
     /// # Errors
-    /// [`KeyError::NoRandom`] when the operating system has no random bytes.
+    /// [`KeyError::NoRandom`] when the operating system returns no random bytes.
     pub fn generate() -> Result<Self, KeyError> {
         Secret::random().map(Self::from_secret)
     }
 
-    /// The fingerprint, which may be shown.
+    /// Returns the fingerprint, which is not secret.
     pub fn id(&self) -> &MasterKeyId {
         &self.id
     }
@@ -71,7 +71,7 @@ impl MasterKey {
     }
 }
 
-/// The keys of one master key file; the last one is current.
+/// Keys of one master key file. The last one is current.
 #[derive(Debug)]
 pub struct MasterKeys {
     file: PathBuf,
@@ -80,10 +80,10 @@ pub struct MasterKeys {
 }
 
 impl MasterKeys {
-    /// Reads the file, or makes it with one fresh key.
+    /// Reads the file, or creates it with one new key.
     ///
     /// # Errors
-    /// A file that is damaged, unreadable, readable by others, or cannot be made.
+    /// When the file is damaged, unreadable, readable by other accounts, or cannot be created.
     pub fn load_or_create(file: &Path) -> Result<Self, KeyError> {
         if let Some(keys) = Self::load(file)? {
             return Ok(keys);
@@ -93,48 +93,48 @@ impl MasterKeys {
         if file::create_new(file, &keys.text())? {
             return Ok(keys);
         }
-        // Another process made the file first: its key is the one that counts.
+        // Another process created the file first: use its key.
         Self::load(file)?.ok_or_else(|| KeyError::format(file, "it vanished while being read"))
     }
 
-    /// Reads the file, which `data_dir` needs.
+    /// Reads the file, which must exist because `data_dir` needs it.
     ///
     /// # Errors
-    /// As [`Self::load`], and [`KeyError::MasterMissing`].
+    /// See [`Self::load`]; also [`KeyError::MasterMissing`].
     pub fn load_for(file: &Path, data_dir: &Path) -> Result<Self, KeyError> {
         Self::load(file)?
             .ok_or_else(|| KeyError::MasterMissing { file: file.to_owned(), data_dir: data_dir.to_owned() })
     }
 
-    /// Reads the file; `None` when there is none.
+    /// Reads the file; returns `None` if it does not exist.
     ///
     /// # Errors
-    /// A file that is damaged, unreadable or readable by others.
+    /// When the file is damaged, unreadable, or readable by other accounts.
     pub fn load(file: &Path) -> Result<Option<Self>, KeyError> {
         let Some(text) = file::read(file)? else { return Ok(None) };
         file::refuse_exposed(file)?;
         Self::parse(file, &text).map(Some)
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// The key that new key rings are wrapped with.
+    /// Returns the key that wraps new key rings.
     pub fn current(&self) -> &MasterKey {
         &self.current
     }
 
-    /// The keys that older key rings may still be wrapped with, oldest first.
+    /// Returns the keys that may still wrap older key rings, oldest first.
     pub fn older(&self) -> &[MasterKey] {
         &self.older
     }
 
-    /// Adds a fresh key and makes it the current one, in the file too.
+    /// Adds a new key to the file and makes it the current one.
     ///
     /// # Errors
-    /// The file cannot be read or replaced.
+    /// When the file cannot be read or replaced.
     pub fn add(file: &Path) -> Result<Self, KeyError> {
         let _lock = file::lock(file)?;
         let mut keys = Self::load_or_create(file)?;
@@ -144,10 +144,10 @@ impl MasterKeys {
         Ok(keys)
     }
 
-    /// Removes an older key from the file: data directories that still need it cannot be opened afterwards.
+    /// Removes an older key from the file. Data directories that still need it cannot be opened afterwards.
     ///
     /// # Errors
-    /// [`KeyError::InUse`] for the current key, [`KeyError::Unknown`] for a key that is not there.
+    /// [`KeyError::InUse`] for the current key, [`KeyError::Unknown`] for a key that is not in the file.
     pub fn forget(file: &Path, id: &str) -> Result<Self, KeyError> {
         let unknown = || KeyError::Unknown { file: file.to_owned(), id: id.to_owned() };
         let Some(_) = Self::load(file)? else { return Err(unknown()) };

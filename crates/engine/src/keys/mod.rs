@@ -1,4 +1,4 @@
-//! The keys of encryption at rest: who may read the data directory.
+//! Keys for encryption at rest (ADR 0005).
 //!
 //! ```text
 //! master key file (outside the data directory, mode 0600)
@@ -10,16 +10,17 @@
 //! the store's files, each sealed under a key derived from one data key
 //! ```
 //!
-//! Opening a directory, in order:
-//! 1. [`open`] looks whether the directory has a key ring. If so, the master key file must be there and fit.
-//! 2. If not, and the directory is empty, the master key file is made where missing ([`MasterKeys::load_or_create`])
-//!    and a [`KeyRing`] with one fresh data key is written.
+//! How a directory is opened:
+//! 1. If the directory has a key ring, [`open`] requires the master key file with the key that wraps it.
+//! 2. If it has none and is empty, [`open`] creates the master key file if missing ([`MasterKeys::load_or_create`]) and
+//!    a [`KeyRing`] with one new data key.
 //! 3. The store takes the unwrapped keys from [`KeyRing::data_keys`].
 //!
-//! [`rotate`] adds a new master key and a new data key; see there why each of its steps may be the last one.
+//! [`rotate`] adds a new master key and a new data key; its module explains why a crash after any step is safe.
 //!
-//! One master key file may serve many data directories of a user, so that a rotation adds a key and keeps the older ones;
-//! [`MasterKeys::forget`] removes one when no directory needs it any more. This module knows nothing of the store's files.
+//! One master key file can serve many data directories of a user, so a rotation adds a key and keeps the older ones.
+//! [`MasterKeys::forget`] removes a key that no directory needs any more. This module does not depend on the format of
+//! the store's files.
 
 mod error;
 mod file;
@@ -37,11 +38,11 @@ pub use rotate::{Rotation, rotate};
 
 use std::path::Path;
 
-/// Opens the key ring of `data_dir` under the master key file, making both where the directory is new.
+/// Opens the key ring of `data_dir` with the master key file. Creates both for a new directory.
 ///
 /// # Errors
-/// A missing, unreadable, unprotected or wrong master key file; a damaged or lost key ring; a directory which holds
-/// something else. Nothing is written then.
+/// When the master key file is missing, unreadable, unprotected or the wrong one, when the key ring is damaged or lost,
+/// or when the directory contains other files. Nothing is written in these cases.
 pub fn open(data_dir: &Path, master_key_file: &Path) -> Result<KeyRing, KeyError> {
     if KeyRing::exists(data_dir) {
         let masters = MasterKeys::load_for(master_key_file, data_dir)?;

@@ -1,4 +1,4 @@
-//! The key ring of a data directory: its data keys, wrapped by one master key.
+//! Key ring of a data directory: its data keys, wrapped by one master key.
 //!
 //! ```text
 //! keyform key ring, version 1
@@ -21,15 +21,15 @@ use super::{KeyError, MasterKey, MasterKeyId, MasterKeys};
 use crate::owner_only;
 use crate::store::DataKeys;
 
-/// The ring's file in the data directory.
+/// File name of the key ring in the data directory.
 pub const KEY_RING_FILE: &str = "keyring";
-/// Every name that this module uses in the data directory: the ring, its lock, and what a crash may leave behind.
+/// All file names that this module uses in the data directory: the ring, its lock, and a leftover of a crash.
 pub const KEY_RING_FILES: [&str; 3] = [KEY_RING_FILE, "keyring.lock", "keyring.tmp"];
 
 const TITLE: &str = "keyform key ring, version 1";
 const SEAL_CONTEXT: &[u8] = b"keyform key ring seal\n";
 
-/// The unwrapped data keys of a directory.
+/// Unwrapped data keys of a directory.
 #[derive(Debug)]
 pub struct KeyRing {
     file: PathBuf,
@@ -39,15 +39,15 @@ pub struct KeyRing {
 }
 
 impl KeyRing {
-    /// Whether the directory has a ring.
+    /// Returns whether the directory has a key ring.
     pub fn exists(data_dir: &Path) -> bool {
         data_dir.join(KEY_RING_FILE).exists()
     }
 
-    /// Writes a ring with one fresh data key, number 1, unless another process has just made one.
+    /// Writes a ring with one new data key, number 1. Loads the ring instead if another process has just created it.
     ///
     /// # Errors
-    /// The directory cannot be written.
+    /// When the directory cannot be written.
     pub fn create(data_dir: &Path, masters: &MasterKeys) -> Result<Self, KeyError> {
         owner_only::create_dir_all(data_dir).map_err(KeyError::io("create", data_dir))?;
         let _lock = file::lock(&data_dir.join(KEY_RING_FILE))?;
@@ -61,10 +61,10 @@ impl KeyRing {
         Ok(ring)
     }
 
-    /// Reads the directory's ring.
+    /// Reads the ring of a directory.
     ///
     /// # Errors
-    /// A ring that is not there, damaged, or wrapped by none of `masters`.
+    /// When the ring is missing, damaged, or wrapped by none of `masters`.
     pub fn load(data_dir: &Path, masters: &MasterKeys) -> Result<Self, KeyError> {
         let file = data_dir.join(KEY_RING_FILE);
         let missing = || KeyError::RingMissing { data_dir: data_dir.to_owned() };
@@ -72,32 +72,32 @@ impl KeyRing {
         parse(&file, &text, masters)
     }
 
-    /// The number of the key that new files are written under.
+    /// Returns the number of the key for new files.
     pub fn current(&self) -> u32 {
         self.current
     }
 
-    /// The master key that wraps the ring.
+    /// Returns the id of the master key that wraps the ring.
     pub fn master(&self) -> &MasterKeyId {
         &self.master
     }
 
-    /// Every data key with its number, in order.
+    /// Returns all data keys with their numbers, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8; KEY_BYTES])> {
         self.keys.iter().map(|(id, key)| (*id, key.bytes()))
     }
 
-    /// The keys as the store takes them.
+    /// Returns the keys in the form that the store takes.
     pub fn data_keys(&self) -> DataKeys {
         let current = &self.keys[&self.current];
         let keys = DataKeys::new(self.current, *current.bytes());
         self.iter().fold(keys, |keys, (id, key)| keys.with_older(id, *key))
     }
 
-    /// Wraps all keys by another master key, and adds a fresh data key for new files when asked; in the file too.
+    /// Wraps all keys with another master key and optionally adds a new data key for new files. Replaces the file.
     ///
     /// # Errors
-    /// The file cannot be replaced; it holds what it held before then.
+    /// When the file cannot be replaced; it is then unchanged.
     pub fn rewrap(&mut self, master: &MasterKey, with_new_data_key: bool) -> Result<(), KeyError> {
         if with_new_data_key {
             self.current = self.keys.last_key_value().map_or(1, |(id, _)| id + 1);
@@ -119,7 +119,7 @@ impl KeyRing {
     }
 }
 
-/// Refuses to make a ring where data is already, or where the files are not ours.
+/// Rejects a directory in which a new ring would hide the loss of the old one, or which has files of other programs.
 pub(super) fn refuse_occupied(data_dir: &Path) -> Result<(), KeyError> {
     let entries = match fs::read_dir(data_dir) {
         Ok(entries) => entries,

@@ -1,32 +1,33 @@
-//! Rotation: a new master key, and a new data key for the files written from now on.
+//! Rotation: a new master key, and a new data key for files written from now on (ADR 0005).
 //!
-//! 1. The new master key is added to the master key file, which keeps the older ones. A crash here leaves a spare key.
-//! 2. The ring is replaced by one that holds a new data key and is wrapped by the new master key. A crash before leaves
+//! 1. The new master key is added to the master key file, which keeps the older ones. A crash here leaves an unused
+//!    key.
+//! 2. The ring is replaced by one with a new data key, wrapped by the new master key. A crash before the rename leaves
 //!    the old ring, whose master key is still in the file.
 //!
-//! Older data keys stay in the ring as long as files are sealed under them; the store rewrites files as it compacts.
+//! Older data keys stay in the ring, because files may be sealed under them; compaction rewrites those files.
 
 use std::path::Path;
 
 use super::file;
 use super::{KEY_RING_FILE, KeyError, KeyRing, MasterKeyId, MasterKeys};
 
-/// What a rotation did.
+/// Result of a rotation.
 #[derive(Debug)]
 pub struct Rotation {
-    /// The master key before.
+    /// Master key that wrapped the ring before.
     pub master_before: MasterKeyId,
-    /// The master key now.
+    /// Master key that wraps the ring now.
     pub master: MasterKeyId,
-    /// The data key for new files.
+    /// Number of the data key for new files.
     pub data_key: u32,
 }
 
 /// Rotates the keys of `data_dir`.
 ///
 /// # Errors
-/// As [`open`](super::open) for a directory that has a key ring, and where a file cannot be replaced. The data can be
-/// opened with the same master key file whatever fails.
+/// See [`open`](super::open) for a directory that has a key ring; also when a file cannot be replaced. After any
+/// failure the data can still be opened with the same master key file.
 pub fn rotate(data_dir: &Path, master_key_file: &Path) -> Result<Rotation, KeyError> {
     if !data_dir.is_dir() {
         return Err(KeyError::DirectoryMissing { data_dir: data_dir.to_owned() });

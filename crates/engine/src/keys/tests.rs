@@ -1,4 +1,4 @@
-//! Keys are made, found again, refused and rotated as their users expect.
+//! Tests of creating, loading, rejecting and rotating keys.
 
 use std::fs;
 use std::path::PathBuf;

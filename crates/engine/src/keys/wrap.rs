@@ -1,8 +1,8 @@
-//! The cryptography of key wrapping: AES-256-GCM with a random nonce, and what is being wrapped as associated data, so
-//! that a wrapped key opens only in its own place.
+//! Key wrapping: AES-256-GCM with a random nonce. The purpose of the content is the associated data, so that a wrapped
+//! key cannot be used in another position.
 //!
-//! Random bytes come straight from the operating system: the cryptography library's own generator takes a tenth of a second
-//! to collect its first seed, which would be most of a first start.
+//! Random bytes come directly from the operating system: the generator of the cryptography library needs a tenth of a
+//! second for its first seed, most of the time of a first start (ADR 0005).
 
 use std::fmt;
 
@@ -13,15 +13,14 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::KeyError;
 
-/// The bytes of a key.
+/// Size of a key.
 pub(super) const KEY_BYTES: usize = 32;
 
-/// A 256-bit key that is wiped when dropped and never printed.
+/// 256-bit key that is wiped when dropped; `Debug` does not show it.
 #[derive(Clone)]
 pub(super) struct Secret([u8; KEY_BYTES]);
 
 impl Secret {
-    /// A fresh random key.
     pub(super) fn random() -> Result<Self, KeyError> {
         let mut key = Self([0; KEY_BYTES]);
         getrandom::fill(&mut key.0).map_err(|_| KeyError::NoRandom)?;
@@ -44,7 +43,7 @@ impl Secret {
         &self.0
     }
 
-    /// Encrypts `plain` for the place `context`; the answer is base64 of nonce, ciphertext and tag.
+    /// Encrypts `plain` with `context` as associated data; returns base64 of nonce, ciphertext and tag.
     pub(super) fn wrap(&self, context: &[u8], plain: &[u8]) -> Result<String, KeyError> {
         let mut buffer = Zeroizing::new(plain.to_vec());
         let mut sealed = vec![0; NONCE_LEN];
@@ -55,7 +54,8 @@ impl Secret {
         Ok(STANDARD.encode(sealed))
     }
 
-    /// Decrypts what [`Self::wrap`] gave; `None` when it was made under another key, for another place, or changed.
+    /// Decrypts the result of [`Self::wrap`]; returns `None` if the key or the context differs, or the text was
+    /// changed.
     pub(super) fn unwrap(&self, context: &[u8], wrapped: &str) -> Option<Zeroizing<Vec<u8>>> {
         let mut sealed = Zeroizing::new(STANDARD.decode(wrapped).ok()?);
         let (nonce, content) = sealed.split_at_mut_checked(NONCE_LEN)?;

@@ -1,5 +1,5 @@
-//! A key condition as a range of the store: equality on the whole partition key, then on sort key attributes from the left,
-//! then at most one range.
+//! Conversion of a key condition to a range of store keys: equality on the whole partition key, then on sort key
+//! attributes from the left, then at most one range.
 
 use keyform_core::Error;
 use keyform_core::ValueRef;
@@ -11,32 +11,32 @@ use super::source::Source;
 use crate::catalog::KeyAttribute;
 use crate::layout;
 
-/// A part of the store: from `lower` (included) to `upper` (excluded; the end of all without it).
+/// Range of store keys, from `lower` (inclusive) to `upper` (exclusive; unbounded if `None`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRange {
-    /// The first key.
+    /// First key in the range.
     pub lower: Vec<u8>,
-    /// The key after the last.
+    /// First key after the range.
     pub upper: Option<Vec<u8>>,
 }
 
 impl KeyRange {
-    /// All keys that start so.
+    /// Returns the range of all keys with the prefix.
     pub fn prefix(prefix: Vec<u8>) -> Self {
         let upper = layout::after_prefix(&prefix);
         Self { lower: prefix, upper }
     }
 
-    /// Whether the key lies in the range.
+    /// Returns whether the key lies in the range.
     pub fn contains(&self, key: &[u8]) -> bool {
         key >= self.lower.as_slice() && self.upper.as_deref().is_none_or(|upper| key < upper)
     }
 }
 
-/// The range that a key condition selects.
+/// Returns the range that a key condition selects.
 ///
 /// # Errors
-/// When the condition does not fit the source's key.
+/// When the condition does not match the source's key.
 pub fn of_condition(source: &Source, condition: &KeyCondition) -> Result<KeyRange, Error> {
     check_attributes(source, condition)?;
     let mut prefix = of_partition(source, condition)?.lower;
@@ -51,7 +51,7 @@ pub fn of_condition(source: &Source, condition: &KeyCondition) -> Result<KeyRang
     Ok(KeyRange::prefix(prefix))
 }
 
-/// The partition that a key condition selects.
+/// Returns the range of the partition that a key condition selects.
 ///
 /// # Errors
 /// When a partition key attribute is not compared for equality.
@@ -67,7 +67,7 @@ pub fn of_partition(source: &Source, condition: &KeyCondition) -> Result<KeyRang
     Ok(KeyRange::prefix(layout::partition_prefix(source.table.id, source.id(), &partition)))
 }
 
-/// Nothing may follow an attribute that has a range.
+/// Returns the range of the last condition. Rejects conditions on attributes after it.
 fn last_range<'a>(
     condition: &KeyCondition,
     mut rest: impl Iterator<Item = &'a KeyAttribute>,
@@ -80,7 +80,7 @@ fn last_range<'a>(
     Ok(range(prefix, test))
 }
 
-/// Nothing may follow an attribute that has no condition.
+/// Returns the range of the prefix. Rejects conditions on attributes after the first one without a condition.
 fn nothing_more<'a>(
     condition: &KeyCondition,
     missing: &KeyAttribute,
@@ -122,7 +122,7 @@ fn find<'c>(condition: &'c KeyCondition, attribute: &KeyAttribute) -> Option<&'c
     condition.predicates.iter().find(|predicate| predicate.attribute == attribute.name)
 }
 
-/// Every predicate is about a key attribute and has values of its type.
+/// Checks that every predicate refers to a key attribute and has values of its type.
 fn check_attributes(source: &Source, condition: &KeyCondition) -> Result<(), Error> {
     for attribute in &source.key().partition {
         if find(condition, attribute).is_none() {
@@ -141,7 +141,7 @@ fn check_attributes(source: &Source, condition: &KeyCondition) -> Result<(), Err
     Ok(())
 }
 
-/// A predicate is about no key attribute: told as the sort key that has none, or as one condition too many.
+/// Error for a predicate on a non-key attribute: DynamoDB reports a missing sort key condition, or an unsupported one.
 fn missing_or_unsupported(source: &Source, condition: &KeyCondition) -> Error {
     match source.key().sort.iter().find(|attribute| find(condition, attribute).is_none()) {
         Some(attribute) => texts::missing_key_condition(&attribute.name),

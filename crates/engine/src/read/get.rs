@@ -101,12 +101,12 @@ impl Engine {
         if keys.iter().all(|key| seen.insert(key)) { Ok(keys) } else { Err(transaction::duplicate_items()) }
     }
 
-    /// The item as the last writer left it, durable or not. The caller holds the key's lock.
+    /// Returns the newest item, durable or not. The caller holds the key's lock.
     pub(crate) fn newest(&self, store_key: &[u8]) -> Result<Option<Item>, Error> {
         self.newest_bytes(store_key)?.map(decoded).transpose()
     }
 
-    /// A record as the last writer left it, durable or not. The caller holds the key's lock.
+    /// Returns the newest bytes of a key, durable or not. The caller holds the key's lock.
     pub(crate) fn newest_bytes(&self, store_key: &[u8]) -> Result<Option<Bytes>, Error> {
         self.store.latest().get(store_key).map_err(|error| store_failed(&error))
     }
@@ -142,13 +142,13 @@ fn read_batched(
     Ok(units)
 }
 
-/// The item at a key, as a snapshot has it.
+/// Returns the item with a key from a snapshot.
 pub(super) fn item_at(snapshot: &Snapshot, key: &ItemKey) -> Result<Option<Item>, Error> {
     let bytes = snapshot.get(&key.store_key).map_err(|error| store_failed(&error))?;
     bytes.map(decoded).transpose()
 }
 
-/// Stored bytes as the item they are.
+/// Decodes a stored item.
 pub(crate) fn decoded(bytes: Bytes) -> Result<Item, Error> {
     Item::decode(bytes).map_err(|_| texts::stored_item_is_corrupt())
 }
@@ -160,7 +160,7 @@ fn projected(item: Item, projection: Option<&Projection>) -> Item {
     }
 }
 
-/// How a read is priced.
+/// Returns the pricing of a read.
 pub(super) fn kind(consistent: bool) -> ReadKind {
     if consistent { ReadKind::Strong } else { ReadKind::Eventual }
 }
@@ -174,7 +174,7 @@ fn report(table: &str, units: f64, wanted: ReturnConsumedCapacity) -> Option<Con
     Some(ConsumedCapacity { table: table.to_owned(), total: units, read: None, write: None, detail })
 }
 
-/// What transactional reads of items of these sizes consume.
+/// Returns the capacity that transactional reads of items of these sizes consume.
 pub(crate) fn transactional_report(
     table: &str,
     sizes: impl IntoIterator<Item = usize>,

@@ -1,9 +1,9 @@
-//! Reads. All come from a snapshot of what is durable and take no lock.
+//! Read operations. All read a snapshot of the durable state and take no locks on items.
 //!
-//! * [`get`]: GetItem, BatchGetItem, TransactGetItems: one lookup for each key.
-//! * [`source`]: which table or index a page comes from and what may be asked of it.
-//! * [`bounds`]: the key condition of a Query as a range of the store.
-//! * [`page`]: walks the range, filters, projects, counts, stops.
+//! * [`get`]: `GetItem`, `BatchGetItem`, `TransactGetItems`: one lookup per key.
+//! * [`source`]: the table or index that a page comes from, and its restrictions.
+//! * [`bounds`]: the key condition of a Query as a range of store keys.
+//! * [`page`]: iterates over the range, filters, projects, counts, and stops at the limit.
 
 mod bounds;
 mod get;

@@ -1,4 +1,4 @@
-//! One page: the entries of a range from where the last page ended, until a limit, a megabyte or the end.
+//! One page of a Query or Scan: the entries of a range after the start key, up to a limit, 1 MB or the end.
 
 use std::ops::Bound;
 
@@ -16,11 +16,11 @@ use crate::engine::store_failed;
 use crate::key;
 use crate::store::Snapshot;
 
-/// What a page is made of.
+/// Parameters of a page.
 pub struct PageRequest<'a> {
     pub source: &'a Source,
     pub range: KeyRange,
-    /// The entry after which to start.
+    /// Store key of the last entry of the previous page.
     pub after: Option<Vec<u8>>,
     pub reverse: bool,
     pub limit: usize,
@@ -31,7 +31,7 @@ pub struct PageRequest<'a> {
     pub return_capacity: ReturnConsumedCapacity,
 }
 
-/// What has been read so far.
+/// Entries read so far.
 #[derive(Default)]
 struct Progress {
     items: Vec<Item>,
@@ -43,7 +43,6 @@ struct Progress {
 }
 
 impl PageRequest<'_> {
-    /// Reads the page.
     pub fn read(&self, snapshot: &Snapshot) -> Result<PageOutput, Error> {
         self.check_paths()?;
         let mut progress = Progress::default();
@@ -65,7 +64,7 @@ impl PageRequest<'_> {
         Ok(self.output(progress, ended))
     }
 
-    /// Neither filter nor projection may reach into a key attribute.
+    /// Checks that neither filter nor projection reaches into a key attribute.
     fn check_paths(&self) -> Result<(), Error> {
         let table = &self.source.table;
         key::check_scalar_keys(table, self.filter.map_or_else(Vec::new, Condition::paths))?;
@@ -104,7 +103,7 @@ impl PageRequest<'_> {
         Ok(())
     }
 
-    /// The whole item of an entry of a local index; each is a read of its own.
+    /// Fetches the whole item of an entry of a local index, which counts as a separate read.
     fn fetch(&self, snapshot: &Snapshot, progress: &mut Progress, entry: &Item) -> Result<Item, Error> {
         let table = &self.source.table;
         let place = key::of_stored_item(table, entry);

@@ -15,7 +15,7 @@ impl Engine {
         self.query_checked(request, check_filter)
     }
 
-    /// A query whose filter may be about the key: statements have no key conditions of their own.
+    /// Runs a query whose filter may use key attributes: PartiQL statements have no separate key condition.
     pub(crate) fn query_filtering_keys(&self, request: &Query) -> Result<PageOutput, Error> {
         self.query_checked(request, |_, _| Ok(()))
     }
@@ -57,7 +57,7 @@ fn check_filter(source: &Source, request: &Query) -> Result<(), Error> {
     }
 }
 
-/// Tells whether a start key is of another partition or only out of the range.
+/// Returns the error for a start key outside the range: in another partition, or only outside the sort key range.
 fn outside(source: &Source, condition: &KeyCondition, after: &[u8]) -> Result<Error, Error> {
     let partition = bounds::of_partition(source, condition)?;
     Ok(if partition.contains(after) { texts::start_key_is_outside_range() } else { texts::start_key_is_outside() })

@@ -1,4 +1,4 @@
-//! Scan, whole or in segments. Segments are equal parts of the space of partition hashes.
+//! Scan, whole or parallel. A segment is an equal part of the space of partition hashes.
 
 use keyform_core::Error;
 use keyform_core::error::read as texts;

@@ -1,4 +1,4 @@
-//! Where a page comes from: the table or one of its indexes, and what may be asked of it.
+//! Source of a page: the table or one of its indexes, and its restrictions.
 
 use std::sync::Arc;
 
@@ -10,29 +10,29 @@ use keyform_core::operation::Select;
 use crate::catalog::{Index, KeyLayout, Projected, Table};
 use crate::layout::IndexId;
 
-/// A table, seen through itself or through one of its indexes.
+/// Table, or one of its indexes.
 pub struct Source {
-    /// The table.
+    /// Table at the time of the request.
     pub table: Arc<Table>,
     index: Option<usize>,
 }
 
-/// Which attributes of an entry an answer carries.
+/// Attributes of an entry in the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attributes {
-    /// What the source has.
+    /// Attributes that the source has.
     OfSource,
-    /// What the item has; a local index does not have it all, so the item is fetched.
+    /// All attributes of the item; for a local index that lacks some, the item is fetched.
     OfItem,
-    /// None, only the count.
+    /// No attributes, only the count.
     None,
 }
 
 impl Source {
-    /// The source that a request names.
+    /// Returns the source that a request names.
     ///
     /// # Errors
-    /// When the table has no such index, or the index cannot be read that way.
+    /// When the table has no such index, or the index does not support the read.
     pub fn new(table: &Arc<Table>, index: Option<&str>, consistent: bool) -> Result<Self, Error> {
         let Some(name) = index else { return Ok(Self { table: Arc::clone(table), index: None }) };
         let place = table.indexes.iter().position(|index| index.name == name);
@@ -47,35 +47,35 @@ impl Source {
         Ok(Self { table: Arc::clone(table), index: Some(place) })
     }
 
-    /// The index, if the page comes through one.
+    /// Returns the index, or `None` for the table itself.
     pub fn index(&self) -> Option<&Index> {
         self.index.map(|place| &self.table.indexes[place])
     }
 
-    /// The number under which the entries stand.
+    /// Returns the index number in the store keys of the entries.
     pub fn id(&self) -> IndexId {
         self.index().map_or(IndexId::BASE, |index| index.id)
     }
 
-    /// The key by which entries are sorted.
+    /// Returns the key by which entries are sorted.
     pub fn key(&self) -> &KeyLayout {
         self.index().map_or(&self.table.key, |index| &index.key)
     }
 
-    /// Whether the attribute is part of the key by which a Query selects.
+    /// Returns whether the attribute is part of the key that a Query's key condition uses.
     pub fn has_key(&self, name: &str) -> bool {
         self.key().contains(name)
     }
 
-    /// Whether the name belongs to a place in the source: keys of the index and of the table.
+    /// Returns whether the attribute is part of a start key: a key attribute of the index or of the table.
     pub fn is_position(&self, name: &str) -> bool {
         self.key().contains(name) || self.table.key.contains(name)
     }
 
-    /// What the answer carries, by what the request selects.
+    /// Returns the attributes in the response for the request's selection and projection.
     ///
     /// # Errors
-    /// When a global index does not have what is asked for.
+    /// When a global index lacks the requested attributes.
     pub fn attributes(&self, select: Option<Select>, projection: Option<&Projection>) -> Result<Attributes, Error> {
         let index = match (self.index(), select) {
             (_, Some(Select::Count)) => return Ok(Attributes::None),
@@ -94,10 +94,11 @@ impl Source {
         }
     }
 
-    /// Checks that an index has what a Query filters by: also a local one does not fetch items for a filter.
+    /// Checks that an index has the attributes that a Query filters by. Even a local index does not fetch items for a
+    /// filter.
     ///
     /// # Errors
-    /// When it has not.
+    /// When an attribute is missing.
     pub fn check_filtered(&self, names: &[&str]) -> Result<(), Error> {
         let Some(index) = self.index() else { return Ok(()) };
         let mut lacking: Vec<&str> = names.iter().copied().filter(|name| !index.projected.contains(name)).collect();

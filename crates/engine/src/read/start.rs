@@ -1,4 +1,4 @@
-//! Where a page starts: the key at which the page before it ended.
+//! Start key of a page: the key at which the previous page ended.
 
 use keyform_core::error::read as texts;
 use keyform_core::value::AttributeType;
@@ -8,10 +8,10 @@ use super::source::Source;
 use crate::catalog::KeyAttribute;
 use crate::key;
 
-/// The store's key of the entry that a start key names.
+/// Returns the store key of the entry that a start key names.
 ///
 /// # Errors
-/// When it is no key of the source.
+/// When it is not a key of the source.
 pub fn store_key(source: &Source, start: &Attributes) -> Result<Vec<u8>, Error> {
     let fits = |attribute: &KeyAttribute| {
         start.get(&attribute.name).is_some_and(|value| value.kind() == AttributeType::from(attribute.kind))
@@ -29,7 +29,7 @@ pub fn store_key(source: &Source, start: &Attributes) -> Result<Vec<u8>, Error> 
     key.ok_or_else(texts::start_key_is_invalid)
 }
 
-/// The key of an entry, as the next request gives it back.
+/// Returns the key attributes of an entry, which the next request sends as its start key.
 pub fn of_entry(source: &Source, entry: &Item) -> Item {
     entry.filtered(|name| source.is_position(name))
 }

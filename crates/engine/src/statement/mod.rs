@@ -1,10 +1,11 @@
-//! PartiQL statements, lowered to the operations that the engine has anyway.
+//! PartiQL statements, translated to the engine's other operations.
 //!
-//! 1. [`schema`] is what a statement needs to know of its table.
-//! 2. [`pins`] finds out which keys a WHERE clause pins down.
-//! 3. [`select`] makes queries or a scan of a SELECT, [`write`](mod@write) one write of an INSERT, UPDATE, DELETE or EXISTS.
-//! 4. [`shape`] gives the items of an answer the columns that were selected; [`token`] is where the next page starts.
-//! 5. `run` puts these together for ExecuteStatement, BatchExecuteStatement and ExecuteTransaction.
+//! 1. [`schema`] contains what a statement needs to know about its table.
+//! 2. [`pins`] finds the partition keys that a WHERE clause fixes.
+//! 3. [`select`] translates a SELECT to queries or a scan, [`write`](mod@write) an INSERT, UPDATE, DELETE or EXISTS to
+//!    one write.
+//! 4. [`shape`] reduces the items of a response to the selected columns; [`token`] marks the start of the next page.
+//! 5. `run` combines these for `ExecuteStatement`, `BatchExecuteStatement` and `ExecuteTransaction`.
 
 pub mod pins;
 mod run;

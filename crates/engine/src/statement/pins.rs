@@ -1,12 +1,12 @@
-//! Which keys a WHERE clause pins down.
+//! Partition keys that a WHERE clause fixes.
 //!
-//! A clause is taken apart at its ANDs. If one part says what the partition key equals, or lists what it may equal, each of
-//! these values is an [`Alternative`], and the other parts are what is left to test:
+//! The clause is split at its ANDs. If one part compares the partition key for equality with a value or a list of
+//! values, each value is an [`Alternative`], and the other parts remain to be tested:
 //!
 //! ```text
-//! pk IN ['a', 'b'] AND sk > 1 AND x = 2    gives    pk = 'a'  left: sk > 1, x = 2
-//!                                                    pk = 'b'  left: sk > 1, x = 2
-//! pk = 'a' AND sk = 1 OR pk = 'b'          gives    pk = 'a'  left: sk = 1
+//! pk IN ['a', 'b'] AND sk > 1 AND x = 2    gives    pk = 'a'  rest: sk > 1, x = 2
+//!                                                    pk = 'b'  rest: sk > 1, x = 2
+//! pk = 'a' AND sk = 1 OR pk = 'b'          gives    pk = 'a'  rest: sk = 1
 //!                                                    pk = 'b'
 //! pk = 'a' OR x = 2                        gives nothing: all partitions must be read
 //! ```
@@ -14,25 +14,25 @@
 use keyform_core::Value;
 use keyform_core::expression::{Comparator, Condition, KeyTest, Operand};
 
-/// One partition that a clause pins down.
+/// Partition that a clause fixes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternative<'c> {
-    /// The partition key's value.
+    /// Value of the partition key.
     pub partition: &'c Value,
-    /// What is left to test in that partition; all must hold.
+    /// Conditions left to test in that partition; all must hold.
     pub rest: Vec<&'c Condition>,
 }
 
-/// The partitions that a clause pins down.
+/// Partitions that a clause fixes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pinned<'c> {
-    /// One for each partition, in the order of the clause; one partition may be there twice.
+    /// One entry for each partition, in the order of the clause. A partition may occur twice.
     pub alternatives: Vec<Alternative<'c>>,
-    /// Whether they come from an OR over whole keys, and not from one part of the clause.
+    /// True if they come from an OR of complete key conditions rather than from one part of the clause.
     pub from_or: bool,
 }
 
-/// The partitions that a clause pins down; `None` when it does not.
+/// Returns the partitions that a clause fixes, or `None` if it does not fix them.
 pub fn pinned<'c>(condition: &'c Condition, partition: &str) -> Option<Pinned<'c>> {
     if let Some(alternatives) = from_parts(condition, partition) {
         return Some(Pinned { alternatives, from_or: false });
@@ -54,7 +54,7 @@ fn from_parts<'c>(condition: &'c Condition, partition: &str) -> Option<Vec<Alter
     Some(values.into_iter().map(|value| Alternative { partition: value, rest: rest.clone() }).collect())
 }
 
-/// The parts of a condition that all must hold.
+/// Splits a condition into the parts that must all hold.
 pub fn parts(condition: &Condition) -> Vec<&Condition> {
     match condition {
         Condition::And(sides) => sides.iter().flat_map(parts).collect(),
@@ -62,7 +62,7 @@ pub fn parts(condition: &Condition) -> Vec<&Condition> {
     }
 }
 
-/// The value that a condition says the attribute equals.
+/// Returns the value that a condition requires the attribute to equal.
 pub fn equality<'c>(condition: &'c Condition, attribute: &str) -> Option<&'c Value> {
     match condition {
         Condition::Compare {
@@ -74,7 +74,7 @@ pub fn equality<'c>(condition: &'c Condition, attribute: &str) -> Option<&'c Val
     }
 }
 
-/// The values of which a condition says the attribute equals one.
+/// Returns the values of a condition that requires the attribute to equal one of them.
 fn listed<'c>(condition: &'c Condition, attribute: &str) -> Option<Vec<&'c Value>> {
     match condition {
         Condition::In { operand: Operand::Path(path), candidates } if path.as_attribute() == Some(attribute) => {
@@ -92,7 +92,7 @@ fn listed<'c>(condition: &'c Condition, attribute: &str) -> Option<Vec<&'c Value
     }
 }
 
-/// The test of a sort key that a query can make by itself.
+/// Returns the test of the sort key that a Query can evaluate as a key condition.
 pub fn sort_test(condition: &Condition, attribute: &str) -> Option<KeyTest> {
     let is_sort = |operand: &Operand| matches!(operand, Operand::Path(path) if path.as_attribute() == Some(attribute));
     match condition {
@@ -115,7 +115,7 @@ pub fn sort_test(condition: &Condition, attribute: &str) -> Option<KeyTest> {
     }
 }
 
-/// Whether a condition says anything about the attribute.
+/// Returns whether a condition refers to the attribute.
 pub fn mentions(condition: &Condition, attribute: &str) -> bool {
     condition.roots().contains(&attribute)
 }

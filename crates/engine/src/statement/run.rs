@@ -1,4 +1,4 @@
-//! ExecuteStatement, BatchExecuteStatement and ExecuteTransaction.
+//! `ExecuteStatement`, `BatchExecuteStatement` and `ExecuteTransaction`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::catalog::Table;
 use crate::engine::{Engine, Step, Waiting};
 use crate::store::Commit;
 
-/// What a statement wants beside what it says.
+/// Request options that are not part of the statement.
 #[derive(Clone, Copy)]
 struct Wanted {
     consistent: bool,
@@ -31,7 +31,7 @@ struct Wanted {
     return_capacity: ReturnConsumedCapacity,
 }
 
-/// What became of one statement.
+/// Result of one statement.
 struct Outcome {
     item: Option<Item>,
     capacity: Option<ConsumedCapacity>,
@@ -76,7 +76,7 @@ impl Engine {
         Ok(ExecuteStatementOutput { items: pages.items, next, last_key: last_key.flatten(), capacity: pages.capacity })
     }
 
-    /// Reads one after the other until the page is full.
+    /// Runs the reads in order until the page is full.
     fn read_all(&self, plan: SelectPlan, pages: &mut Pages) -> Result<(), Error> {
         let count = plan.reads.len();
         let skipped = pages.start.read as usize;
@@ -152,7 +152,7 @@ impl Engine {
             output.responses.push(StatementResponse { table, result });
         }
         let output = Output::BatchExecuteStatement(output);
-        // Commits become durable in their order, so the last one stands for all.
+        // Commits become durable in order, so waiting for the last one covers all (ADR 0003).
         Ok(match last {
             Some(commit) => Step::after(commit, output),
             None => Step::Done(output),
@@ -284,7 +284,7 @@ impl Engine {
     }
 }
 
-/// A page as it fills.
+/// Page being filled.
 struct Pages {
     start: NextToken,
     limit: Option<usize>,
@@ -300,7 +300,7 @@ impl Pages {
         Self { start, limit, bytes: 0, items: Vec::new(), capacity: None, next: None }
     }
 
-    /// Adds what the read at `place` of `count` found, and decides whether there is a next page.
+    /// Adds the result of read number `place` of `count`, and decides whether there is a next page.
     fn add(&mut self, page: PageOutput, place: usize, count: usize, shape: Option<&Shape>) {
         let items = page.items.unwrap_or_default();
         self.bytes += items.iter().map(Item::size).sum::<usize>();
@@ -319,7 +319,7 @@ impl Pages {
     }
 }
 
-/// The item and the price in the answer of one read or write.
+/// Extracts the item and the capacity from the output of one read or write.
 fn outcome(output: Output) -> Outcome {
     match output {
         Output::WriteItem(written) => Outcome { item: written.attributes, capacity: written.capacity },
@@ -337,7 +337,7 @@ fn mapped(step: Step, map: impl Fn(Outcome) -> Output) -> Step {
     }
 }
 
-/// An INSERT whose condition failed found a duplicate.
+/// Turns the failed condition of an INSERT into a duplicate item error.
 fn as_insert(step: Step) -> Step {
     match step {
         Step::Waiting(Waiting { commit, answer, marks }) => {
@@ -347,7 +347,7 @@ fn as_insert(step: Step) -> Step {
     }
 }
 
-/// Whether some statements read and others write; those that cannot be read count for neither.
+/// Returns whether some statements read and others write. Statements with syntax errors are ignored.
 fn mixes(statements: &[BatchedStatement]) -> bool {
     let is_read = |batched: &BatchedStatement| match &batched.statement {
         Ok(statement) => Some(matches!(statement, Statement::Select(_))),
@@ -358,7 +358,7 @@ fn mixes(statements: &[BatchedStatement]) -> bool {
     kinds.any(|kind| Some(kind) != first)
 }
 
-/// The statements of a transaction, if all of them may be in one.
+/// Returns the statements of a transaction. Rejects those that a transaction cannot contain.
 fn transaction_statements(batched: &[BatchedStatement]) -> Result<Vec<Statement>, Error> {
     let mut statements = Vec::with_capacity(batched.len());
     for (place, one) in batched.iter().enumerate() {
@@ -375,13 +375,13 @@ fn transaction_statements(batched: &[BatchedStatement]) -> Result<Vec<Statement>
     if mixes(batched) { Err(partiql::mixed_transaction()) } else { Ok(statements) }
 }
 
-/// A refusal of one statement of a transaction names the statement; other errors are the request's.
+/// Adds the statement's number to a validation error; other errors concern the whole request.
 fn at_place(place: usize, error: Error) -> Error {
     if error.code() == ErrorCode::Validation { partiql::in_transaction(place, &error) } else { error }
 }
 
-/// A statement of a transaction that cannot be planned. A key of another type than the table's cancels the transaction, as it
-/// does in TransactWriteItems; everything else refuses the request.
+/// Returns the error for a statement of a transaction that cannot be planned. A key of the wrong type cancels the
+/// transaction, as in `TransactWriteItems`; any other error rejects the request.
 fn in_transaction(place: usize, count: usize, error: Error) -> Error {
     if !partiql::is_about_key_types(&error) {
         return at_place(place, error);
@@ -391,7 +391,7 @@ fn in_transaction(place: usize, count: usize, error: Error) -> Error {
     transaction::cancelled(reasons)
 }
 
-/// A cancelled transaction, in which an INSERT whose condition failed is a duplicate.
+/// Turns the failed conditions of INSERTs in a cancelled transaction into duplicate item reasons.
 fn with_duplicates(error: Error, inserts: &[bool]) -> Error {
     let Detail::Cancellation(reasons) = error.detail() else { return error };
     let reason = |(reason, is_insert): (&CancellationReason, &bool)| match &reason.cause {
@@ -404,7 +404,7 @@ fn with_duplicates(error: Error, inserts: &[bool]) -> Error {
     transaction::cancelled(reasons.iter().zip(inserts).map(reason).collect())
 }
 
-/// Adds what one read or write consumed to its table's sum.
+/// Adds the capacity of one read or write to the sum of its table.
 fn add_capacity(sums: &mut Vec<ConsumedCapacity>, consumed: Option<ConsumedCapacity>) {
     let Some(consumed) = consumed else { return };
     let Some(sum) = sums.iter_mut().find(|sum| sum.table == consumed.table) else {

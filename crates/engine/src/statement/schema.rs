@@ -1,4 +1,4 @@
-//! What a statement needs to know of its table.
+//! Table metadata that statements need.
 
 use keyform_core::error::partiql;
 use keyform_core::limits::{PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX};
@@ -7,12 +7,12 @@ use keyform_core::{Error, Value, ValueRef};
 
 use crate::catalog::{Index, KeyAttribute, KeyLayout, Table};
 
-/// The keys of a table and its indexes.
+/// Keys of a table and its indexes.
 #[derive(Clone, Copy, Debug)]
 pub struct Schema<'a> {
-    /// The table's key.
+    /// Key of the table.
     pub key: &'a KeyLayout,
-    /// Its indexes.
+    /// Secondary indexes of the table, including those being created or deleted.
     pub indexes: &'a [Index],
 }
 
@@ -23,10 +23,10 @@ impl<'a> From<&'a Table> for Schema<'a> {
 }
 
 impl<'a> Schema<'a> {
-    /// The index of that name.
+    /// Returns the index with that name.
     ///
     /// # Errors
-    /// When there is none, or PartiQL cannot read it.
+    /// When the index does not exist, or PartiQL does not support its key.
     pub fn index(&self, name: &str) -> Result<&'a Index, Error> {
         let index = self.indexes.iter().find(|index| index.name == name).ok_or_else(partiql::no_such_index)?;
         if index.key.partition.len() > 1 || index.key.sort.len() > 1 {
@@ -39,7 +39,7 @@ impl<'a> Schema<'a> {
 /// Checks that a value can be compared with a key attribute.
 ///
 /// # Errors
-/// When it has another type.
+/// When its type differs.
 pub fn check_key_type(attribute: &KeyAttribute, value: &Value) -> Result<(), Error> {
     let kind = value.kind();
     if kind == AttributeType::from(attribute.kind) {
@@ -51,7 +51,7 @@ pub fn check_key_type(attribute: &KeyAttribute, value: &Value) -> Result<(), Err
     }
 }
 
-/// Checks that a value can be a partition key.
+/// Checks the size of a partition key value.
 ///
 /// # Errors
 /// When it is too long.
@@ -59,7 +59,7 @@ pub fn check_partition_size(value: &Value) -> Result<(), Error> {
     if length(value) > PARTITION_KEY_BYTES_MAX { Err(partiql::partition_key_size()) } else { Ok(()) }
 }
 
-/// Checks that a value can be a sort key.
+/// Checks the size of a sort key value.
 ///
 /// # Errors
 /// When it is too long.
@@ -67,7 +67,7 @@ pub fn check_sort_size(value: &Value) -> Result<(), Error> {
     if length(value) > SORT_KEY_BYTES_MAX { Err(partiql::sort_key_size()) } else { Ok(()) }
 }
 
-/// Whether a value is a string or binary without content, which no key is.
+/// Returns whether a value is an empty string or binary, which cannot be a key.
 pub fn is_empty(value: &Value) -> bool {
     matches!(value.kind(), AttributeType::S | AttributeType::B) && length(value) == 0
 }

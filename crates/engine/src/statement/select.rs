@@ -1,4 +1,4 @@
-//! SELECT as the reads it needs: one query for each partition that is pinned down, or else a scan.
+//! Translation of a SELECT: one query for each partition that the WHERE clause fixes, or else a scan.
 
 use std::collections::BTreeSet;
 
@@ -16,45 +16,45 @@ use super::span::{Span, sorted_bytes};
 use super::write::{Target, all, target};
 use crate::catalog::{Index, KeyAttribute, KeyLayout};
 
-/// What a SELECT reads, in order, and what it makes of the items.
+/// Reads of a SELECT, and the shape of its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectPlan {
-    /// The reads, one after the other.
+    /// Reads in order of execution.
     pub reads: Vec<Read>,
-    /// How items are answered, if not as they are read.
+    /// Shape of the returned items; `None` to return them as read.
     pub shape: Option<Shape>,
 }
 
-/// One read.
+/// One read of a SELECT.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Read {
-    /// Of one partition.
+    /// Reads one partition.
     Query(Query),
-    /// Of everything.
+    /// Reads the whole table or index.
     Scan(Scan),
 }
 
-/// How a SELECT shall read.
+/// Options of a SELECT from the request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadOptions {
-    /// Whether the newest state is wanted.
+    /// Requests a strongly consistent read.
     pub consistent: bool,
-    /// How much of the consumption is wanted.
+    /// Requested detail of the consumed capacity.
     pub return_capacity: ReturnConsumedCapacity,
 }
 
-/// One partition and the part of it that is read.
+/// Partition, with the part of it that is read.
 struct KeyedRead {
     partition: Value,
     sort: Option<KeyTest>,
     filter: Option<Condition>,
 }
 
-/// The reads of a SELECT.
+/// Translates a SELECT.
 ///
 /// # Errors
-/// When there is no such index, it lacks what is asked for, a key is compared with a value of another type, or the items
-/// cannot be had in the order that is asked for.
+/// When the index does not exist or lacks the requested attributes, when a key is compared with a value of another
+/// type, or when the requested order is not supported.
 pub fn select(schema: &Schema<'_>, statement: &SelectStatement, options: ReadOptions) -> Result<SelectPlan, Error> {
     let index = statement.index.as_deref().map(|name| schema.index(name)).transpose()?;
     if options.consistent && index.is_some_and(|index| !index.is_local()) {
@@ -76,10 +76,10 @@ pub fn select(schema: &Schema<'_>, statement: &SelectStatement, options: ReadOpt
     Ok(SelectPlan { reads, shape: columns.and_then(Shape::of) })
 }
 
-/// The one item that a SELECT of a batch or a transaction reads: its key, and what of it is answered.
+/// Returns the key of the one item that a SELECT in a batch or a transaction reads.
 ///
 /// # Errors
-/// When the clause says anything else than what the table's key attributes equal.
+/// When the WHERE clause contains anything but equality conditions on the table's key attributes.
 pub fn single(schema: &Schema<'_>, statement: &SelectStatement, operation: &str) -> Result<Attributes, Error> {
     let needs_key = || partiql::select_needs_key(operation);
     if let Some(name) = &statement.index {
@@ -120,7 +120,8 @@ fn check_order(order: &[OrderBy], pinned: Option<&Pinned<'_>>, partition: &KeyAt
     if several && !names_partition { Err(partiql::order_over_partitions()) } else { Ok(()) }
 }
 
-/// A global index has only what it copies; no index filters by what it has not, once its partition is known.
+/// Checks the attributes of an index: a global index has only those it projects, and no index can filter by attributes
+/// that it lacks when the partition is fixed.
 fn check_index(index: Option<&Index>, statement: &SelectStatement, pinned: Option<&Pinned<'_>>) -> Result<(), Error> {
     let Some(index) = index else { return Ok(()) };
     let lacking = |names: Vec<&str>| -> Vec<String> {
@@ -196,14 +197,14 @@ fn values(test: &KeyTest) -> Vec<&Value> {
     }
 }
 
-/// Whether the sort key is tested in a way whose part of the partition is not known: negated, or more than once.
+/// Returns whether the range of the sort key is unknown, because its tests are negated or more than one.
 fn is_unchecked(alternative: &Alternative<'_>, sort: Option<&KeyAttribute>) -> bool {
     let Some(sort) = sort else { return false };
     let about_sort: Vec<_> = alternative.rest.iter().filter(|part| mentions(part, &sort.name)).collect();
     about_sort.len() > 1 || about_sort.iter().any(|part| sort_test(part, &sort.name).is_none())
 }
 
-/// One read for each partition: what is left of its alternatives becomes the filter.
+/// Merges the alternatives of each partition into one read, with their remaining conditions as the filter.
 fn merged(alternatives: &[Alternative<'_>]) -> Vec<KeyedRead> {
     let mut reads: Vec<(&Value, Vec<Option<Condition>>)> = Vec::new();
     for alternative in alternatives {
@@ -221,13 +222,13 @@ fn merged(alternatives: &[Alternative<'_>]) -> Vec<KeyedRead> {
     reads.into_iter().map(read).collect()
 }
 
-/// One of the conditions must hold, of which `None` always does.
+/// Combines conditions with OR; `None` means a condition that always holds.
 fn any(filters: Vec<Option<Condition>>) -> Option<Condition> {
     let mut filters = filters.into_iter().collect::<Option<Vec<_>>>()?;
     if filters.len() == 1 { filters.pop() } else { Some(Condition::Or(filters)) }
 }
 
-/// The first test of the sort key that a query can make, an equality before others; the rest is filtered.
+/// Uses the first test of the sort key that a Query supports, preferring equality, and filters by the rest.
 fn keyed_read(alternative: &Alternative<'_>, sort: Option<&KeyAttribute>) -> KeyedRead {
     let test = |part: &Condition| sort.and_then(|sort| sort_test(part, &sort.name)).filter(is_usable);
     let is_equality = |part: &Condition| matches!(test(part), Some(KeyTest::Compare(Comparator::Equal, _)));
@@ -242,12 +243,12 @@ fn keyed_read(alternative: &Alternative<'_>, sort: Option<&KeyAttribute>) -> Key
     }
 }
 
-/// No key is empty, so a query does not compare with what is.
+/// Returns whether a Query can evaluate the test; empty values are not valid in key conditions.
 fn is_usable(test: &KeyTest) -> bool {
     !values(test).into_iter().any(is_empty)
 }
 
-/// Whether two reads of one partition can find the same item.
+/// Returns whether two reads of one partition can return the same item.
 fn overlap(reads: &[KeyedRead]) -> bool {
     let span = |read: &KeyedRead| read.sort.as_ref().map_or_else(Span::default, Span::of);
     let spans: Vec<(&Value, Span)> = reads.iter().map(|read| (&read.partition, span(read))).collect();
@@ -256,7 +257,7 @@ fn overlap(reads: &[KeyedRead]) -> bool {
     })
 }
 
-/// What all reads of a statement share.
+/// Parameters shared by all reads of a statement.
 struct Frame<'a> {
     statement: &'a SelectStatement,
     options: ReadOptions,
@@ -270,7 +271,7 @@ impl Frame<'_> {
         reads.into_iter().map(|read| Read::Query(self.query(read, partition, sort))).collect()
     }
 
-    /// ORDER BY reads partitions in order of their keys.
+    /// Sorts the partitions by key if the statement has an ORDER BY.
     fn sort_partitions(&self, reads: &mut [KeyedRead], partition: &KeyAttribute) {
         if self.statement.order.is_empty() {
             return;
@@ -325,7 +326,7 @@ impl Frame<'_> {
         self.projected.then_some(Select::AllProjectedAttributes)
     }
 
-    /// The direction of the sort key; ORDER BY the partition key alone reads each partition backwards.
+    /// Returns the direction of the sort key. ORDER BY with only the partition key reads each partition in reverse.
     fn reverse(&self, sort: Option<&KeyAttribute>) -> bool {
         let order = &self.statement.order;
         let by_sort = order.iter().find(|term| sort.is_some_and(|sort| term.attribute == sort.name));

@@ -1,4 +1,4 @@
-//! The part of a partition that a test of the sort key selects, so that two of them can be compared.
+//! Range of sort keys that a test selects, to detect overlaps.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use keyform_core::{Value, ValueRef};
 
 use crate::layout;
 
-/// From `lower` to `upper`, each included or not; open where there is none.
+/// Range from `lower` to `upper`; unbounded where `None`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Span {
     lower: Option<Bound>,
@@ -21,7 +21,7 @@ struct Bound {
 }
 
 impl Span {
-    /// What the test selects.
+    /// Returns the range that the test selects.
     pub(super) fn of(test: &KeyTest) -> Self {
         let at = |value: &Value, included: bool| Some(Bound { key: sorted_bytes(value), included });
         match test {
@@ -40,7 +40,7 @@ impl Span {
         }
     }
 
-    /// Whether some key is in both.
+    /// Returns whether the ranges overlap.
     pub(super) fn meets(&self, other: &Self) -> bool {
         not_above(self.lower.as_ref(), other.upper.as_ref()) && not_above(other.lower.as_ref(), self.upper.as_ref())
     }
@@ -55,7 +55,7 @@ fn not_above(lower: Option<&Bound>, upper: Option<&Bound>) -> bool {
     }
 }
 
-/// Bytes that sort as values of one type do.
+/// Returns bytes that sort in the order of values of the same type.
 pub(super) fn sorted_bytes(value: &Value) -> Vec<u8> {
     match value.view() {
         ValueRef::S(text) => text.as_bytes().to_vec(),

@@ -1,6 +1,6 @@
-//! What statements are lowered to. The table has the key `pk`, `sk` (both strings), a global index `all` by `g` with
-//! everything, a global index `keys` by `g` and `h` with the keys alone, a local index `local` by `l` with the keys alone,
-//! and a global index `multi` with two partition attributes.
+//! Translation of statements. The table has the key `pk`, `sk` (both strings), a global index `all` by `g` with all
+//! attributes, a global index `keys` by `g` and `h` with keys only, a local index `local` by `l` with keys only, and a
+//! global index `multi` with two partition key attributes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ fn with_schema<T>(test: impl FnOnce(&Schema<'_>) -> T) -> T {
     test(&Schema { key: &key, indexes: &indexes })
 }
 
-/// Values by their placeholders: `:a` is the string `a`, `:1` the number 1, `:empty`, `:true` and `:long` what they say.
+/// Values for placeholders: `:a` is the string `a`, `:1` the number 1; `:empty`, `:true` and `:long` are special.
 fn substitutions(text: &str) -> Substitutions {
     let mut values = BTreeMap::new();
     for word in text.split(|char: char| !char.is_ascii_alphanumeric() && char != ':') {
@@ -131,7 +131,7 @@ fn printed_reads(reads: &[Read]) -> String {
     reads.iter().map(print).collect::<Vec<_>>().join("; ")
 }
 
-/// `index? condition? [order]`, where each of the order's attributes may end in ` desc`.
+/// Parses `index? condition? [order]`; each attribute of the order may end in ` desc`.
 fn statement(index: &str, where_clause: &str, order: &[&str]) -> SelectStatement {
     let term = |term: &&str| match term.strip_suffix(" desc") {
         Some(attribute) => OrderBy { attribute: attribute.to_owned(), descending: true },

@@ -1,4 +1,4 @@
-//! Where the next page of a SELECT starts, bound to the statement it was made for.
+//! Start of the next page of a SELECT. A token is valid only for the statement that created it.
 //!
 //! ```text
 //! token = base64( version  fingerprint of the statement  read  last key )
@@ -16,17 +16,17 @@ use twox_hash::XxHash3_64;
 const VERSION: u8 = 1;
 const HEADER_BYTES: usize = 13;
 
-/// A place between two pages.
+/// Position between two pages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NextToken {
-    /// Which of the statement's reads comes next.
+    /// Number of the statement's read that continues.
     pub read: u32,
-    /// The key after which it starts; at its beginning without one.
+    /// Key after which that read continues; `None` means from its start.
     pub last_key: Option<Item>,
 }
 
 impl NextToken {
-    /// The token for that statement.
+    /// Encodes the token for a statement.
     pub fn encode(&self, statement: &Statement) -> String {
         let mut bytes = Vec::with_capacity(64);
         bytes.push(VERSION);
@@ -36,10 +36,10 @@ impl NextToken {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// The place that a token names.
+    /// Decodes a token.
     ///
     /// # Errors
-    /// When it is no token, or one of another statement.
+    /// When it is not a valid token, or belongs to another statement.
     pub fn decode(token: &str, statement: &Statement) -> Result<Self, Error> {
         let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|_| partiql::next_token_invalid())?;
         let (header, key) = bytes.split_first_chunk::<HEADER_BYTES>().ok_or_else(partiql::next_token_invalid)?;
@@ -57,7 +57,7 @@ impl NextToken {
     }
 }
 
-/// A number for what a statement says, the same in every process.
+/// Returns a hash of a statement that is the same in every process.
 fn fingerprint(statement: &Statement) -> u64 {
     XxHash3_64::oneshot(format!("{statement:?}").as_bytes())
 }

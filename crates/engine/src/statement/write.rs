@@ -1,4 +1,4 @@
-//! Statements that write one item, or test one: INSERT, UPDATE, DELETE and EXISTS.
+//! Translation of statements that write or test one item: INSERT, UPDATE, DELETE and EXISTS.
 
 use keyform_core::error::partiql;
 use keyform_core::expression::{Condition, Path, Update};
@@ -9,19 +9,20 @@ use keyform_core::{Attributes, Error, Value};
 use super::pins::{equality, parts};
 use super::schema::{Schema, check_key_type, check_partition_size, check_sort_size};
 
-/// The key of one item, and what else must hold for it.
+/// Key of one item, and the remaining condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
-    /// The key.
+    /// Key attributes of the item.
     pub key: Attributes,
-    /// The rest of the WHERE clause, if there is any.
+    /// Rest of the WHERE clause, if any.
     pub condition: Option<Condition>,
 }
 
-/// A put that fails where there is an item. The failure is a duplicate, not a failed condition: see [`duplicate`].
+/// Translates an INSERT to a put that fails if the item exists. The failure is reported as a duplicate, not as a failed
+/// condition: see [`duplicate`].
 ///
 /// # Errors
-/// When a key attribute has another type than the table's.
+/// When a key attribute has the wrong type.
 pub fn insert(schema: &Schema<'_>, table: &str, item: Attributes) -> Result<PutItem, Error> {
     for attribute in schema.key.attributes() {
         if let Some(value) = item.get(&attribute.name)
@@ -33,21 +34,22 @@ pub fn insert(schema: &Schema<'_>, table: &str, item: Attributes) -> Result<PutI
     Ok(put(schema, table, item))
 }
 
-/// The same, with the types of the key left to the put: a transaction has its own way to refuse them.
+/// Translates an INSERT without checking the types of the key: in a transaction, the put reports them as a cancellation
+/// reason.
 pub fn put(schema: &Schema<'_>, table: &str, item: Attributes) -> PutItem {
     let condition = Some(Condition::AttributeNotExists(partition_path(schema)));
     PutItem { table: table.to_owned(), item, condition, ..PutItem::default() }
 }
 
-/// The error of an INSERT whose condition failed.
+/// Turns a failed condition of an INSERT into a duplicate item error.
 pub fn duplicate(error: Error) -> Error {
     if error.code() == keyform_core::ErrorCode::ConditionalCheckFailed { partiql::duplicate_item() } else { error }
 }
 
-/// An update of an item that must be there.
+/// Translates an UPDATE to an update that fails if the item does not exist.
 ///
 /// # Errors
-/// When the clause does not give the whole key, or the update changes it.
+/// When the clause does not contain the whole key, or the update changes it.
 pub fn update(
     schema: &Schema<'_>,
     table: &str,
@@ -74,10 +76,10 @@ pub fn update(
     })
 }
 
-/// A delete, which succeeds where there is no item whatever the clause says.
+/// Translates a DELETE. It succeeds if the item does not exist, whatever the rest of the clause requires.
 ///
 /// # Errors
-/// When the clause does not give the whole key.
+/// When the clause does not contain the whole key.
 pub fn delete(
     schema: &Schema<'_>,
     table: &str,
@@ -95,10 +97,10 @@ pub fn delete(
     })
 }
 
-/// What EXISTS tests: the key of one item, and a condition.
+/// Translates EXISTS to the key of one item and a condition.
 ///
 /// # Errors
-/// When the clause does not give the whole key, or nothing else.
+/// When the clause does not contain the whole key, or contains nothing else.
 pub fn exists(schema: &Schema<'_>, select: &SelectStatement) -> Result<(Attributes, Condition), Error> {
     let condition = select.condition.as_ref().filter(|_| select.index.is_none());
     let condition = condition.ok_or_else(partiql::exists_without_condition)?;
@@ -110,10 +112,10 @@ pub fn exists(schema: &Schema<'_>, select: &SelectStatement) -> Result<(Attribut
     }
 }
 
-/// The key of the one item that a clause is about, and the rest of the clause.
+/// Returns the key of the one item that a clause selects, and the rest of the clause.
 ///
 /// # Errors
-/// When the clause does not say what each key attribute equals, or says it twice.
+/// When the clause lacks an equality condition on a key attribute, or has two different ones.
 pub fn target(schema: &Schema<'_>, condition: &Condition) -> Result<Target, Error> {
     let parts = parts(condition);
     let mut key = Attributes::new();
@@ -140,7 +142,7 @@ fn check_sizes(schema: &Schema<'_>, key: &Attributes) -> Result<(), Error> {
     values(&schema.key.sort).iter().try_for_each(check_sort_size)
 }
 
-/// One condition of several that all must hold.
+/// Combines conditions with AND.
 pub(super) fn all(mut conditions: Vec<Condition>) -> Option<Condition> {
     match conditions.len() {
         0 | 1 => conditions.pop(),

@@ -1,11 +1,11 @@
-//! From a frozen memtable to a table file, together with small tables of level 0.
+//! Writing a frozen memtable as a table file, merged with small tables of level 0.
 //!
-//! Overwrites, idle times and closes flush memtables that are nearly empty. If each became a table of its own, a few of
-//! them would start a compaction that rewrites all of level 1. The flush therefore merges the newest small tables into the
-//! table it writes, so that their number stays low.
+//! Overwrites, idle periods and closing flush memtables that are nearly empty. If each became a separate table, a few
+//! of them would start a compaction that rewrites all of level 1. The flush therefore merges the newest small tables
+//! into the table that it writes (ADR 0028).
 //!
-//! The compaction thread may be merging the same tables. That does no harm: both results hold versions that the store
-//! held, and those of level 0 are at least as new as those below.
+//! The compaction thread may be merging the same tables at the same time. This is safe: both results contain only
+//! versions that the store held, and those of level 0 are at least as new as those below.
 
 use std::iter::Peekable;
 use std::sync::Arc;
@@ -21,27 +21,26 @@ use super::memtable::Memtable;
 use super::table::{RawCursor, RawEntry, Table, TableWriter};
 use super::{Files, Shared};
 
-/// Small is what takes less than this part of a full memtable.
+/// Tables are small if, together with the memtable, they take at most one part in this many of a full memtable.
 const SMALL_PARTS: usize = 8;
 
-/// Small tables, and all that they hold.
+/// Small tables and their content.
 #[derive(Debug, Default)]
 pub(super) struct Absorbed {
     tables: Vec<Arc<Table>>,
-    /// The versions of each key, newest first; keys ascending.
+    /// Versions of each key, newest first, in ascending order of keys.
     pub(super) versions: Vec<Vec<RawEntry>>,
 }
 
 impl Absorbed {
-    /// The numbers of the tables.
     pub(super) fn numbers(&self) -> Vec<u64> {
         self.tables.iter().map(|table| table.meta.number).collect()
     }
 }
 
 impl Shared {
-    /// The newest tables of level 0 that are small together with the memtable. None where they cannot be read: a flush does
-    /// not fail for the sake of fewer tables.
+    /// Reads the newest tables of level 0 that are small together with the memtable. Returns nothing when they cannot
+    /// be read, because merging them is only an optimization and must not fail the flush.
     pub(super) fn absorb(&self, files: &Files, memtable: &Memtable) -> Absorbed {
         let tables = self.small_tables(files, memtable);
         match read_tables(&tables) {
@@ -64,7 +63,7 @@ impl Shared {
         levels.level(0).iter().take_while(is_small).cloned().collect()
     }
 
-    /// Writes the memtable and what was absorbed as one table; `None` when nothing of it is needed.
+    /// Writes the memtable and the absorbed versions as one table; returns `None` when no version is needed any more.
     pub(super) fn write_memtable(
         &self,
         files: &Files,
@@ -92,7 +91,7 @@ impl Shared {
     }
 }
 
-/// All versions in the tables, by key; of each key the newest first.
+/// Reads all versions in the tables, grouped by key, newest first within a key.
 fn read_tables(tables: &[Arc<Table>]) -> Result<Vec<Vec<RawEntry>>, StoreError> {
     let mut all: Vec<RawEntry> = Vec::new();
     for table in tables {
@@ -105,7 +104,7 @@ fn read_tables(tables: &[Arc<Table>]) -> Result<Vec<Vec<RawEntry>>, StoreError> 
     Ok(all.chunk_by(|left, right| left.key == right.key).map(<[RawEntry]>::to_vec).collect())
 }
 
-/// The table being written, and what may be left out of it.
+/// Table being written, with the rules for leaving versions out.
 struct Output<'a> {
     files: &'a Files,
     horizon: Horizon,
@@ -114,7 +113,8 @@ struct Output<'a> {
 }
 
 impl Output<'_> {
-    /// Adds the older keys that come before `versions`, then `versions` with the older ones of their key; empties it.
+    /// Adds the absorbed keys before `versions`, then `versions` merged with the absorbed ones of the same key. Clears
+    /// it.
     fn add_after_older(
         &mut self,
         versions: &mut Vec<RawEntry>,
@@ -130,7 +130,8 @@ impl Output<'_> {
         Ok(())
     }
 
-    /// Adds the versions of one key that somebody can still read. Deletions stay: deeper levels may hold the key.
+    /// Adds the versions of one key that a snapshot can still read. Keeps deletions, because deeper levels may hold the
+    /// key.
     fn add(&mut self, versions: &[RawEntry]) -> Result<(), StoreError> {
         if self.retired.iter().any(|prefix| versions[0].key.starts_with(prefix)) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What the flush thread, the compaction thread and waiting writers tell each other.
+//! Shared state of the flush thread, the compaction thread and waiting writers.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,59 +13,59 @@ use super::error::StoreError;
 use super::memtable::Memtable;
 use super::obstacle::Obstacles;
 
-/// Writers wait while this many memtables wait to become tables.
+/// Writers wait while this many memtables are waiting for the flush.
 const FROZEN_MAX: usize = 3;
-/// Writers are slowed down from this many times the tables of level 0 that start a compaction, more and more, until
-/// they wait at the second number.
+/// Multiples of `level0_files`, the number of level 0 tables that starts a compaction. Writers are slowed down
+/// gradually from the first multiple on, and wait at the second.
 pub(super) const LEVEL0_FACTOR_SLOW: usize = 3;
 pub(super) const LEVEL0_FACTOR_STOP: usize = 10;
-/// The rate at which slowed writers begin, and the least, in bytes a second.
+/// Highest and lowest rate of slowed writers, in bytes per second.
 const SLOW_RATE: u64 = 32 << 20;
 const SLOWEST_RATE: u64 = 1 << 20;
-/// No commit is held back longer than this at a time.
+/// Longest delay of one commit.
 const DELAY_MAX: Duration = Duration::from_millis(500);
 
-/// A memtable that takes no more writes.
+/// Memtable that accepts no more writes and waits for the flush.
 #[derive(Debug, Clone)]
 pub(super) struct Frozen {
     pub(super) memtable: Arc<Memtable>,
     pub(super) last_seqno: SeqNo,
-    /// The first journal segment that is still needed when this memtable has become a table.
+    /// First journal segment that is still needed after this memtable is flushed.
     pub(super) first_segment: u64,
-    /// The bytes of the journal that are not needed any more then.
+    /// Size of the journal that the flush makes obsolete.
     pub(super) journal_bytes: u64,
 }
 
-/// The work that waits, and who waits for it.
+/// Queue of background work, and the backpressure on writers.
 #[derive(Debug, Default)]
 pub(super) struct Background {
     state: Mutex<Work>,
     changed: Condvar,
-    /// Set while writers should wait, so that they need not take the lock to know.
+    /// True while writers must wait. An atomic copy, so that a commit need not take the lock to check it.
     crowded: AtomicBool,
     closing: AtomicBool,
-    /// How crowded level 0 is, in tables.
+    /// Pressure on level 0, expressed as a number of tables (see `Weight::level0_pressure`).
     level0_pressure: AtomicUsize,
-    /// The journal of frozen memtables at which writers wait.
+    /// Size of the frozen memtables' journal at which writers wait.
     frozen_journal_bytes_max: u64,
-    /// The bytes a second that writers may commit; 0 while there is no need to slow them down.
+    /// Rate limit of writers in bytes per second; 0 means no limit.
     rate: AtomicU64,
-    /// When the next commit may go on while writers are slowed down.
+    /// Time at which the next commit may proceed while writers are slowed down.
     next_commit: Mutex<Option<Instant>>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Work {
     pub(super) frozen: VecDeque<Frozen>,
-    /// Rises whenever there may be something to compact.
+    /// Incremented whenever there may be something to compact.
     pub(super) wanted: u64,
-    /// What `wanted` was when the compaction thread last found nothing to do.
+    /// Value of `wanted` when the compaction thread last found nothing to do.
     pub(super) compacted: u64,
-    /// Whether to merge everything, not only what is due.
+    /// Requests a merge of all tables, not only of those that are due.
     pub(super) full: bool,
-    /// What keeps the threads from their work at the moment.
+    /// Causes that currently block the threads.
     pub(super) obstacles: Obstacles,
-    /// Whether a thread ended because of a failure, so that nobody waits for it.
+    /// True after a thread ended with a failure; nothing may wait for it any more.
     pub(super) failed: bool,
 }
 
@@ -84,14 +84,14 @@ impl Background {
         self.closing.load(Ordering::Acquire)
     }
 
-    /// Tells all threads to end.
+    /// Asks all threads to end.
     pub(super) fn close(&self) {
         let _work = self.state.lock();
         self.closing.store(true, Ordering::Release);
         self.changed.notify_all();
     }
 
-    /// Changes the work and wakes whoever waits for that.
+    /// Applies `change`, recomputes the backpressure and wakes all waiting threads.
     pub(super) fn update(&self, level0_trigger: usize, change: impl FnOnce(&mut Work)) {
         let mut work = self.state.lock();
         change(&mut work);
@@ -112,7 +112,7 @@ impl Background {
         self.state.lock().frozen_journal_bytes()
     }
 
-    /// Waits until `ready` gives something; `None` when the store is closing or a thread has failed.
+    /// Waits until `ready` returns a value; returns `None` when the store is closing or a thread has failed.
     pub(super) fn wait_for<T>(&self, mut ready: impl FnMut(&mut Work) -> Option<T>) -> Option<T> {
         let mut work = self.state.lock();
         loop {
@@ -126,15 +126,15 @@ impl Background {
         }
     }
 
-    /// Waits for at most that long; less when the store is closing or a thread has failed.
+    /// Sleeps for `pause`, or less when the store closes or a thread fails.
     pub(super) fn rest(&self, pause: Duration) {
         let until = Instant::now() + pause;
         let mut work = self.state.lock();
         while !self.is_closing() && !work.failed && !self.changed.wait_until(&mut work, until).timed_out() {}
     }
 
-    /// Holds a writer of `bytes` back while files are not written as fast as commits arrive. Where they cannot be written at
-    /// all, waiting would not help: the writer is refused.
+    /// Delays a writer of `bytes` while flush and compaction are slower than the commits. When they are blocked (ADR
+    /// 0029), waiting would not help: the writer gets an error.
     pub(super) fn wait_for_room(&self, bytes: usize) -> Result<(), StoreError> {
         if self.crowded.load(Ordering::Acquire) {
             let room = |work: &mut Work| match work.obstacles.refusal() {
@@ -150,7 +150,7 @@ impl Background {
         Ok(())
     }
 
-    /// Why writers are refused, if they are.
+    /// Returns the error that writers get while the threads are blocked.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         if !self.crowded.load(Ordering::Acquire) {
             return Ok(());
@@ -168,7 +168,7 @@ impl Background {
     }
 }
 
-/// The rate that writers are slowed down to; 0 when they are not.
+/// Returns the rate limit for the pressure on level 0; 0 means no limit.
 fn rate(level0: usize, trigger: usize) -> u64 {
     let (slow, stop) = (trigger * LEVEL0_FACTOR_SLOW, trigger * LEVEL0_FACTOR_STOP);
     if level0 < slow {

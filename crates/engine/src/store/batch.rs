@@ -1,4 +1,4 @@
-//! A set of changes that becomes visible and durable together, and its encoding in the journal.
+//! Set of changes that becomes visible and durable together, and its encoding in the journal.
 //!
 //! ```text
 //! batch  = count:varint op*
@@ -7,16 +7,16 @@
 //!        | 2 prefix:bytes value:bytes  append: the key is prefix ‖ sequence number ‖ position in the batch
 //! ```
 //!
-//! The encoding does not hold the batch's sequence number; the journal frame knows it.
+//! The encoding does not contain the batch's sequence number; the journal frame does.
 
 use bytes::Bytes;
 
 use super::codec::{Reader, put_bytes, put_varint};
 
-/// The number of a commit. It rises by one with each commit and is never used again, also across restarts.
+/// Sequence number of a commit. It increases by one with each commit and is never reused, not even after a restart.
 pub type SeqNo = u64;
 
-/// Changes that are applied together or not at all. Later changes win over earlier ones of the same key.
+/// Changes that are applied atomically. A later change of a key replaces an earlier one.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
     ops: Vec<Op>,
@@ -32,7 +32,7 @@ pub(super) enum Op {
 }
 
 impl Batch {
-    /// An empty batch.
+    /// Creates an empty batch.
     pub fn new() -> Self {
         Batch::default()
     }
@@ -42,30 +42,30 @@ impl Batch {
         self.push(Op::Put(key.into(), value.into()));
     }
 
-    /// Removes `key`; it need not exist.
+    /// Deletes `key`, which need not exist.
     pub fn delete(&mut self, key: impl Into<Bytes>) {
         self.push(Op::Delete(key.into()));
     }
 
-    /// Adds a record under a key that the store makes at commit time: `prefix` ‖ the commit's sequence number (u64,
-    /// big-endian) ‖ the record's position among the batch's appends (u16, big-endian). Keys of one prefix therefore
-    /// sort in the order of commits.
+    /// Adds a record under a key that the store creates at commit time: `prefix` ‖ the commit's sequence number (u64,
+    /// big-endian) ‖ the record's position among the batch's appends (u16, big-endian). Keys with the same prefix
+    /// therefore sort in commit order.
     pub fn append(&mut self, prefix: impl Into<Bytes>, value: impl Into<Bytes>) {
         self.appends += 1;
         self.push(Op::Append(prefix.into(), value.into()));
     }
 
-    /// The number of changes.
+    /// Returns the number of changes.
     pub fn len(&self) -> usize {
         self.ops.len()
     }
 
-    /// Whether there is nothing to do.
+    /// Returns whether the batch contains no changes.
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()
     }
 
-    /// The bytes of all keys and values.
+    /// Returns the total size of all keys and values.
     pub fn bytes(&self) -> usize {
         self.bytes
     }

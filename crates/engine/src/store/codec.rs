@@ -1,8 +1,8 @@
-//! Integers and byte strings in the store's files: little-endian fixed width or LEB128 variable width.
+//! Encoding of integers and byte strings in files: little-endian fixed width or LEB128 variable width.
 //!
-//! Reading never panics and never reads past the end; `None` means the bytes do not hold what was expected.
+//! Decoding never panics and never reads past the end; `None` means that the bytes are not valid.
 
-/// Appends a variable-width integer, seven bits a byte, lowest first.
+/// Appends an integer in LEB128: seven bits per byte, lowest first.
 pub(super) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push((value as u8) | 0x80);
@@ -11,13 +11,13 @@ pub(super) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Appends a byte string with its length before it.
+/// Appends a byte string with a length prefix.
 pub(super) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put_varint(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
 
-/// Reads a variable-width integer at `*at` and moves `*at` behind it.
+/// Decodes a variable-width integer at `*at` and advances `*at` past it.
 #[inline]
 pub(super) fn varint_at(bytes: &[u8], at: &mut usize) -> Option<u64> {
     let first = *bytes.get(*at)?;
@@ -41,7 +41,7 @@ fn long_varint_at(bytes: &[u8], at: &mut usize) -> Option<u64> {
     None
 }
 
-/// Walks over bytes that may be anything.
+/// Decoder of untrusted bytes.
 #[derive(Debug, Clone)]
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],

@@ -1,4 +1,4 @@
-//! Waiting until a commit is durable, from async code or from a blocked thread, with nothing but std's wakers.
+//! Waiting for a commit to become durable, in async code or in a blocked thread. Needs only std's wakers.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,10 +17,11 @@ use super::error::StoreError;
 use super::pipeline::Queued;
 use super::shared::Shared;
 
-/// A commit under way. It is applied already; this resolves when it is durable.
+/// Commit in progress. Unless the store rejected it, its changes are already applied; it resolves when they are
+/// durable.
 ///
-/// The journal is written when somebody waits for a commit, asks for it or drops it: whoever holds one without doing any
-/// of that may hold it back. Dropping it does not undo the commit.
+/// The journal is written when a commit is waited for, polled or dropped (ADR 0011). A commit that is merely held may
+/// therefore delay its own write. Dropping it does not undo the commit.
 #[must_use = "a commit is acknowledged only when it has resolved"]
 pub struct Commit {
     state: State,
@@ -31,7 +32,7 @@ enum State {
     Waiting(Queued, Arc<Shared>),
 }
 
-/// Who waits: the commit with a sequence number, and beside it at most one of the store's own threads.
+/// Key of a waiter: the caller of the commit with this sequence number, or a thread of the store that watches it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Ticket {
     seqno: SeqNo,
@@ -47,7 +48,7 @@ impl Commit {
         Commit { state: State::Waiting(queued, shared) }
     }
 
-    /// The sequence number the commit got, known before it is durable; `None` when it was refused.
+    /// Returns the commit's sequence number, which is known before the commit is durable; `None` if it was rejected.
     pub fn seqno(&self) -> Option<SeqNo> {
         match &self.state {
             State::Decided(result) => result.as_ref().ok().copied(),
@@ -55,11 +56,12 @@ impl Commit {
         }
     }
 
-    /// Blocks the thread until the commit is durable. If nobody is writing the journal the thread does it itself.
+    /// Blocks the thread until the commit is durable. A thread that seems to be the only waiter writes the journal
+    /// itself (ADR 0011).
     ///
     /// # Errors
-    /// When the store refused the commit ([`StoreError::Paused`]: it is not applied), or the journal could not be written:
-    /// nothing is known about the commit until the store recovers ([`StoreError::Unconfirmed`]) or is reopened.
+    /// When the store rejected the commit ([`StoreError::Paused`]: it is not applied), or when the journal could not be
+    /// written: the outcome is unknown until the store recovers ([`StoreError::Unconfirmed`]) or is reopened.
     pub fn wait(mut self) -> Result<SeqNo, StoreError> {
         match &mut self.state {
             State::Decided(result) => result.clone(),
@@ -70,7 +72,7 @@ impl Commit {
         }
     }
 
-    /// Leaves the writing to the journal thread.
+    /// Leaves the write to the journal thread.
     fn hand_over(&mut self) {
         if let State::Waiting(queued, shared) = &mut self.state
             && !std::mem::replace(&mut queued.handed_over, true)
@@ -122,11 +124,11 @@ impl Wake for Parker {
     }
 }
 
-/// Where commits wait for the journal.
+/// Waiting list of commits, woken when the journal is durable.
 #[derive(Debug)]
 pub(super) struct Gate {
     durable: AtomicU64,
-    /// Whether commits are refused, so that admitting one need not take the lock.
+    /// True while commits are rejected. An atomic copy, so that admitting a commit need not take the lock.
     refusing: AtomicBool,
     waiting: Mutex<Waiting>,
 }
@@ -135,7 +137,7 @@ pub(super) struct Gate {
 struct Waiting {
     wakers: BTreeMap<Ticket, Waker>,
     failure: Option<StoreError>,
-    /// Why the journal cannot be written at the moment.
+    /// Cause that currently prevents writing the journal.
     pause: Option<Arc<str>>,
 }
 
@@ -148,7 +150,7 @@ impl Gate {
         self.durable.load(Ordering::Acquire)
     }
 
-    /// Why commits are refused: the failure that ended the journal, or what is scarce at the moment.
+    /// Returns the error that commits get: the failure that ended the journal, or the current shortage.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         if !self.refusing.load(Ordering::Acquire) {
             return Ok(());
@@ -158,17 +160,18 @@ impl Gate {
         waiting.failure.clone().or(paused).map_or(Ok(()), Err)
     }
 
-    /// The failure that ended the journal, if there was one.
+    /// Returns the failure that ended the journal, if any.
     pub(super) fn failure(&self) -> Result<(), StoreError> {
         self.waiting.lock().failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Says that everything up to `durable` is durable. Only whoever writes the journal may say so; [`Gate::wake`] follows.
+    /// Records that everything up to `durable` is durable. Only the writer of the journal calls it; then
+    /// [`Gate::wake`].
     pub(super) fn set_durable(&self, durable: SeqNo) {
         self.durable.store(durable, Ordering::Release);
     }
 
-    /// Wakes those who waited for something up to `durable`.
+    /// Wakes the waiters of all commits up to `durable`.
     pub(super) fn wake(&self, durable: SeqNo) {
         let passed = {
             let mut waiting = self.waiting.lock();
@@ -180,8 +183,8 @@ impl Gate {
         }
     }
 
-    /// Refuses everything that is not durable yet, for good. The first failure is the one that is reported; returns whether
-    /// this is the first.
+    /// Rejects everything that is not durable yet, permanently. The first failure is the one that is reported; returns
+    /// whether this is the first.
     pub(super) fn fail(&self, failure: StoreError) -> bool {
         let (is_first, refused) = {
             let mut waiting = self.waiting.lock();
@@ -194,8 +197,9 @@ impl Gate {
         is_first
     }
 
-    /// Refuses new commits until [`Gate::resume`], and ends the waiting for those that are on their way: whether they become
-    /// durable is not known. Only the holder of the right to write the journal may call it. Returns whether this is news.
+    /// Rejects new commits until [`Gate::resume`], and ends the wait of those in progress: whether they become durable
+    /// is unknown. Only the thread that holds the right to write the journal may call it. Returns whether commits were
+    /// accepted before.
     pub(super) fn pause(&self, cause: Arc<str>) -> bool {
         let (is_news, unconfirmed) = {
             let mut waiting = self.waiting.lock();
@@ -207,7 +211,8 @@ impl Gate {
         is_news
     }
 
-    /// Admits commits again. Only the holder of the right to write the journal may call it. Returns whether they were refused.
+    /// Accepts commits again. Only the thread that holds the right to write the journal may call it. Returns whether
+    /// commits were rejected.
     pub(super) fn resume(&self) -> bool {
         if !self.refusing.load(Ordering::Acquire) {
             return false;
@@ -218,12 +223,12 @@ impl Gate {
         was_paused
     }
 
-    /// Blocks the thread until its commit is durable or refused.
+    /// Blocks the thread until its commit is durable or rejected.
     pub(super) fn wait(&self, seqno: SeqNo) -> Result<SeqNo, StoreError> {
         self.park(Ticket { seqno, watcher: false })
     }
 
-    /// The same for the flush thread, which waits for somebody else's commit.
+    /// Blocks the flush thread until a commit of another thread is durable or rejected.
     pub(super) fn watch(&self, seqno: SeqNo) -> Result<SeqNo, StoreError> {
         self.park(Ticket { seqno, watcher: true })
     }
@@ -245,6 +250,7 @@ impl Gate {
             return Poll::Ready(Ok(seqno));
         }
         let mut waiting = self.waiting.lock();
+        // Check again under the lock: `set_durable` does not take it, and `wake` may just have passed.
         if self.durable() >= seqno {
             return Poll::Ready(Ok(seqno));
         }

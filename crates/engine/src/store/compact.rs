@@ -1,10 +1,13 @@
-//! Compaction: tables of one level are merged into the next, so that reads look at few of them and what was overwritten
-//! or deleted goes away.
+//! Compaction: merges tables of one level into the next, so that a read searches few tables, and drops overwritten and
+//! deleted data.
 //!
-//! Due is, in this order: the level with most dead data, when that takes too much space, or the level that exceeds its size
-//! by the largest factor (of level 0 the oldest tables go down, of a deeper level the one that overlaps least with the level
-//! below): `weight`; a table of mostly deletions above others; a table with keys of a
-//! retired prefix (it is rewritten where it is). A version goes when nobody can read it any more; a deletion goes when nothing older is left below it.
+//! Jobs are picked in this order (see `weight`):
+//! 1. the level with most dead data, when dead data takes too much space; otherwise the level that exceeds its size by
+//!    the largest factor. Level 0 moves its oldest tables down, a deeper level the table with the least overlap below;
+//! 2. a table of mostly deletions that has data below it;
+//! 3. a table with keys of a retired prefix, which is rewritten in its level.
+//!
+//! A version is dropped when no snapshot can read it. A deletion is dropped when no deeper level can hold its key.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -22,10 +25,10 @@ use super::obstacle::Task;
 use super::table::{LevelCursor, RawCursor, RawEntry, Run, Table, TableWriter};
 use super::{Files, Shared};
 
-/// The most tables of level 0 that go down at once.
+/// Maximum number of level 0 tables in one job.
 const LEVEL0_TABLES_MAX: usize = 8;
 
-/// Tables to be merged, as runs, newest first, and the level the result goes to.
+/// Tables to merge, as sorted runs, newest first, and the level of the result.
 #[derive(Debug)]
 struct Job {
     runs: Vec<Vec<Arc<Table>>>,
@@ -37,7 +40,7 @@ impl Job {
         self.runs.iter().flatten()
     }
 
-    /// Notes how much of what went down is gone with the merge. The last run is the level it was merged into.
+    /// Records how much of the upper levels' data the merge removed. The last run is the level that was merged into.
     fn note_dead(&self, files: &Files, added: &[Arc<Table>]) {
         let Some((_, upper)) = self.runs.split_last() else { return };
         let bytes =
@@ -48,7 +51,7 @@ impl Job {
 }
 
 impl Shared {
-    /// The compaction thread: job after job until the store closes or a write fails.
+    /// Body of the compaction thread: runs jobs until the store closes or a write fails.
     pub(super) fn compact_loop(&self, files: &Files) {
         let due =
             |work: &mut super::background::Work| (work.wanted != work.compacted).then_some((work.wanted, work.full));
@@ -61,8 +64,9 @@ impl Shared {
                         work.full &= work.wanted != wanted;
                     });
                 }
-                // A job that ends early changes nothing. A damaged table costs its own reads, not all writes: compaction
-                // waits, and writers are refused only when the tables of level 0 would make them wait.
+                // A job that ends early has changed nothing. A damaged table fails its own reads, not all writes:
+                // compaction waits, and writers are rejected only when level 0 is so full that they would have to wait
+                // (ADR 0029).
                 Err(error) if error.is_scarcity() || error.is_damage() => {
                     self.meet_obstacle(files, Task::Compaction, &error);
                 }
@@ -110,7 +114,8 @@ impl Shared {
             job.note_dead(files, &added);
         }
         let gone: Vec<u64> = job.tables().map(|table| table.meta.number).collect();
-        // A flush or the end of a prefix may have taken a table away by now; its file goes, so it must not come back.
+        // A flush or a retired prefix may have removed a table in the meantime. Its file is deleted, so a move must not
+        // bring it back.
         let replace = |levels: &Levels| match moved && !levels.hold_all(&gone) {
             true => levels.replace(&[], 0, Vec::new()),
             false => levels.replace(&gone, job.output, added.clone()),
@@ -126,7 +131,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Merges the job's tables into new ones. `None` when the store is closing.
+    /// Merges the job's tables into new ones; returns `None` when the store is closing.
     fn merge(&self, files: &Files, job: &Job) -> Result<Option<Vec<Arc<Table>>>, StoreError> {
         let mut output = Output { files, writer: None, metas: Vec::new() };
         let view = self.readers.view();
@@ -151,9 +156,10 @@ impl Shared {
         Ok(Some(metas.into_iter().map(table).collect()))
     }
 
-    /// Takes prefixes off the list that no file can hold any more.
+    /// Removes retired prefixes from the manifest when no file can hold such keys any more.
     fn forget_retired(&self, files: &Files) -> Result<(), StoreError> {
-        // Segments that are gone have become tables, so the view taken after this look shows all there is.
+        // Read the manifest before the view: segments that it no longer needs are tables by then, so the view has all
+        // keys.
         let passed: Vec<Bytes> = {
             let manifest = files.manifest.lock();
             let passed = manifest.retired.iter().filter(|retired| retired.segment < manifest.first_segment);
@@ -181,7 +187,7 @@ fn everything(levels: &Levels) -> Option<Job> {
     (!runs.is_empty()).then(|| Job { runs, output: levels.depth().saturating_sub(1).max(1) })
 }
 
-/// The oldest tables of level 0, not all of them, so that a job after a burst of writes does not take for ever.
+/// Picks the oldest tables of level 0, but not all, so that a job after a burst of writes has a bounded duration.
 fn level0_job(levels: &Levels) -> Job {
     let all = levels.level(0);
     let newest_first = &all[all.len().saturating_sub(LEVEL0_TABLES_MAX)..];
@@ -194,7 +200,7 @@ fn level0_job(levels: &Levels) -> Job {
     Job { runs, output: 1 }
 }
 
-/// The table of a level that brings the least of the next level with it, for what it holds and what it deletes there.
+/// Picks the table of a level with the least data to rewrite below, relative to its own size and what it deletes.
 fn level_job(levels: &Levels, depth: usize, entry_bytes_below: u64) -> Option<Job> {
     let below = |table: &Arc<Table>| levels.overlapping(depth + 1, &table.meta.smallest, &table.meta.largest);
     let cost = |table: &&Arc<Table>| {
@@ -206,7 +212,7 @@ fn level_job(levels: &Levels, depth: usize, entry_bytes_below: u64) -> Option<Jo
     Some(Job { runs: vec![vec![table.clone()], below(table)], output: depth + 1 })
 }
 
-/// Whether a level has a table of which more than half are deletions, and something below that they delete.
+/// Returns whether more than half of a table's entries are deletions and a deeper level has data they may delete.
 fn is_mostly_deletions(levels: &Levels, depth: usize) -> bool {
     let below = (depth + 1..levels.depth()).any(|deeper| !levels.level(deeper).is_empty());
     below && levels.level(depth).iter().any(has_mostly_deletions)
@@ -216,14 +222,14 @@ fn has_mostly_deletions(table: &Arc<Table>) -> bool {
     table.meta.tombstones * 2 > table.meta.entries
 }
 
-/// Moves a table of deletions towards what they delete, so that ranges do not have to pass over both.
+/// Moves a table of deletions towards the data they delete, so that range reads do not have to skip both.
 fn deletions_job(levels: &Levels, depth: usize) -> Option<Job> {
     let table = levels.level(depth).iter().find(|table| has_mostly_deletions(table))?;
     let below = levels.overlapping(depth + 1, &table.meta.smallest, &table.meta.largest);
     Some(Job { runs: vec![vec![table.clone()], below], output: depth + 1 })
 }
 
-/// The rewriting of a table that holds keys of a retired prefix.
+/// Rewrites a table that holds keys of a retired prefix.
 fn retired_job(levels: &Levels, prefix: &Bytes) -> Result<Option<Job>, StoreError> {
     for depth in 0..levels.depth() {
         for table in levels.level(depth) {
@@ -244,7 +250,8 @@ fn holds_prefix(table: &Arc<Table>, prefix: &Bytes) -> Result<bool, StoreError> 
     Ok(cursor.is_some_and(|cursor| cursor.key().is_some()))
 }
 
-/// Whether a single table can go down a level as it is; one under an older key is rather written anew.
+/// Returns whether a single table can move down a level unchanged. A table under an older data key is rewritten
+/// instead.
 fn is_move(job: &Job, retired: &[Bytes], key_id: u32) -> bool {
     let mut tables = job.tables();
     match (tables.next(), tables.next()) {
@@ -256,7 +263,7 @@ fn is_move(job: &Job, retired: &[Bytes], key_id: u32) -> bool {
     }
 }
 
-/// Takes all versions of the next key, newest first, from wherever they are.
+/// Takes all versions of the next key from all sources, newest first.
 fn next_key(sources: &mut [RawCursor], versions: &mut Vec<RawEntry>) -> Result<bool, StoreError> {
     versions.clear();
     let smallest = sources.iter().filter_map(|source| source.current().map(|entry| &entry.key)).min();
@@ -269,7 +276,7 @@ fn next_key(sources: &mut [RawCursor], versions: &mut Vec<RawEntry>) -> Result<b
     Ok(true)
 }
 
-/// What may be left out of the result of a job.
+/// Rules for dropping versions from the result of a job.
 struct Rules {
     horizon: Horizon,
     retired: Vec<Bytes>,
@@ -300,7 +307,7 @@ fn is_deletion(version: &RawEntry) -> bool {
     version.value.is_none()
 }
 
-/// The tables that a job writes, each up to the usual size; the versions of a key stay together.
+/// Tables written by a job, each up to the usual size. All versions of a key are in one table.
 struct Output<'a> {
     files: &'a Files,
     writer: Option<TableWriter>,
@@ -340,13 +347,13 @@ impl Output<'_> {
 }
 
 impl Drop for Output<'_> {
-    /// Gives back the room that a job took and came to nothing.
+    /// Deletes the tables of a job that failed, to free the space.
     fn drop(&mut self) {
         self.metas.iter().for_each(|meta| self.files.tables.remove(meta.number));
     }
 }
 
-/// The numbers of the tables that hold nothing but keys of `prefix`.
+/// Returns the numbers of the tables that contain only keys of `prefix`.
 pub(super) fn tables_within(levels: &Levels, prefix: &[u8]) -> Vec<u64> {
     let within = levels.tables().filter(|table| is_within_prefix(&table.meta, prefix));
     within.map(|table| table.meta.number).collect()

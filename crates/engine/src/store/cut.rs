@@ -1,4 +1,4 @@
-//! When the journal is cut: the memtable is frozen and becomes a table, and the segments that held it are removed.
+//! Cutting the journal: the memtable is frozen and written as a table, and its journal segments are removed.
 //!
 //! ```text
 //! the memtable is full ───────────────┐
@@ -7,7 +7,7 @@
 //! the store closes ───────────────────┘
 //! ```
 //!
-//! Overwrites fill the journal and not the memtable, so the memtable alone would never cut it: ADR 0028.
+//! Overwrites grow the journal but not the memtable, so a limit on the memtable alone would never cut it (ADR 0028).
 
 use std::sync::atomic::Ordering;
 
@@ -15,10 +15,10 @@ use super::batch::SeqNo;
 use super::options::StoreOptions;
 use super::{Files, Shared, Store};
 
-/// The parts of the longest journal: one belongs to the memtable that takes writes, the others to frozen ones.
+/// Parts of the journal's maximum size: one for the active memtable, the others for frozen ones.
 const JOURNAL_PARTS: u64 = 4;
 
-/// The sizes at which the memtable is frozen.
+/// Sizes at which the memtable is frozen.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CutLimits {
     memtable_bytes: usize,
@@ -35,12 +35,12 @@ impl CutLimits {
     }
 }
 
-/// The journal of frozen memtables at which writers wait for the flush.
+/// Returns the size of the frozen memtables' journal at which writers wait for the flush.
 pub(super) fn frozen_journal_bytes_max(options: &StoreOptions) -> u64 {
     options.journal_bytes / JOURNAL_PARTS * (JOURNAL_PARTS - 1)
 }
 
-/// The last commit that was seen, and since when there was no other.
+/// Last commit seen, and the time since when there was no other.
 #[derive(Debug, Default)]
 pub(super) struct Quiet {
     seqno: SeqNo,
@@ -48,9 +48,9 @@ pub(super) struct Quiet {
 }
 
 impl Quiet {
-    /// Notes the newest commit; returns whether it has been the newest for `idle_ms`.
+    /// Records the newest commit; returns whether it has been the newest for `idle_ms`.
     fn has_lasted(&mut self, seqno: SeqNo, now_ms: u64, idle_ms: u64) -> bool {
-        // A clock that was set back starts the wait again.
+        // If the clock is set back, the wait starts again.
         if self.seqno != seqno || now_ms < self.since_ms {
             *self = Quiet { seqno, since_ms: now_ms };
         }
@@ -59,11 +59,12 @@ impl Quiet {
 }
 
 impl Store {
-    /// Starts a flush when there was no commit for [`StoreOptions::idle_ms`] and the journal is worth it. The caller asks
-    /// from time to time and brings the time along; nothing waits for the flush.
+    /// Starts a flush if there was no commit for [`StoreOptions::idle_ms`] and the journal is large enough. Does not
+    /// wait for it. The caller calls this regularly and passes its clock, which tests can control.
     pub fn flush_if_idle(&self, now_ms: u64) {
         let Some(files) = &self.shared.files else { return };
-        // A prefix that waits for the end of its segment slows every read, however short the journal is.
+        // A retired prefix that waits for the end of its segment slows every read, so it justifies a cut of a short
+        // journal.
         let retired = !files.manifest.lock().retired.is_empty();
         let mut state = self.shared.pipeline.lock();
         let options = &files.options;
@@ -74,7 +75,7 @@ impl Store {
         }
     }
 
-    /// The bytes of the journal that a restart would replay.
+    /// Returns the size of the journal that a restart would replay.
     pub(super) fn journal_bytes(&self) -> u64 {
         let active = self.shared.pipeline.lock().journal_bytes;
         active + self.shared.files.as_ref().map_or(0, |files| files.background.frozen_journal_bytes())
@@ -86,7 +87,8 @@ impl Store {
 }
 
 impl Shared {
-    /// Writes everything to tables when no commit can come any more. What cannot be written stays in the journal.
+    /// Writes everything to tables. The pipeline is closed, so no commit can follow. Data that cannot be written stays
+    /// in the journal.
     pub(super) fn flush_to_close(&self, files: &Files) {
         if !files.options.flush_at_close || self.gate.check().is_err() {
             return;
@@ -96,7 +98,7 @@ impl Shared {
             self.freeze(files, &mut state);
         }
         drop(state);
-        // On a full disk the flush would be retried for ever; the journal keeps what it could not write.
+        // Do not wait when the flush is blocked: it would retry for ever on a full disk, and the journal has the data.
         files.background.wait_for(|work| (work.frozen.is_empty() || work.obstacles.of_flush().is_some()).then_some(()));
     }
 }

@@ -1,7 +1,7 @@
-//! The decoders of the store's files, for fuzzing: whatever the bytes are, these return and do not panic.
+//! Decoders of the store's files, exposed for fuzzing: they accept arbitrary bytes without panicking.
 //!
-//! They see what is left after a piece has been opened, which only damage behind the seal (or a store without keys)
-//! could make arbitrary.
+//! Except for the header, they decode pieces after their seal was verified, so only a bug in the writer, or tampering
+//! with an unencrypted store, can make the input arbitrary.
 
 use std::ops::Bound;
 
@@ -12,7 +12,7 @@ use super::journal::decode_payload;
 use super::manifest;
 use super::table::{Block, unpack};
 
-/// Decodes the payload of a journal frame; returns how many batches it holds.
+/// Decodes the payload of a journal frame; returns the number of batches.
 pub fn journal_payload(bytes: &[u8]) -> Option<usize> {
     let mut count = 0;
     decode_payload(bytes, &mut |seqno, batch| {
@@ -22,7 +22,7 @@ pub fn journal_payload(bytes: &[u8]) -> Option<usize> {
     Some(count)
 }
 
-/// Decodes a piece of a table as a block and looks at all of it; returns how many entries it holds.
+/// Decodes a piece of a table as a block and visits all entries; returns their number.
 pub fn table_block(bytes: &[u8]) -> Option<usize> {
     let block = Block::parse(unpack(bytes.to_vec())?)?;
     for index in 0..block.count() {
@@ -35,12 +35,12 @@ pub fn table_block(bytes: &[u8]) -> Option<usize> {
     Some(block.count())
 }
 
-/// Decodes the body of a manifest; returns how many tables it names.
+/// Decodes the body of a manifest; returns the number of tables.
 pub fn manifest_body(bytes: &[u8]) -> Option<usize> {
     manifest::decode(bytes, [0; 16]).map(|manifest| manifest.levels.iter().map(Vec::len).sum())
 }
 
-/// Decodes a file's header; returns whether it is one.
+/// Decodes a file header; returns whether it is valid.
 pub fn file_header(bytes: &[u8]) -> bool {
     FileHeader::decode(bytes, "a file", FileKind::Journal, 1).is_ok()
 }

@@ -1,6 +1,6 @@
-//! What can go wrong in the store, in words that say what to do next.
+//! Errors of the store. Messages say what to do next.
 //!
-//! Errors are cheap to clone because one failed sync is reported to every commit that waited for it.
+//! Errors are cheap to clone, because a failed sync is reported to every commit that waited for it.
 
 use std::fmt;
 use std::io;
@@ -9,88 +9,88 @@ use std::sync::Arc;
 use super::disk::Holder;
 use super::retry;
 
-/// Why the store could not do what it was asked.
+/// Error of a store operation.
 #[derive(Debug, Clone)]
 pub enum StoreError {
-    /// Another process (or another `Store` in this one) has the directory open.
+    /// Another process (or another `Store` in this process) has the directory open.
     InUse {
-        /// The directory.
+        /// Path of the directory.
         place: String,
-        /// The process, where the system names it.
+        /// Process that holds the directory, if the system can name it.
         holder: Option<Holder>,
     },
-    /// The directory holds files, but none of them is a store's manifest.
+    /// The directory contains files but no manifest of a store.
     Foreign {
-        /// The directory.
+        /// Path of the directory.
         place: String,
-        /// One of the files found there.
+        /// Name of one of the files.
         found: String,
     },
-    /// The directory was written by a newer version of the program.
+    /// A newer version of the program wrote the directory.
     Newer {
-        /// The format version found.
+        /// Format version found.
         found: u32,
-        /// The newest format version that this program reads.
+        /// Newest format version that this program reads.
         supported: u32,
     },
-    /// The data key is missing or is not the one the data was written with.
+    /// The data key is missing, or the data was written with another one.
     WrongKey {
-        /// What is wrong and what to do.
+        /// Message with the cause and the remedy.
         what: String,
     },
-    /// A file does not hold what was written to it.
+    /// A file does not contain what was written to it.
     Corrupt {
-        /// The file's name inside the store's directory.
+        /// Name of the file in the directory.
         file: String,
-        /// What does not fit.
+        /// Description of the damage.
         what: String,
-        /// What to do about it.
+        /// Remedy.
         hint: &'static str,
     },
-    /// A file that the store needs is not in its directory.
+    /// A required file is missing from the directory.
     Missing {
-        /// The file's name inside the store's directory.
+        /// Name of the file in the directory.
         file: String,
-        /// What the file holds.
+        /// Content of the file, for the message.
         holds: &'static str,
     },
-    /// The operating system refused a file operation.
+    /// A file operation failed.
     Io {
-        /// What was being done.
+        /// Verb phrase for the operation, as in "cannot {action} {file}".
         action: &'static str,
-        /// The file or directory.
+        /// Name of the file or directory.
         file: String,
-        /// The operating system's error.
+        /// Error of the operating system.
         source: Arc<io::Error>,
     },
-    /// A sync of the journal or of the directory failed. It is never repeated: the system may have dropped the data and
-    /// report success the second time (ADR 0029).
+    /// A sync of the journal or of the directory failed. It is never retried: the system may have dropped the dirty
+    /// pages and report success the next time (ADR 0029).
     Sync {
-        /// The file or directory.
+        /// Name of the file or directory.
         file: String,
-        /// The operating system's error.
+        /// Error of the operating system.
         source: Arc<io::Error>,
     },
-    /// Something is scarce (disk space, descriptors), so the store refused the commit: it is not applied and will not be.
-    /// The store retries by itself and accepts commits again when it succeeds.
+    /// A resource is exhausted (disk space, file descriptors), so the store rejected the commit: it is not applied and
+    /// never will be. The store retries by itself and accepts commits again when it succeeds.
     Paused {
-        /// The operation that does not succeed.
+        /// Operation that keeps failing.
         cause: Arc<str>,
     },
-    /// Something became scarce while the commit was on its way to the journal: it is applied when the store recovers, and
-    /// lost when the process ends before.
+    /// A resource ran out while the commit was being written to the journal. The commit becomes durable when the store
+    /// recovers, and is lost if the process ends before.
     Unconfirmed {
-        /// The operation that does not succeed.
+        /// Operation that keeps failing.
         cause: Arc<str>,
     },
-    /// An earlier write or sync failed; nothing more is accepted until the store is reopened.
+    /// An earlier write or sync failed; the store rejects commits until it is reopened.
     Poisoned {
-        /// The failure that came first.
+        /// First failure.
         cause: Arc<str>,
     },
     /// The store was closed.
     Closed,
-    /// The batch has too many bytes or too many appended records for one commit.
+    /// The batch has too many bytes or appended records for one commit.
     BatchTooLarge,
 }
 
@@ -103,7 +103,7 @@ impl StoreError {
         StoreError::Sync { file: file.to_owned(), source: Arc::new(source) }
     }
 
-    /// Whether the same operation can succeed later without anything being lost: a resource is scarce.
+    /// Returns whether the same operation can succeed later without loss, because a resource is exhausted.
     pub(super) fn is_scarcity(&self) -> bool {
         match self {
             StoreError::Io { source, .. } => retry::is_scarcity(source),
@@ -121,12 +121,12 @@ impl StoreError {
         }
     }
 
-    /// Whether a file that was written before cannot be read: what is being made of it fails, and nothing else.
+    /// Returns whether an existing file cannot be read; only the operation that needs the file fails.
     pub(super) fn is_damage(&self) -> bool {
         matches!(self, StoreError::Corrupt { .. } | StoreError::Io { action: "open" | "read", .. })
     }
 
-    /// The failure in words, as the cause of another one.
+    /// Returns the message of the original failure, to be the cause of another error.
     pub(super) fn cause(&self) -> Arc<str> {
         match self {
             StoreError::Poisoned { cause } | StoreError::Paused { cause } | StoreError::Unconfirmed { cause } => {

@@ -1,7 +1,7 @@
-//! From a frozen memtable to a table of level 0.
+//! Flush of a frozen memtable to a table of level 0.
 //!
-//! A memtable is frozen together with the end of its journal segment. When everything in it is durable the flush thread
-//! writes it as a table, names the table in the manifest, and removes the segments that are no longer needed.
+//! The memtable is frozen together with the end of its journal segment. When all its commits are durable, the flush
+//! thread writes it as a table, adds the table to the manifest, and removes the segments that are no longer needed.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -18,7 +18,7 @@ use super::table::Table;
 use super::{Files, Shared};
 
 impl Shared {
-    /// Freezes the memtable and starts another, with a journal segment of its own.
+    /// Freezes the memtable and starts a new one with its own journal segment.
     pub(super) fn freeze(&self, files: &Files, state: &mut PipelineState) {
         let fresh = Arc::new(Memtable::default());
         let memtable = std::mem::replace(&mut state.memtable, fresh.clone());
@@ -32,13 +32,13 @@ impl Shared {
         files.update_work(|work| work.frozen.push_back(frozen));
     }
 
-    /// The flush thread: memtable after memtable until the store closes or a write fails.
+    /// Body of the flush thread: flushes memtables until the store closes or a write fails.
     pub(super) fn flush_loop(&self, files: &Files) {
         while let Some(frozen) = files.background.wait_for(|work| work.frozen.front().cloned()) {
             match self.flush(files, &frozen) {
                 Ok(()) => self.pass_obstacle(files, Task::Flush),
                 Err(error) if error.is_scarcity() => {
-                    // The memtable is in memory and in the journal: all of it is written again, to another file.
+                    // The memtable is still in memory and in the journal, so the retry writes all of it to a new file.
                     self.meet_obstacle(files, Task::Flush, &error);
                     continue;
                 }
@@ -53,6 +53,7 @@ impl Shared {
     }
 
     fn flush(&self, files: &Files, frozen: &Frozen) -> Result<(), StoreError> {
+        // Only durable commits go to tables: the manifest must not claim a commit whose journal write can still fail.
         self.pipeline.hand_over();
         self.gate.watch(frozen.last_seqno)?;
         let absorbed = self.absorb(files, &frozen.memtable);
@@ -67,17 +68,19 @@ impl Shared {
         let levels = |levels: &super::levels::Levels| levels.replace(&gone, 0, made.clone());
         let installed = self.install(files, levels, advance, Some(&frozen.memtable));
         installed.inspect_err(|error| drop_unnamed(error, &made))?;
-        // An open file takes space after its removal, for as long as no commit starts the next segment.
+        // Close the segment's file: a removed file keeps its space while it is open, until a commit starts the next
+        // segment.
         files.journal.lock().let_go_before(frozen.first_segment);
-        // The manifest no longer needs the segments: one that stays takes room until the next flush or opening.
+        // The manifest no longer needs the segments. One that cannot be removed now is removed by a later flush or
+        // opening.
         remove_segments(files, frozen.first_segment)
             .unwrap_or_else(|error| tracing::warn!(%error, "a journal file that is not needed any more stays for now"));
         Ok(())
     }
 }
 
-/// Has the files of tables removed that a manifest which was not written would have named. A sync that failed leaves it open
-/// which manifest a power cut brings back: then they stay.
+/// Deletes the files of tables that were to be added to a manifest that could not be written. After a failed sync it is
+/// unknown which manifest a power cut would leave, so the files are kept.
 pub(super) fn drop_unnamed(error: &StoreError, tables: &[Arc<Table>]) {
     if error.is_scarcity() {
         tables.iter().for_each(|table| table.make_obsolete());

@@ -1,16 +1,17 @@
-//! Group commit: who writes the next frame of the journal.
+//! Group commit: which thread writes the next journal frame (ADR 0011).
 //!
 //! ```text
-//! a thread blocks in Commit::wait ─► it seems to be alone: it writes the frame itself, without a switch of threads
-//!                                 ├► the last frame served several: the journal thread is asked
-//!                                 └► somebody writes: its commit is in the next frame
-//! a task polls its Commit, or a Commit is dropped ─► the journal thread is asked
-//! whoever has written a frame finds another one   ─► the journal thread goes on with it
+//! a thread blocks in Commit::wait ─► it seems to be alone: it writes the frame itself, without a thread switch
+//!                                 ├► the last frame had several commits: it notifies the journal thread
+//!                                 └► another thread is writing: its commit is in the next frame
+//! a task polls its Commit, or a Commit is dropped ─► the journal thread is notified
+//! a thread has written a frame and finds another  ─► the journal thread writes that one
 //! ```
 //!
-//! One at a time writes, in the order of the frames, so what is known of the journal's end does not depend on who it is. A
-//! failure, or a panic, ends the journal for all. When something is scarce, the frame goes back to its place and the journal
-//! thread tries it again until it succeeds; commits are refused meanwhile (ADR 0029).
+//! Only one thread writes at a time, in the order of the frames, so the state of the journal does not depend on which
+//! thread it is. A failure or a panic ends the journal for all. When a resource is exhausted, the frame goes back to
+//! the front of the queue and the journal thread retries it until it succeeds; meanwhile commits are rejected (ADR
+//! 0029).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,7 +22,7 @@ use super::journal::Frame;
 use super::shared::{Files, Shared};
 
 impl Shared {
-    /// Blocks the thread until the commit is durable, and does what is to be done for that if nobody else does.
+    /// Blocks the thread until the commit is durable; writes journal frames itself when no other thread does.
     ///
     /// # Errors
     /// When the journal could not be written.
@@ -35,13 +36,13 @@ impl Shared {
         Ok(seqno)
     }
 
-    /// The journal thread: frame after frame until the store closes or a write fails.
+    /// Body of the journal thread: writes frames until the store closes or a write fails.
     pub(super) fn journal_loop(&self, files: &Files) {
         while let Some(frame) = self.pipeline.next_frame() {
             self.write_frame(files, frame);
         }
         if self.gate.failure().is_err() {
-            // Nothing may follow what failed, not even the mark of an orderly end.
+            // Nothing may follow a failed write, not even the frame that marks an orderly end.
             return files.journal.lock().give_up();
         }
         if let Err(error) = files.journal.lock().finish() {
@@ -66,18 +67,19 @@ impl Shared {
         self.counters.frames.fetch_add(1, Ordering::Relaxed);
         self.counters.syncs.fetch_add(u64::from(synced), Ordering::Relaxed);
         let durable = frame.last();
+        // Readers first: a caller that gets its acknowledgement must find its write in the next snapshot.
         self.readers.set_durable(durable);
         self.gate.set_durable(durable);
         if self.gate.resume() {
             tracing::warn!("the journal can be written again: the store accepts writes");
         }
-        // The turn ends first, so that whoever is woken finds the journal free.
+        // End the turn before waking the callers, so that one of them can write the next frame itself.
         turn.end(frame);
         self.gate.wake(durable);
         self.pulse.beat();
     }
 
-    /// Leaves a frame that found something scarce to a later try. The gate is closed while the turn is still held: the next
+    /// Puts back a frame that met an exhausted resource. Closes the gate while the turn is still held, because the next
     /// writer may succeed at once and open it.
     fn postpone(&self, turn: Turn<'_>, frame: Frame, error: &StoreError) {
         let cause = error.cause();
@@ -88,7 +90,7 @@ impl Shared {
     }
 }
 
-/// The right to write, from taking a frame to its end. If it ends in any other way, nobody gets a frame any more.
+/// Right to write the journal, from taking a frame until it is written. Dropping it on any other path ends the journal.
 struct Turn<'a> {
     shared: &'a Shared,
 }

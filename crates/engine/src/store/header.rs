@@ -1,10 +1,10 @@
-//! The first 84 bytes of every file, in the clear: what the file is, which key seals it, and the salt.
+//! File header: the first 84 bytes of every file, unencrypted. Contains the file's kind, its key id and its salt.
 //!
 //! ```text
 //! magic:8 format:u32 kind:u8 flags:u8 zero:u16 key_id:u32 number:u64 store_id:16 salt:32 checksum:u64
 //! ```
 //!
-//! The layout of the header stays the same in all format versions, so that an old program can say "newer".
+//! The layout is the same in all format versions, so that an old program can recognize a newer file.
 
 use twox_hash::XxHash64;
 
@@ -12,17 +12,16 @@ use super::codec::Reader;
 use super::error::StoreError;
 use super::seal::{Salt, Seal, Vault, random};
 
-/// The version of the files this program writes, and the newest that it reads.
+/// Format version that this program writes, and the newest that it reads.
 pub(super) const FORMAT_VERSION: u32 = 1;
-/// The length of a header.
 pub(super) const HEADER_BYTES: usize = 84;
 const CHECKED_BYTES: usize = HEADER_BYTES - 8;
 const MAGIC: &[u8; 8] = b"KEYFORM\n";
 
-/// Names a store for good, so that files of another store are told apart.
+/// Random id of a store, in all its files, to detect files of another store.
 pub(super) type StoreId = [u8; 16];
 
-/// What a file is for.
+/// Type of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileKind {
     Manifest = 1,
@@ -31,7 +30,7 @@ pub(super) enum FileKind {
 }
 
 impl FileKind {
-    /// The name of the file of this kind and number inside the directory.
+    /// Returns the name of the file with this kind and number.
     pub(super) fn file_name(self, number: u64) -> String {
         match self {
             FileKind::Manifest => "MANIFEST".to_owned(),
@@ -40,7 +39,7 @@ impl FileKind {
         }
     }
 
-    /// The kind and number that a file's name stands for.
+    /// Parses the kind and number from a file name.
     pub(super) fn of_name(name: &str) -> Option<(FileKind, u64)> {
         let (stem, extension) = name.split_once('.')?;
         let number = stem.parse().ok()?;
@@ -52,7 +51,6 @@ impl FileKind {
     }
 }
 
-/// A file's header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FileHeader {
     pub(super) kind: FileKind,
@@ -64,7 +62,7 @@ pub(super) struct FileHeader {
 }
 
 impl FileHeader {
-    /// The header of a new file, with a fresh salt and the current key.
+    /// Creates the header of a new file, with a random salt and the current key.
     pub(super) fn new(vault: &Vault, kind: FileKind, number: u64, store_id: StoreId) -> Result<Self, StoreError> {
         Ok(FileHeader { kind, flags: 0, key_id: vault.current_key_id(), number, store_id, salt: random()? })
     }
@@ -83,7 +81,7 @@ impl FileHeader {
         out
     }
 
-    /// Reads the header of the file called `name` and checks that the file is what its name says.
+    /// Decodes the header of the file called `name` and checks that it matches the name's kind and number.
     pub(super) fn decode(bytes: &[u8], name: &str, kind: FileKind, number: u64) -> Result<Self, StoreError> {
         let damaged = |what: &str| StoreError::corrupt(name, what);
         let bytes = bytes.get(..HEADER_BYTES).ok_or_else(|| damaged("shorter than a header"))?;
@@ -97,7 +95,7 @@ impl FileHeader {
         }
     }
 
-    /// The seal of this file's pieces; it only opens them while the header is as it was written.
+    /// Returns the seal of this file's pieces. It opens them only if the header is unchanged.
     pub(super) fn seal(&self, vault: &Vault) -> Result<Seal, StoreError> {
         vault.seal(self.key_id, &self.salt, &self.encode()[..CHECKED_BYTES])
     }

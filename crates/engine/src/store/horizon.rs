@@ -1,20 +1,20 @@
-//! Who may still read which version: the live snapshots and the sequence number that new snapshots get.
+//! Visibility of versions: the live snapshots, and the sequence number of new ones.
 
 use parking_lot::Mutex;
 
 use super::batch::SeqNo;
 
-/// What readers could ask for at one moment.
+/// Sequence numbers at which readers can read, at one point in time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Horizon {
-    /// No snapshot of less than this will be made any more.
+    /// New snapshots have at least this sequence number.
     pub(super) durable: SeqNo,
-    /// The snapshots that exist, ascending.
+    /// Sequence numbers of existing snapshots, ascending.
     pub(super) live: Vec<SeqNo>,
 }
 
 impl Horizon {
-    /// Whether a version of `seqno`, superseded by `newer`, is visible to somebody now or later.
+    /// Returns whether a version with `seqno`, superseded by `newer`, is visible to an existing or future snapshot.
     ///
     /// ```text
     /// versions   2 ─────── 7 ─────── 9          2 is needed by a snapshot of 2..=6
@@ -28,13 +28,13 @@ impl Horizon {
         self.live.get(first).is_some_and(|live| *live < newer)
     }
 
-    /// The oldest sequence number somebody reads at.
+    /// Returns the oldest sequence number that a reader uses.
     pub(super) fn floor(&self) -> SeqNo {
         self.live.first().map_or(self.durable, |oldest| self.durable.min(*oldest))
     }
 }
 
-/// The snapshots that exist, with how often each is held.
+/// Existing snapshots, with reference counts.
 #[derive(Debug, Default)]
 pub(super) struct Live {
     held: Vec<(SeqNo, usize)>,
@@ -65,7 +65,7 @@ impl Live {
     }
 }
 
-/// What readers see now: one lock, held for a few instructions.
+/// State that readers see now. Its lock is held for a few instructions only.
 #[derive(Debug)]
 pub(super) struct Readers<V> {
     state: Mutex<ReadersState<V>>,
@@ -84,7 +84,7 @@ impl<V: Clone> Readers<V> {
         Readers { state: Mutex::new(ReadersState { durable: seqno, latest: seqno, live: Live::default(), view }) }
     }
 
-    /// Registers a reader of what is durable.
+    /// Registers a reader of the durable state.
     pub(super) fn hold_durable(&self) -> (SeqNo, V) {
         let mut state = self.state.lock();
         let seqno = state.durable;
@@ -92,7 +92,7 @@ impl<V: Clone> Readers<V> {
         (seqno, state.view.clone())
     }
 
-    /// Registers a reader of everything committed.
+    /// Registers a reader of all commits, durable or not.
     pub(super) fn hold_latest(&self) -> (SeqNo, V) {
         let mut state = self.state.lock();
         let seqno = state.latest;
@@ -109,7 +109,7 @@ impl<V: Clone> Readers<V> {
         Horizon { durable: state.durable, live: state.live.seqnos() }
     }
 
-    /// The sequence number that new snapshots get.
+    /// Returns the sequence number that new snapshots get.
     pub(super) fn durable(&self) -> SeqNo {
         self.state.lock().durable
     }
@@ -122,7 +122,7 @@ impl<V: Clone> Readers<V> {
         self.state.lock().durable = seqno;
     }
 
-    /// Makes a commit visible to everybody and returns who reads older ones.
+    /// Makes a commit visible to all new readers; returns the horizon after it.
     pub(super) fn publish(&self, seqno: SeqNo) -> Horizon {
         let mut state = self.state.lock();
         state.latest = seqno;
@@ -140,7 +140,7 @@ impl<V: Clone> Readers<V> {
         let view = next(&state.view);
         let old = std::mem::replace(&mut state.view, view);
         drop(state);
-        // What only the old view held is let go of outside the lock.
+        // Drop the old view outside the lock: it may free memtables and delete files.
         drop(old);
     }
 }

@@ -1,18 +1,18 @@
 //! The journal: every commit, in order, before it is acknowledged.
 //!
-//! A segment is a file header and then frames; one frame holds all batches that were waiting when the previous sync
-//! ended, so that many writers are served by one sync.
+//! A segment is a file header followed by frames. One frame contains all batches that were waiting when the previous
+//! sync ended, so one sync serves many writers.
 //!
 //! ```text
 //! frame   = length:u32 index:u32 check:u64 sealed(payload)     length = of the sealed payload; index = 0, 1, 2, …
 //! payload = first sequence number:u64 count:u32 batch*         batch i has sequence number first + i
 //! ```
 //!
-//! A frame opens only in its segment and at its index, so no frame of an older segment can slip in. A header is synced
-//! before the first frame is written, and a frame before the next one: what a power cut can damage is the last frame
-//! only. [`replay`] therefore takes a bad frame for a torn one when no good frame follows, and for damage otherwise. An
-//! orderly close ends the segment with an empty frame, which makes damage to the last batch visible too. Zeros may follow
-//! the last frame while a segment is being written: space taken ahead, which makes syncs faster.
+//! A frame opens only in its segment and at its index, so a frame of an older segment cannot be replayed. The header is
+//! synced before the first frame is written, and each frame before the next one, so a power cut can only damage the
+//! last frame. [`replay`] therefore treats a bad frame as torn if no good frame follows, and as damage otherwise. An
+//! orderly close ends the segment with an empty frame, which makes damage to the last batch detectable too. While a
+//! segment is being written, zeros may follow the last frame: preallocated space, which makes syncs faster.
 
 use std::io;
 use std::sync::Arc;
@@ -29,25 +29,25 @@ use super::retry;
 use super::seal::{Seal, TAG_BYTES, Vault};
 use super::tail;
 
-/// Set in the header's flags when frames are not synced one by one, so that more than the last may be torn.
+/// Header flag: frames are not synced one by one, so more than the last may be torn.
 const FLAG_UNSYNCED: u8 = 1;
 const FRAME_HEADER_BYTES: usize = 16;
 const PAYLOAD_HEADER_BYTES: usize = 12;
-/// Zeros are written ahead of frames smaller than this; larger ones gain nothing by it.
+/// Space is preallocated only for frames smaller than this; larger ones do not become faster.
 const RESERVED_FRAME_BYTES_MAX: usize = 32 << 10;
-/// What a segment shows when the one before it is not there.
+/// Damage of a segment whose predecessor is missing.
 const MISSING_BEFORE: &str = "commits are missing before it: an earlier journal file was removed or replaced";
-/// A buffer larger than this is given back to the system after use.
+/// Buffers larger than this are freed after use.
 const SPARE_BYTES_MAX: usize = 1 << 20;
 
-/// Batches on their way to the journal.
+/// Batches to be written to the journal together.
 #[derive(Debug)]
 pub(super) struct Frame {
     segment: u64,
     first: SeqNo,
     count: u32,
     buffer: Vec<u8>,
-    /// Whether it is sealed: it takes no more batches, and is written as it is, also when it is written again.
+    /// True when the frame is sealed. It takes no more batches, and a retry writes the same bytes again (ADR 0029).
     closed: bool,
 }
 
@@ -76,22 +76,21 @@ impl Frame {
         self.buffer.len()
     }
 
-    /// The bytes that it takes in the journal.
+    /// Returns the size of the frame in the journal.
     pub(super) fn sealed_bytes(&self) -> u64 {
         (self.buffer.len() + TAG_BYTES) as u64
     }
 
-    /// How many batches it holds.
     pub(super) fn commits(&self) -> u32 {
         self.count
     }
 
-    /// The sequence number of the last batch.
+    /// Returns the sequence number of the last batch.
     pub(super) fn last(&self) -> SeqNo {
         self.first + SeqNo::from(self.count) - 1
     }
 
-    /// The buffer, for the next frame, unless it has grown too large to keep.
+    /// Returns the buffer for reuse, unless it is too large to keep.
     pub(super) fn into_spare(self) -> Option<Vec<u8>> {
         (self.buffer.capacity() <= SPARE_BYTES_MAX).then_some(self.buffer)
     }
@@ -124,7 +123,7 @@ fn frame_seed(header: &FileHeader) -> u64 {
     XxHash64::oneshot(header.number, &header.salt)
 }
 
-/// Writes frames, one segment after the other.
+/// Writer of frames, one segment after the other.
 #[derive(Debug)]
 pub(super) struct JournalWriter {
     disk: Arc<dyn Disk>,
@@ -144,14 +143,14 @@ struct Segment {
     seed: u64,
     index: u32,
     offset: u64,
-    /// How far the file reaches, with the zeros written ahead.
+    /// Size of the file, including preallocated zeros.
     reserved: u64,
     reserve_bytes: usize,
-    /// Whether the empty frame of an orderly end is written.
+    /// True when the empty frame of an orderly end is written.
     ended: bool,
 }
 
-/// Told of a segment that was made, durably, before its first frame is written.
+/// Callback that records a new segment in the manifest. Called when the segment is durable, before its first frame.
 pub(super) type Started<'a> = &'a dyn Fn(u64) -> Result<(), StoreError>;
 
 impl JournalWriter {
@@ -161,16 +160,15 @@ impl JournalWriter {
         JournalWriter { disk, vault, store_id, synced, reserve_bytes, segment: None }
     }
 
-    /// Whether each frame is synced.
     pub(super) fn is_synced(&self) -> bool {
         self.synced
     }
 
-    /// Writes a frame and, unless told otherwise at the start, syncs it.
+    /// Writes a frame and syncs it, unless the store does not sync.
     ///
-    /// When something is scarce, the segment ends where it ended before, and the same frame can be written again at the
-    /// same place: nothing after the last synced frame counts (ADR 0029). After any other failure the segment is let go of
-    /// as it is: its end is not known any more, and nothing may follow.
+    /// When a resource is exhausted, the end of the segment does not change, and the same frame can be written again at
+    /// the same offset: nothing after the last synced frame counts (ADR 0029). After any other failure the segment is
+    /// abandoned: its end is unknown, and nothing may follow.
     pub(super) fn write(&mut self, frame: &mut Frame, started: Started<'_>) -> Result<(), StoreError> {
         let outcome = self.try_write(frame, started);
         self.unless_scarce(outcome)
@@ -184,6 +182,8 @@ impl JournalWriter {
                     segment.finish()?;
                 }
                 self.segment = None;
+                // ADR 0029: the segment is made durable first, then recorded in the manifest, then written. The other
+                // order could leave a manifest that requires a file which never existed.
                 let segment = self.start(frame.segment)?;
                 started(frame.segment)?;
                 self.segment.insert(segment)
@@ -206,12 +206,12 @@ impl JournalWriter {
         outcome
     }
 
-    /// Lets go of the segment as it is.
+    /// Abandons the segment in its current state.
     pub(super) fn give_up(&mut self) {
         self.segment = None;
     }
 
-    /// Closes the segment without an end when the manifest no longer needs it.
+    /// Closes the segment's file without an end mark if the manifest no longer needs it.
     pub(super) fn let_go_before(&mut self, first_needed: u64) {
         self.segment.take_if(|segment| segment.number < first_needed);
     }
@@ -224,7 +224,8 @@ impl JournalWriter {
         let failed = |error| StoreError::io("start the journal", &name, error);
         let file = self.disk.create(&name).map_err(failed)?;
         file.write_at(&header.encode(), 0).map_err(failed)?;
-        // Nothing names the file yet: when this fails for want of space, it is made anew.
+        // Nothing refers to the file yet, so a sync that fails for lack of space is not final: the file is created
+        // again.
         file.sync().map_err(failed)?;
         self.disk.sync_dir().map_err(|error| StoreError::sync(&self.disk.place(), error))?;
         let seed = frame_seed(&header);
@@ -256,7 +257,7 @@ impl Segment {
         Ok(())
     }
 
-    /// Writes the bytes up to `end`, with zeros behind them where those make syncs faster.
+    /// Writes the bytes up to `end`, followed by zeros where preallocation makes syncs faster.
     fn put(&mut self, bytes: &mut Vec<u8>, end: u64) -> Result<(), StoreError> {
         if self.reserve_bytes > 0 && end > self.reserved && bytes.len() < RESERVED_FRAME_BYTES_MAX {
             // A sync that need not record a new file size takes little more than half the time.
@@ -266,7 +267,7 @@ impl Segment {
             let written = self.file.write_at(bytes, self.offset);
             bytes.truncate(length);
             match written {
-                // The zeros are a luxury: the frame may find room without them.
+                // The zeros are optional: the frame may fit without them.
                 Err(error) if retry::is_scarcity(&error) => {}
                 written => return written.map_err(|error| self.failed(error)),
             }
@@ -276,7 +277,7 @@ impl Segment {
 
     fn sync(&self) -> Result<(), StoreError> {
         self.file.sync().map_err(|error| StoreError::sync(&self.name, error))?;
-        // A file without a name takes writes and syncs, and is gone in the end. Asking costs nothing next to a sync.
+        // A file that was deleted still accepts writes and syncs, but they are lost. The check is cheap next to a sync.
         if self.file.is_removed().map_err(|error| self.failed(error))? {
             return Err(
                 self.failed(io::Error::new(io::ErrorKind::NotFound, "the file was removed while it was in use"))
@@ -285,7 +286,7 @@ impl Segment {
         Ok(())
     }
 
-    /// Ends the segment with an empty frame and without zeros behind it. It can be called again when something was scarce.
+    /// Ends the segment with an empty frame and cuts off the zeros. Can be retried when a resource was exhausted.
     fn finish(&mut self) -> Result<(), StoreError> {
         if !self.ended {
             self.reserve_bytes = 0;
@@ -303,18 +304,19 @@ impl Segment {
     }
 }
 
-/// A segment to be read.
+/// Segment to replay.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReplaySegment {
     pub(super) number: u64,
-    /// Whether no later segment exists, so that its end may be torn.
+    /// True if there is no later segment, so that its end may be torn.
     pub(super) last: bool,
-    /// Whether the manifest names it, so that its header was durable once.
+    /// True if the manifest names it or a later one, so that its header must be durable.
     pub(super) recorded: bool,
 }
 
-/// Reads a segment and gives its batches to `apply` in order; it refuses a batch that does not follow the one before. A torn
-/// end is cut off, durably. Returns the id of the segment's key.
+/// Reads a segment and passes its batches to `apply` in order; `apply` returns false for a batch that does not follow
+/// the previous one. Cuts off a torn end, durably. Returns the id of the segment's key, or `None` for a segment that
+/// was never completed.
 pub(super) fn replay(
     disk: &dyn Disk,
     vault: &Vault,
@@ -327,7 +329,7 @@ pub(super) fn replay(
     let mut bytes = read_whole(disk, &name).map_err(failed)?;
     let header = FileHeader::decode(&bytes, &name, FileKind::Journal, number);
     if last && !recorded && bytes.len() <= HEADER_BYTES && header.is_err() {
-        // The power went while the segment was being made: nothing was acknowledged in it.
+        // The power failed while the segment was being created: no write in it was acknowledged.
         disk.remove(&name).map_err(failed)?;
         disk.sync_dir().map_err(failed)?;
         return Ok(None);
@@ -347,7 +349,7 @@ pub(super) fn replay(
     }
     if last {
         let frame_bytes = frames.header_at(end).map(|(_, sealed)| sealed.end - end);
-        // Opening a frame in place spoils one that does not open, so its bytes are read again.
+        // Opening a frame works in place and destroys one that does not open, so its bytes are read again.
         let rest = read_from(disk, &name, end as u64, bytes.len() - end).map_err(failed)?;
         tail::report(&name, end, &rest, frame_bytes);
         make_durable(disk, &name, end as u64, bytes.len() as u64)?;
@@ -363,7 +365,7 @@ fn read_from(disk: &dyn Disk, name: &str, offset: u64, bytes: usize) -> io::Resu
     Ok(content)
 }
 
-/// Cuts off a torn end, and syncs what a process that was killed may have written without a sync.
+/// Cuts off a torn end, and syncs data that a killed process may have written without a sync.
 fn make_durable(disk: &dyn Disk, name: &str, end: u64, size: u64) -> Result<(), StoreError> {
     let failed = |error| StoreError::io("cut off the torn end of", name, error);
     let file = disk.open(name).map_err(failed)?;
@@ -373,7 +375,7 @@ fn make_durable(disk: &dyn Disk, name: &str, end: u64, size: u64) -> Result<(), 
     file.sync().map_err(failed)
 }
 
-/// The frames of a segment that has been read.
+/// Frames of a segment in memory.
 struct Frames<'a> {
     seal: Seal,
     seed: u64,
@@ -382,7 +384,7 @@ struct Frames<'a> {
 }
 
 impl Frames<'_> {
-    /// Applies frames until the end or the first bad one; returns where that is.
+    /// Applies frames up to the end or the first bad one; returns its offset.
     fn apply_all(&mut self, name: &str, apply: &mut dyn FnMut(SeqNo, Batch) -> bool) -> Result<usize, StoreError> {
         let mut index = 0;
         while let Some((start, length)) = self.open_frame(self.at, index) {
@@ -394,7 +396,7 @@ impl Frames<'_> {
         Ok(self.at)
     }
 
-    /// Opens the frame at `at` in place; returns where its payload is.
+    /// Opens the frame at `at` in place; returns the offset and length of its payload.
     fn open_frame(&mut self, at: usize, index: u32) -> Option<(usize, usize)> {
         let (found, sealed) = self.frame_at(at)?;
         if found != index {
@@ -405,17 +407,17 @@ impl Frames<'_> {
         Some((start, length))
     }
 
-    /// The index and the sealed bytes of what has the header of a frame at `at`, and is all there.
+    /// Returns the index and the sealed bytes of a frame at `at` that has a valid header and is complete.
     fn frame_at(&self, at: usize) -> Option<(u32, std::ops::Range<usize>)> {
         self.header_at(at).filter(|(_, sealed)| sealed.end <= self.bytes.len())
     }
 
-    /// The same for a frame that may be cut off.
+    /// Returns the index and the sealed range of a frame at `at` that has a valid header but may be cut off.
     fn header_at(&self, at: usize) -> Option<(u32, std::ops::Range<usize>)> {
         let header: &[u8; FRAME_HEADER_BYTES] = self.bytes.get(at..at + FRAME_HEADER_BYTES)?.try_into().ok()?;
         let length = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
         let index = u32::from_le_bytes([header[4], header[5], header[6], header[7]]);
-        // No frame is empty; what was reserved and not written yet is passed quickly.
+        // No frame has length 0. This check makes scanning preallocated zeros fast.
         if length == 0 {
             return None;
         }
@@ -424,7 +426,7 @@ impl Frames<'_> {
         (*header == frame_header(self.seed, length, index)).then_some((index, start..end))
     }
 
-    /// Whether a frame after the bad one at `bad` opens: then the bad one was whole once.
+    /// Returns whether a frame after the bad one at `bad` opens. If so, the bad frame was complete once and is damaged.
     fn good_frame_follows(&self, bad: usize) -> bool {
         (bad + 1..self.bytes.len()).any(|at| match self.frame_at(at) {
             Some((index, sealed)) => self.seal.open(u64::from(index), &mut self.bytes[sealed].to_vec()).is_some(),
@@ -433,8 +435,8 @@ impl Frames<'_> {
     }
 }
 
-/// Gives the batches of an opened frame to `apply`, until it refuses one. `None` when the bytes are no payload; they may
-/// be anything.
+/// Passes the batches of an opened frame to `apply` until it returns false. Returns `None` if it did, or if the bytes,
+/// which may be arbitrary, are not a valid payload.
 pub(super) fn decode_payload(payload: &[u8], apply: &mut dyn FnMut(SeqNo, Batch) -> bool) -> Option<()> {
     let mut reader = Reader::new(payload);
     let first = reader.u64()?;

@@ -1,4 +1,4 @@
-//! The store as its users see it.
+//! Public interface of the store.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +23,7 @@ use super::snapshot::{Snapshot, View};
 use super::table::TableFiles;
 use super::{Counters, Files, Shared};
 
-/// An ordered map from byte strings to byte strings, in memory or on disk.
+/// Ordered map from byte strings to byte strings, in memory or on disk.
 ///
 /// ```
 /// use keyform_engine::store::{Batch, Store};
@@ -42,7 +42,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// A store that keeps everything in memory and nothing after it is dropped.
+    /// Creates a store in memory; its data is lost when it is dropped.
     pub fn in_memory() -> Store {
         let memtable = Arc::new(Memtable::default());
         let view = View { memtables: vec![memtable.clone()], levels: Arc::default(), retired: Vec::new() };
@@ -57,36 +57,36 @@ impl Store {
         Store { shared: Arc::new(shared), threads: Mutex::default() }
     }
 
-    /// Opens the store in a directory, or makes one in an empty directory. `keys` of `None` keeps files readable.
+    /// Opens the store in a directory, or creates one in an empty directory. `None` for `keys` means no encryption.
     ///
     /// # Errors
-    /// When the directory is in use, foreign, newer, damaged, or sealed with other keys; see [`StoreError`].
+    /// When the directory is in use, foreign, newer, damaged, or encrypted with other keys; see [`StoreError`].
     pub fn open(disk: Arc<dyn Disk>, keys: Option<DataKeys>, options: StoreOptions) -> Result<Store, StoreError> {
         open::open(disk, keys, options)
     }
 
-    /// What is durable now. No power cut can take back what it shows.
+    /// Returns a snapshot of the durable state. With `Durability::Sync`, no power cut can revert what it shows.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot::durable(&self.shared.readers)
     }
 
-    /// Everything committed, durable or not. For writers that hold the locks of the keys they read.
+    /// Returns a snapshot of all commits, durable or not. For writers that hold the locks of the keys they read.
     pub fn latest(&self) -> Snapshot {
         Snapshot::latest(&self.shared.readers)
     }
 
-    /// The last commit that [`Store::snapshot`] shows.
+    /// Returns the last commit that [`Store::snapshot`] shows.
     pub fn durable(&self) -> SeqNo {
         self.shared.readers.durable()
     }
 
-    /// Waits until [`Store::snapshot`] shows a commit after that one.
+    /// Returns a future that resolves when [`Store::snapshot`] shows a commit after `since`.
     pub fn changed(&self, since: SeqNo) -> Changed {
         Changed::new(self.shared.clone(), since)
     }
 
-    /// Applies a batch: visible to [`Store::latest`] when this returns, and to [`Store::snapshot`] when the returned
-    /// [`Commit`] resolves.
+    /// Applies a batch. [`Store::latest`] shows it when this returns, [`Store::snapshot`] when the returned [`Commit`]
+    /// resolves.
     pub fn commit(&self, batch: Batch) -> Commit {
         let shared = &self.shared;
         shared.counters.commits.fetch_add(1, Ordering::Relaxed);
@@ -110,25 +110,26 @@ impl Store {
         }
     }
 
-    /// Drops all keys that begin with `prefix`, for good: durable when this returns. The prefix must not be used again.
+    /// Deletes all keys that begin with `prefix`, durably when this returns. The prefix must not be used again.
     ///
     /// # Errors
-    /// When the manifest cannot be written; unless something is scarce, the store is poisoned then.
+    /// When the manifest cannot be written. Unless a resource is exhausted, the store is then poisoned.
     pub fn retire_prefix(&self, prefix: &[u8]) -> Result<(), StoreError> {
         let segment = self.shared.pipeline.lock().segment;
         if let Some(files) = &self.shared.files {
             self.shared.retire(files, prefix, segment)?;
         }
-        // Nobody sees the keys any more; this gives their memory back, a few at a time.
+        // The keys are already invisible. This frees their memory, in small steps so that other writers are not blocked
+        // long.
         let memtable = self.shared.pipeline.lock().memtable.clone();
         while memtable.write().remove_prefix(prefix) {}
         Ok(())
     }
 
-    /// Writes everything in memory to tables. Commits need not wait for this; it is for tests and for maintenance.
+    /// Writes all data in memory to tables and waits for it. Commits do not need this; it is for tests and maintenance.
     ///
     /// # Errors
-    /// When a file cannot be written: for now ([`StoreError::Paused`]; the store tries on), or for good.
+    /// When a file cannot be written: [`StoreError::Paused`] while the store retries, another error when it has failed.
     pub fn flush(&self) -> Result<(), StoreError> {
         let Some(files) = &self.shared.files else { return Ok(()) };
         let mut state = self.shared.pipeline.lock();
@@ -139,7 +140,7 @@ impl Store {
         self.wait_for(files, |work| work.frozen.is_empty(), |work| work.obstacles.of_flush())
     }
 
-    /// Waits until the threads have done something, or cannot at the moment.
+    /// Waits until `done`, or until the threads are blocked.
     fn wait_for(
         &self,
         files: &Files,
@@ -153,11 +154,11 @@ impl Store {
         outcome.unwrap_or(Ok(())).and(self.health())
     }
 
-    /// Merges all tables into one level, without what was overwritten or deleted. It takes time in proportion to the
-    /// data; reads and writes go on.
+    /// Merges all tables into one level and drops overwritten and deleted data. The time it takes is proportional to
+    /// the data; reads and writes continue.
     ///
     /// # Errors
-    /// When a file cannot be read or written: for now ([`StoreError::Paused`]; the store tries on), or for good.
+    /// When a file cannot be read or written: [`StoreError::Paused`] while the store retries, another error otherwise.
     pub fn compact(&self) -> Result<(), StoreError> {
         self.flush()?;
         let Some(files) = &self.shared.files else { return Ok(()) };
@@ -168,10 +169,10 @@ impl Store {
         self.settle()
     }
 
-    /// Waits until nothing is due to be flushed or compacted.
+    /// Waits until no flush or compaction is due.
     ///
     /// # Errors
-    /// When a file cannot be read or written: for now ([`StoreError::Paused`]; the store tries on), or for good.
+    /// When a file cannot be read or written: [`StoreError::Paused`] while the store retries, another error otherwise.
     pub fn settle(&self) -> Result<(), StoreError> {
         match &self.shared.files {
             Some(files) => {
@@ -182,16 +183,16 @@ impl Store {
         }
     }
 
-    /// Why the store refuses writes, if it does: for good after a failure, or for now while something is scarce.
+    /// Checks that the store accepts commits.
     ///
     /// # Errors
-    /// The refusal that a commit would get.
+    /// The error that a commit would get: final after a failure, temporary while a resource is exhausted.
     pub fn health(&self) -> Result<(), StoreError> {
         self.shared.gate.check()?;
         self.shared.files.as_ref().map_or(Ok(()), |files| files.background.check())
     }
 
-    /// What the store has done and holds.
+    /// Returns counters and sizes.
     pub fn stats(&self) -> StoreStats {
         let shared = &self.shared;
         let view = shared.readers.view();
@@ -225,8 +226,8 @@ impl Store {
         }
     }
 
-    /// Makes everything committed durable, writes it to tables, stops the threads and lets go of the directory. Dropping
-    /// does the same.
+    /// Makes all commits durable, writes them to tables, stops the threads and releases the directory. Dropping the
+    /// store does the same.
     ///
     /// # Errors
     /// When an earlier write failed, or the last one does.
@@ -246,6 +247,7 @@ impl Store {
             if lock.is_some() && self.health().is_ok() {
                 self.shared.record_end(files).unwrap_or_else(|error| self.shared.poison(&error));
             }
+            // Last: the threads are joined, so nothing writes to the directory any more.
             lock.take();
         }
         self.health()
@@ -254,7 +256,7 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // Whoever cares about the outcome calls `close`; here is nobody to tell.
+        // `drop` cannot return the error. Callers that need it call `close`.
         drop(self.close());
     }
 }

@@ -1,7 +1,7 @@
-//! The tables of a store, level by level.
+//! Tables of a store, by level.
 //!
-//! Level 0 holds what memtables became, newest first; its tables overlap. Each deeper level is one sorted run, ten
-//! times larger than the one above, and older.
+//! Level 0 holds flushed memtables, newest first; its tables may overlap. Each deeper level is one sorted run that is
+//! older than the level above and ten times as large.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::memtable::{Span, prefix_end};
 use super::merge::Source;
 use super::table::{LevelCursor, Run, Table, TableFiles, key_hash};
 
-/// All tables. It is replaced, never changed.
+/// All tables at one point in time. Immutable; a change creates a new value.
 #[derive(Debug, Default)]
 pub(super) struct Levels {
     levels: Vec<Vec<Arc<Table>>>,
@@ -24,7 +24,7 @@ pub(super) struct Levels {
 }
 
 impl Levels {
-    /// The tables that a manifest names.
+    /// Creates the tables that a manifest lists. Their files are opened when they are first read.
     pub(super) fn open(metas: &[Vec<Arc<TableMeta>>], files: &Arc<TableFiles>) -> Self {
         let table = |meta: &Arc<TableMeta>| Arc::new(Table::new(meta.clone(), files.clone()));
         let levels = metas.iter().map(|level| level.iter().map(table).collect()).collect();
@@ -43,7 +43,7 @@ impl Levels {
         Levels { levels, runs, hash_seed }
     }
 
-    /// The tables of a level; none for a level that does not exist.
+    /// Returns the tables of a level; empty for a level that does not exist.
     pub(super) fn level(&self, depth: usize) -> &[Arc<Table>] {
         self.levels.get(depth).map_or(&[], Vec::as_slice)
     }
@@ -64,12 +64,12 @@ impl Levels {
         self.levels.iter().map(|level| level.iter().map(|table| table.meta.clone()).collect()).collect()
     }
 
-    /// Whether all tables with these numbers are there.
+    /// Returns whether all tables with these numbers are present.
     pub(super) fn hold_all(&self, numbers: &[u64]) -> bool {
         numbers.iter().all(|number| self.tables().any(|table| table.meta.number == *number))
     }
 
-    /// The same levels without some tables and with others added to one level.
+    /// Returns the levels without the tables `gone` and with `added` at the front of one level.
     pub(super) fn replace(&self, gone: &[u64], depth: usize, added: Vec<Arc<Table>>) -> Self {
         let mut levels = self.levels.clone();
         for level in &mut levels {
@@ -85,7 +85,7 @@ impl Levels {
         Levels::new(levels, self.hash_seed)
     }
 
-    /// The newest version of `key` that a reader of `seqno` sees: not there, deleted, or a value.
+    /// Returns the newest version of `key` visible at `seqno`: `None` if absent, `Some(None)` if deleted.
     pub(super) fn get(&self, key: &[u8], seqno: SeqNo) -> Result<Option<Option<Bytes>>, StoreError> {
         if self.runs.is_empty() {
             return Ok(None);
@@ -111,7 +111,7 @@ impl Levels {
         Ok(())
     }
 
-    /// Whether a level deeper than `depth` may hold `key`.
+    /// Returns whether a level deeper than `depth` may hold `key`.
     pub(super) fn deeper_may_hold(&self, depth: usize, key: &[u8]) -> bool {
         self.levels.iter().skip(depth + 1).any(|level| {
             let index = level.partition_point(|table| table.meta.largest.as_ref() < key);
@@ -119,7 +119,7 @@ impl Levels {
         })
     }
 
-    /// The tables of a level that have keys between two keys, both included.
+    /// Returns the tables of a level that overlap the inclusive key range.
     pub(super) fn overlapping(&self, depth: usize, smallest: &[u8], largest: &[u8]) -> Vec<Arc<Table>> {
         let overlaps =
             |table: &&Arc<Table>| table.meta.smallest.as_ref() <= largest && smallest <= table.meta.largest.as_ref();
@@ -127,12 +127,12 @@ impl Levels {
     }
 }
 
-/// Whether a table's key range touches the keys that begin with `prefix`.
+/// Returns whether a table's key range overlaps the keys that begin with `prefix`.
 pub(super) fn touches_prefix(meta: &TableMeta, prefix: &[u8]) -> bool {
     meta.largest.as_ref() >= prefix && prefix_end(prefix).is_none_or(|end| meta.smallest < end)
 }
 
-/// Whether all of a table's keys begin with `prefix`.
+/// Returns whether all keys of a table begin with `prefix`.
 pub(super) fn is_within_prefix(meta: &TableMeta, prefix: &[u8]) -> bool {
     meta.smallest.starts_with(prefix) && meta.largest.starts_with(prefix)
 }

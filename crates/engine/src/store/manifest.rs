@@ -1,15 +1,15 @@
-//! The manifest: which files make up the store. It is small and replaced as a whole, atomically, at each change.
+//! The manifest: the list of files that make up the store. It is small and replaced atomically as a whole (ADR 0001).
 //!
 //! ```text
 //! manifest = header  key check:sealed(16 zero bytes)  checksum of the key check:u64  sealed(body)
 //! body     = last sequence number, next file number, first journal segment  (varints)
 //!            retired: count, (segment, prefix)*
 //!            levels: count, (count, table*)*
-//!            sequence number that the journal reaches at least, number of the newest journal segment
+//!            sequence number that the journal must reach, number of the newest journal segment
 //! table    = number size root_offset root_bytes filter_offset filter_bytes entries tombstones key_id  smallest largest
 //! ```
 //!
-//! The key check tells a wrong key from damage: when its checksum fits and it does not open, the key is wrong.
+//! The key check distinguishes a wrong key from damage: if its checksum matches but it does not open, the key is wrong.
 
 use std::sync::Arc;
 
@@ -28,33 +28,33 @@ pub(super) const MANIFEST_NEXT_NAME: &str = "MANIFEST.next";
 const KEY_CHECK_BYTES: usize = 16;
 const BODY_START: usize = HEADER_BYTES + KEY_CHECK_BYTES + TAG_BYTES + 8;
 
-/// What the manifest says.
+/// Decoded manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Manifest {
     pub(super) store_id: StoreId,
-    /// Everything up to this is in tables.
+    /// Every commit up to this one is in tables.
     pub(super) last_seqno: SeqNo,
     pub(super) next_number: u64,
     /// Segments before this one are no longer needed.
     pub(super) first_segment: u64,
     pub(super) retired: Vec<Retired>,
     pub(super) levels: Vec<Vec<Arc<TableMeta>>>,
-    /// Everything up to this is in tables or in the journal: where the journal ends before, a part of it is lost.
+    /// Every commit up to this one is in tables or in the journal. If the journal ends earlier, part of it is lost.
     pub(super) reached_seqno: SeqNo,
-    /// The newest segment that frames may be in: where it is needed and not there, its commits are lost. 0 when there was
-    /// none yet, or an older program wrote the manifest.
+    /// Newest segment that may contain frames. If it is needed but missing, commits are lost. 0 if there was no segment
+    /// yet or an older program wrote the manifest.
     pub(super) newest_segment: u64,
 }
 
-/// A prefix whose keys are dropped wherever they are met.
+/// Prefix whose keys are deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Retired {
     pub(super) prefix: Bytes,
-    /// Journal segments after this one hold no such keys.
+    /// Journal segments after this one contain no such keys.
     pub(super) segment: u64,
 }
 
-/// What is known about a table without opening it.
+/// Metadata of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TableMeta {
     pub(super) number: u64,
@@ -68,7 +68,7 @@ pub(super) struct TableMeta {
     pub(super) largest: Bytes,
 }
 
-/// Where a sealed piece is in its file.
+/// Location of a sealed piece in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) offset: u64,
@@ -76,7 +76,7 @@ pub(super) struct Place {
 }
 
 impl Manifest {
-    /// The manifest of a store that is being made.
+    /// Creates the manifest of a new store.
     pub(super) fn new() -> Result<Self, StoreError> {
         Ok(Manifest {
             store_id: random()?,
@@ -90,7 +90,7 @@ impl Manifest {
         })
     }
 
-    /// Reads the manifest, and writes it anew when it is under an older key.
+    /// Reads the manifest; rewrites it if it is sealed under an older key.
     pub(super) fn load(disk: &dyn Disk, vault: &Vault) -> Result<Self, StoreError> {
         let failed = |error| StoreError::io("read", MANIFEST_NAME, error);
         let bytes = read_whole(disk, MANIFEST_NAME).map_err(failed)?;
@@ -109,8 +109,8 @@ impl Manifest {
         file.write_at(&bytes, 0).map_err(failed)?;
         file.sync().map_err(failed)?;
         disk.rename(MANIFEST_NEXT_NAME, MANIFEST_NAME).map_err(failed)?;
-        // Until here nothing has changed, and all of it can be done again. From here on the new manifest may be the one that
-        // a power cut leaves, so a failed sync is final.
+        // Up to here nothing has changed and everything can be retried. From here on, a power cut may leave either
+        // manifest, so a failed sync is final (ADR 0029).
         disk.sync_dir().map_err(|error| StoreError::sync(&disk.place(), error))
     }
 
@@ -144,7 +144,7 @@ impl Manifest {
         Ok((manifest, header.key_id))
     }
 
-    /// Whether a key was dropped with its prefix.
+    /// Returns whether a key has a retired prefix.
     pub(super) fn is_retired(&self, key: &[u8]) -> bool {
         self.retired.iter().any(|retired| key.starts_with(&retired.prefix))
     }
@@ -173,7 +173,7 @@ impl Manifest {
     }
 }
 
-/// Reads a manifest's body, which may be anything.
+/// Decodes a manifest's body, which may be arbitrary bytes.
 pub(super) fn decode(body: &[u8], store_id: StoreId) -> Option<Manifest> {
     let mut reader = Reader::new(body);
     let (last_seqno, next_number, first_segment) = (reader.varint()?, reader.varint()?, reader.varint()?);
@@ -186,7 +186,7 @@ pub(super) fn decode(body: &[u8], store_id: StoreId) -> Option<Manifest> {
     for _ in 0..reader.varint()? {
         levels.push(decode_level(&mut reader)?);
     }
-    // Before these were recorded, a manifest ended here.
+    // Manifests of older versions end here.
     let reached_seqno = if reader.is_empty() { last_seqno } else { reader.varint()? };
     let newest_segment = if reader.is_empty() { 0 } else { reader.varint()? };
     let manifest =

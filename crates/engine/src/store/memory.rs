@@ -1,21 +1,21 @@
-//! How much memory the cache of blocks may take when nobody says: a share of what the machine, or the container, has.
+//! Default size of the block cache: a share of the memory of the machine or container.
 //!
-//! A read that finds its block in the cache costs a third of one that has to open it. The cache grows with what is read, so a
-//! share of a large machine costs nothing where there is little data.
+//! A read that finds its block in the cache takes a third of the time of one that has to open it. The cache grows as
+//! data is read, so a large limit costs nothing if there is little data.
 
 use std::fs::read_to_string;
 use std::sync::OnceLock;
 
-/// The cache takes one part in so many.
+/// The cache gets one part in this many of the memory.
 const PARTS: u64 = 8;
 const BYTES_MIN: u64 = 32 << 20;
 const BYTES_MAX: u64 = 4 << 30;
-/// What it takes where the system does not tell.
+/// Cache size if the system does not report its memory.
 const BYTES_UNKNOWN: usize = 128 << 20;
-/// Where containers are told their limit, in the new way and in the old.
+/// Files with the memory limit of the container: cgroup v2, then v1.
 const CONTAINER_LIMITS: [&str; 2] = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
 
-/// The size of the cache by default. It is found out once.
+/// Returns the default cache size. Determined once per process.
 pub(super) fn cache_bytes() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     *BYTES.get_or_init(|| {

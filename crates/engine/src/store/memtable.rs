@@ -1,11 +1,11 @@
-//! The newest data, in memory: an ordered map from key to versions, newest first.
+//! The newest data, in memory: an ordered map from keys to versions, newest version first.
 //!
 //! ```text
 //! "a" → 9:"x" → 4:deleted → 2:"y"      a reader of snapshot 5 sees "a" deleted, of snapshot 3 sees "y"
 //! ```
 //!
-//! Writers come one at a time (the commit lock), readers share the map. A version is forgotten when a newer one is
-//! written and no reader can ask for it any more: see [`Horizon::needs`].
+//! The commit lock allows one writer at a time; readers share the map. A version is dropped when a newer one is written
+//! and no reader can see it any more: see [`Horizon::needs`].
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -18,12 +18,12 @@ use parking_lot::{RwLock, RwLockWriteGuard};
 use super::batch::SeqNo;
 use super::horizon::Horizon;
 
-/// What a version costs beside its key and value, roughly.
+/// Approximate memory of a version beside its key and value.
 const VERSION_OVERHEAD_BYTES: usize = 96;
-/// How many keys a range read looks at while it holds the lock.
+/// Maximum number of keys that a range read visits, or a removal deletes, per acquisition of the lock.
 const EXAMINED_MAX: usize = 1024;
 
-/// A version of a key as a source of a read gives it; `None` is a deletion.
+/// Version of a key returned by a source of a read; the value `None` is a deletion.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub(super) key: Bytes,
@@ -45,7 +45,7 @@ struct Version {
     older: Option<Box<Version>>,
 }
 
-/// The part of a key range that is still to be read, and in which direction.
+/// Remaining part of a key range, and its direction.
 #[derive(Debug, Clone)]
 pub(super) struct Span {
     pub(super) lower: Bound<Bytes>,
@@ -54,12 +54,12 @@ pub(super) struct Span {
 }
 
 impl Memtable {
-    /// The newest version of `key` that a reader of `seqno` sees: not there, deleted, or a value.
+    /// Returns the newest version of `key` visible at `seqno`: `None` if absent, `Some(None)` if deleted.
     pub(super) fn get(&self, key: &[u8], seqno: SeqNo) -> Option<Option<Bytes>> {
         self.map.read().get(key)?.visible(seqno).map(|version| version.value.clone())
     }
 
-    /// The bytes held, roughly.
+    /// Returns the approximate memory used.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -68,8 +68,8 @@ impl Memtable {
         Writing { map: self.map.write(), bytes: &self.bytes }
     }
 
-    /// Adds up to `limit` visible versions from the front of `span` to `out`; shortens `span` to what is left, and
-    /// returns whether something may be left.
+    /// Appends up to `limit` visible versions from the front of `span` to `out` and shortens `span` to the rest.
+    /// Returns whether there may be more.
     pub(super) fn read_chunk(&self, span: &mut Span, seqno: SeqNo, limit: usize, out: &mut Vec<Found>) -> bool {
         if span.is_empty() {
             return false;
@@ -90,7 +90,7 @@ impl Memtable {
         }
     }
 
-    /// Calls `visit` with every version: keys ascending, newest version first. Only for tables nobody writes to.
+    /// Calls `visit` with every version: keys ascending, newest version first. Only for frozen memtables.
     pub(super) fn for_each<E>(
         &self,
         mut visit: impl FnMut(&Bytes, SeqNo, Option<&Bytes>) -> Result<(), E>,
@@ -124,14 +124,14 @@ fn collect_visible<'a>(
     None
 }
 
-/// The memtable, locked for a writer.
+/// Memtable locked for writing.
 pub(super) struct Writing<'a> {
     map: RwLockWriteGuard<'a, Map>,
     bytes: &'a AtomicUsize,
 }
 
 impl Writing<'_> {
-    /// Adds a version and forgets those nobody needs.
+    /// Adds a version and drops older ones that no reader can see.
     pub(super) fn insert(&mut self, key: Bytes, seqno: SeqNo, value: Option<Bytes>, horizon: &Horizon) {
         let added = cost(&key, value.as_ref());
         let version = Version { seqno, value, older: None };
@@ -149,8 +149,8 @@ impl Writing<'_> {
         self.account(added, freed);
     }
 
-    /// The same for a store without anything below the memtable: a deletion that hides nothing leaves nothing. Returns
-    /// the key when older versions had to stay, so that they are collected later.
+    /// Adds a version to a store that has only a memtable: a deletion without older versions removes the key. Returns
+    /// the key if older versions had to stay, so that they can be collected later.
     pub(super) fn insert_alone(
         &mut self,
         key: Bytes,
@@ -185,8 +185,8 @@ impl Writing<'_> {
         kept
     }
 
-    /// Forgets what nobody needs of `key`, and the key itself when only a deletion is left: for a store without
-    /// anything below the memtable.
+    /// Drops versions of `key` that no reader can see, and the key itself if only a deletion is left. For a store that
+    /// has only a memtable.
     pub(super) fn collect(&mut self, key: &[u8], horizon: &Horizon) {
         let Some(newest) = self.map.get_mut(key) else { return };
         let mut freed = newest.prune(horizon, key.len());
@@ -231,7 +231,7 @@ impl Version {
         Some(version)
     }
 
-    /// Puts `newer` in front; of two versions of the same commit the later one stays. Returns the bytes freed.
+    /// Puts `newer` in front. Of two versions of the same commit only the later one stays. Returns the bytes freed.
     fn supersede(&mut self, newer: Version, key_bytes: usize) -> usize {
         if newer.seqno == self.seqno {
             let value = std::mem::replace(&mut self.value, newer.value);
@@ -242,7 +242,7 @@ impl Version {
         0
     }
 
-    /// Drops the older versions that no reader can ask for; returns the bytes freed.
+    /// Drops older versions that no reader can see; returns the bytes freed.
     fn prune(&mut self, horizon: &Horizon, key_bytes: usize) -> usize {
         let mut freed = 0;
         let mut newer = self;
@@ -269,7 +269,7 @@ impl Version {
 }
 
 impl Span {
-    /// Whether no key can be inside (the ordered map does not accept such bounds).
+    /// Returns whether the range is empty. `BTreeMap::range` panics on such bounds.
     pub(super) fn is_empty(&self) -> bool {
         match (&self.lower, &self.upper) {
             (Bound::Unbounded, _) | (_, Bound::Unbounded) => false,
@@ -289,7 +289,7 @@ impl Span {
     }
 }
 
-/// The first key behind all keys that begin with `prefix`, if there is one.
+/// Returns the smallest key after all keys that begin with `prefix`, if there is one.
 pub(super) fn prefix_end(prefix: &[u8]) -> Option<Bytes> {
     let kept = prefix.iter().rposition(|byte| *byte != 0xff)?;
     let mut end = prefix[..=kept].to_vec();

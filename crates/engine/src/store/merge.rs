@@ -1,8 +1,8 @@
-//! Several sorted sources read as one.
+//! Merge of several sorted sources.
 //!
-//! Sources are given newest first. Each yields at most one version of a key, the newest that the reader may see, so of
-//! equal keys the one of the first source counts and the others are skipped. Runs of keys from one source are the rule:
-//! the winner stays while its key comes before the runner-up's, which costs one comparison a key.
+//! Sources are ordered newest first. Each yields at most one version per key, the newest visible one. If several
+//! sources have a key, the first source wins and the others are skipped. Long runs of keys from one source are common,
+//! so the winner stays while its key comes before the runner-up's, which costs one comparison per key.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -12,11 +12,10 @@ use super::error::StoreError;
 use super::memtable::{Found, Memtable, Span};
 use super::table::LevelCursor;
 
-/// The first chunk read from a memtable; later ones are larger.
+/// Size of the first chunk read from a memtable; later chunks double up to `CHUNK_MAX`.
 const CHUNK_FIRST: usize = 32;
 const CHUNK_MAX: usize = 256;
 
-/// One sorted source.
 #[derive(Debug)]
 pub(super) enum Source {
     Memory(MemoryCursor),
@@ -49,7 +48,6 @@ impl Source {
     }
 }
 
-/// The merged sources.
 #[derive(Debug)]
 pub(super) struct Merge {
     sources: Vec<Source>,
@@ -64,7 +62,7 @@ impl Merge {
         Merge { sources, reverse, winner: 0, runner_up: None, settled: false }
     }
 
-    /// The next key with its newest visible version, which may be a deletion.
+    /// Returns the next key with its newest visible version, which may be a deletion.
     pub(super) fn next(&mut self) -> Result<Option<Found>, StoreError> {
         if !self.winner_stays() && !self.choose() {
             return Ok(None);
@@ -89,7 +87,7 @@ impl Merge {
             }
     }
 
-    /// Finds the first key in order, and the second; of equal keys the newer source is first.
+    /// Finds the sources with the first and the second key in order; of equal keys the newer source is first.
     fn choose(&mut self) -> bool {
         let mut first: Option<(usize, &[u8])> = None;
         let mut second: Option<(usize, &[u8])> = None;
@@ -125,7 +123,7 @@ impl Merge {
     }
 }
 
-/// Reads a memtable in chunks, so that writers wait for a few microseconds at most.
+/// Cursor that reads a memtable in chunks, so that writers wait a few microseconds at most.
 #[derive(Debug)]
 pub(super) struct MemoryCursor {
     table: Arc<Memtable>,

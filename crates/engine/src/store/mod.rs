@@ -1,20 +1,20 @@
-//! The ordered key-value store under the engine: encrypted files, group commit, snapshots.
+//! Ordered key-value store: encrypted files, group commit, snapshots.
 //!
-//! It knows bytes and their order; it does not know tables, items or indexes.
+//! The store handles byte strings and their order. Tables, items and indexes are concepts of the engine above it.
 //!
-//! The life of a write:
-//! 1. [`Store::commit`] numbers the [`Batch`], puts it into the memtable and into the frame for the journal (`pipeline`).
-//! 2. Somebody who waits, or the journal thread (`group`), seals the frame, writes and syncs it (`journal`), and the
+//! How a write runs:
+//! 1. [`Store::commit`] numbers the [`Batch`] and adds it to the memtable and to the next journal frame (`pipeline`).
+//! 2. A waiting caller or the journal thread (`group`) seals, writes and syncs the frame (`journal`). Then the
 //!    [`Commit`]s in it resolve.
-//! 3. A memtable that is full, or whose journal is long (`cut`), becomes a table file (`flush`), and tables are merged
-//!    level by level (`compact`).
+//! 3. When a memtable or its part of the journal is full (`cut`), the memtable becomes a table file (`flush`). Tables
+//!    are merged level by level (`compact`).
 //!
-//! The life of a read:
-//! 1. [`Store::snapshot`] pins what is durable at this moment: a read never shows what a power cut could take back.
-//! 2. [`Snapshot::get`] asks the memtables and then the tables, newest first; filters spare most of them.
-//! 3. [`Snapshot::range`] merges all of them in order (`merge`).
+//! How a read runs:
+//! 1. [`Store::snapshot`] pins the durable state: a read never shows data that a power cut could revert (ADR 0003).
+//! 2. [`Snapshot::get`] searches the memtables and then the tables, newest first; filters skip most tables.
+//! 3. [`Snapshot::range`] merges all of them in key order (`merge`).
 //!
-//! The format of the files is described in `docs/format.md`.
+//! `docs/format.md` describes the file format. ADR 0001 explains why the store is our own.
 
 mod absorb;
 mod background;

@@ -1,4 +1,4 @@
-//! What keeps the flush and compaction threads from their work for a while, reported once per incident.
+//! Temporary obstacles of the flush and compaction threads, logged once per incident (ADR 0029).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use super::error::StoreError;
 use super::retry;
 use super::shared::{Files, Shared};
 
-/// A thread that writes files in the background.
+/// Thread that writes files in the background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
     Flush,
@@ -23,7 +23,7 @@ impl Task {
     }
 }
 
-/// What each thread met.
+/// Current obstacle of each thread.
 #[derive(Debug, Default)]
 pub(super) struct Obstacles {
     flush: Option<Obstacle>,
@@ -37,13 +37,13 @@ struct Obstacle {
 }
 
 impl Obstacles {
-    /// The refusal of a writer that would have to wait for the threads.
+    /// Returns the error for a writer that would have to wait for the threads.
     pub(super) fn refusal(&self) -> Option<StoreError> {
         let obstacle = self.flush.as_ref().or(self.compaction.as_ref())?;
         Some(StoreError::Paused { cause: obstacle.cause.clone() })
     }
 
-    /// What keeps memtables from becoming tables.
+    /// Returns the error that blocks the flush.
     pub(super) fn of_flush(&self) -> Option<StoreError> {
         self.flush.as_ref().map(|obstacle| StoreError::Paused { cause: obstacle.cause.clone() })
     }
@@ -55,7 +55,7 @@ impl Obstacles {
         }
     }
 
-    /// Notes a failure; returns how many there were in a row.
+    /// Records a failure; returns the number of consecutive failures.
     fn note(&mut self, task: Task, cause: Arc<str>) -> u32 {
         let obstacle = self.of(task);
         let failures = obstacle.as_ref().map_or(1, |known| known.failures.saturating_add(1));
@@ -65,19 +65,19 @@ impl Obstacles {
 }
 
 impl Shared {
-    /// Notes what keeps a thread from its work, and waits until it is worth another try.
+    /// Records what blocks a thread, and waits until a retry is worthwhile.
     pub(super) fn meet_obstacle(&self, files: &Files, task: Task, error: &StoreError) {
         let cause = error.cause();
         let mut failures = 0;
         files.update_work(|work| failures = work.obstacles.note(task, cause.clone()));
-        // The writer that paused the journal has reported it.
+        // The thread that paused the journal has already logged an unconfirmed write.
         if failures == 1 && !matches!(error, StoreError::Unconfirmed { .. }) {
             tracing::error!(task = task.name(), %cause, "a task of the store failed; it is retried until it succeeds");
         }
         files.background.rest(pause(error, failures));
     }
 
-    /// Notes that a thread did its work.
+    /// Records that a thread succeeded.
     pub(super) fn pass_obstacle(&self, files: &Files, task: Task) {
         let mut passed = None;
         files.update_work(|work| passed = work.obstacles.of(task).take());

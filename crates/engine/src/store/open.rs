@@ -1,4 +1,4 @@
-//! Opening a store: take the directory, read the manifest, replay the journal, start the threads.
+//! Opening a store: locks the directory, reads the manifest, replays the journal, starts the threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -29,10 +29,10 @@ use super::table::TableFiles;
 use super::weight::DeadShare;
 use super::{Counters, Files, Shared, Store};
 
-/// More segments than this are merged into a table at once, so that a store opened often stays quick to open.
+/// With more journal segments than this, opening starts a flush, so that a store that is opened often opens quickly.
 const SEGMENTS_MAX: usize = 8;
 
-/// See [`Store::open`].
+/// Implements [`Store::open`].
 pub(super) fn open(disk: Arc<dyn Disk>, keys: Option<DataKeys>, options: StoreOptions) -> Result<Store, StoreError> {
     refuse_foreign(disk.as_ref(), &options)?;
     let lock = take_lock(disk.as_ref())?;
@@ -55,7 +55,6 @@ pub(super) fn open(disk: Arc<dyn Disk>, keys: Option<DataKeys>, options: StoreOp
     Ok(store)
 }
 
-/// What the journal held.
 struct Replayed {
     memtable: Arc<Memtable>,
     seqno: SeqNo,
@@ -144,7 +143,7 @@ impl Store {
     }
 }
 
-/// Refuses commits when a thread of the store panics, so that nobody waits for it for ever.
+/// Poisons the store if one of its threads panics, so that no caller waits for that thread for ever.
 struct PanicGuard {
     shared: Arc<Shared>,
 }
@@ -164,7 +163,7 @@ fn take_lock(disk: &dyn Disk) -> Result<Box<dyn DiskLock>, StoreError> {
     })
 }
 
-/// The names and sizes of the files in the directory.
+/// Names and sizes of the files in the directory.
 type Listed = Vec<(String, u64)>;
 
 fn list(disk: &dyn Disk) -> Result<Listed, StoreError> {
@@ -175,7 +174,7 @@ fn has_manifest(listed: &Listed) -> bool {
     listed.iter().any(|(name, _)| name == MANIFEST_NAME)
 }
 
-/// Leaves a directory alone, down to the lock file, that holds something else than a store.
+/// Rejects a directory with files of another program, before anything in it changes, even the lock file.
 fn refuse_foreign(disk: &dyn Disk, options: &StoreOptions) -> Result<(), StoreError> {
     let listed = list(disk)?;
     let foreign = |name: &&String| *name != MANIFEST_NEXT_NAME && !options.neighbours.contains(name);
@@ -187,7 +186,8 @@ fn refuse_foreign(disk: &dyn Disk, options: &StoreOptions) -> Result<(), StoreEr
 
 fn load_or_create(disk: &dyn Disk, vault: &Vault) -> Result<Manifest, StoreError> {
     if has_manifest(&list(disk)?) {
-        // What the last process left unsynced is about to be shown to readers, and files that depend on it to be removed.
+        // Make the last process's changes of names durable, before readers see the data and dependent files are
+        // removed.
         disk.sync_dir().map_err(|error| StoreError::sync(&disk.place(), error))?;
         return Manifest::load(disk, vault);
     }
@@ -196,7 +196,7 @@ fn load_or_create(disk: &dyn Disk, vault: &Vault) -> Result<Manifest, StoreError
     Ok(manifest)
 }
 
-/// Every table that the manifest names must be there, whole.
+/// Checks that every table in the manifest exists with its full size.
 fn check_tables(manifest: &Manifest, listed: &Listed) -> Result<(), StoreError> {
     let sizes: BTreeMap<&str, u64> = listed.iter().map(|(name, size)| (name.as_str(), *size)).collect();
     for meta in manifest.levels.iter().flatten() {
@@ -210,8 +210,8 @@ fn check_tables(manifest: &Manifest, listed: &Listed) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// The segment that frames were written to last must be there: after a kill nothing else shows that it ever was. Earlier
-/// ones show by the gap that they leave.
+/// Checks that the newest segment with frames exists: after a kill, only the manifest shows that it did. Missing
+/// earlier segments are detected by the gap in the sequence numbers.
 fn check_newest_segment(manifest: &Manifest, listed: &Listed) -> Result<(), StoreError> {
     let name = FileKind::Journal.file_name(manifest.newest_segment);
     let needed = manifest.newest_segment >= manifest.first_segment.max(1);
@@ -221,7 +221,7 @@ fn check_newest_segment(manifest: &Manifest, listed: &Listed) -> Result<(), Stor
     Ok(())
 }
 
-/// The journal must reach as far as it is known to have reached.
+/// Checks that the journal reaches as far as the manifest says.
 fn check_end(manifest: &Manifest, seqno: SeqNo) -> Result<(), StoreError> {
     let reached = manifest.reached_seqno;
     if seqno < reached {
@@ -235,7 +235,7 @@ fn next_number(listed: &Listed) -> u64 {
     numbers.map(|(_, number)| number.saturating_add(1)).max().unwrap_or(0)
 }
 
-/// Removes what a crash left behind: files the manifest does not know, and segments it no longer needs.
+/// Removes files that a crash left behind: those not in the manifest, and segments that are no longer needed.
 fn remove_leftovers(disk: &dyn Disk, manifest: &Manifest, listed: &Listed) -> Result<(), StoreError> {
     let known: BTreeSet<u64> = manifest.levels.iter().flatten().map(|meta| meta.number).collect();
     let is_leftover = |name: &str| match FileKind::of_name(name) {
@@ -259,7 +259,7 @@ fn needed_segments(manifest: &Manifest, listed: &Listed) -> Vec<u64> {
     segments
 }
 
-/// Puts the journal into the memtable. Returns the last sequence number, and whether a segment is under an older key.
+/// Replays the journal into the memtable. Returns the last sequence number, and whether a segment has an older key.
 fn replay_journal(
     disk: &dyn Disk,
     vault: &Vault,
@@ -292,7 +292,7 @@ fn replay_journal(
     Ok((seqno, rekeyed))
 }
 
-/// The bytes of the segments that were replayed, without a torn end that was cut off.
+/// Returns the size of the replayed segments, without a torn end that was cut off.
 fn replayed_bytes(disk: &dyn Disk, segments: &[u64]) -> Result<u64, StoreError> {
     let is_replayed =
         |name: &str| matches!(FileKind::of_name(name), Some((FileKind::Journal, number)) if segments.contains(&number));

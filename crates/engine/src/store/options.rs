@@ -1,52 +1,52 @@
-//! The settings of a store and the figures it reports.
+//! Options and statistics of a store.
 
 use super::memory;
 
-/// When a commit counts as done.
+/// Point at which a commit is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// After the journal is synced: it survives a power cut.
+    /// After the journal is synced: the commit survives a power cut.
     #[default]
     Sync,
-    /// After the operating system has taken it: it survives the end of the process, not a power cut.
+    /// After the operating system has the data: the commit survives the end of the process, but not a power cut.
     Os,
 }
 
-/// How a store on disk behaves. The defaults suit a server.
+/// Options of a store on disk. The defaults suit a server.
 #[derive(Debug, Clone)]
 pub struct StoreOptions {
-    /// When a commit counts as done.
+    /// Point at which a commit is acknowledged.
     pub durability: Durability,
-    /// The size at which the newest data goes from memory into a file.
+    /// Size at which the memtable is frozen and flushed to a file.
     pub memtable_bytes: usize,
-    /// The most that the journal takes on disk: a quarter of it starts a flush, three quarters that wait for the flush
-    /// hold writers back. Commits that were admitted before may exceed it.
+    /// Maximum size of the journal. A quarter of it starts a flush; writers wait while three quarters wait for the
+    /// flush. Commits admitted before can exceed it.
     pub journal_bytes: u64,
-    /// The time without commits after which [`Store::flush_if_idle`](super::Store::flush_if_idle) cuts the journal.
+    /// Time without commits after which [`Store::flush_if_idle`](super::Store::flush_if_idle) cuts the journal.
     pub idle_ms: u64,
-    /// An idle store keeps a journal smaller than this, because replaying it costs less than another table.
+    /// Smallest journal that an idle store cuts; replaying a smaller one costs less than another table.
     pub idle_journal_bytes: u64,
-    /// Whether closing writes everything to tables, so that opening replays nothing.
+    /// Writes everything to tables on close, so that opening has nothing to replay.
     pub flush_at_close: bool,
-    /// The most that decrypted blocks may take in memory: by default an eighth of the machine's or the container's.
+    /// Maximum size of the cache of decrypted blocks. Default: an eighth of the memory of the machine or container.
     pub block_cache_bytes: usize,
-    /// The size of a block, before compression.
+    /// Target size of a block before compression.
     pub block_bytes: usize,
-    /// Whether blocks are compressed before they are sealed.
+    /// Compresses blocks with LZ4 before encryption.
     pub compression: bool,
-    /// The size of a table file.
+    /// Target size of a table file written by compaction.
     pub table_bytes: usize,
-    /// How many files of level 0 start a compaction.
+    /// Number of level 0 tables that starts a compaction.
     pub level0_files: usize,
-    /// The most that overwritten and deleted data takes in tables, by estimate, beside a quarter of what is alive. Half of it
-    /// starts a compaction; writers are slowed down from there on.
+    /// Maximum estimated size of overwritten and deleted data in tables, in addition to a quarter of the live data.
+    /// Half of it starts a compaction and begins to slow writers down.
     pub dead_bytes: u64,
-    /// The size of level 1; each further level is ten times larger. A level that has others below it stays below a third
-    /// of their size.
+    /// Target size of level 1; each deeper level is ten times as large. A level above other levels is also kept below a
+    /// third of their size.
     pub level1_bytes: u64,
-    /// How much of the journal is written ahead with zeros, which makes small syncs faster; 0 switches it off.
+    /// Size of the zeros preallocated in the journal, which make small syncs faster; 0 disables it.
     pub journal_reserve_bytes: usize,
-    /// Names in the directory that belong to the caller: they are left alone and do not make it foreign.
+    /// File names in the directory that belong to the caller. The store ignores them.
     pub neighbours: Vec<String>,
 }
 
@@ -72,42 +72,42 @@ impl Default for StoreOptions {
     }
 }
 
-/// What a store has done and holds; counters start at zero when it is opened.
+/// Statistics of a store. Counters start at zero when it is opened.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoreStats {
-    /// Commits accepted.
+    /// Calls of `Store::commit`, including rejected ones.
     pub commits: u64,
-    /// Journal frames written: commits ÷ frames is how many writers share one sync.
+    /// Journal frames written. The ratio of commits to frames is the number of commits that share one write.
     pub frames: u64,
     /// Syncs of the journal.
     pub syncs: u64,
-    /// The sequence number of the last commit.
+    /// Sequence number of the last commit.
     pub latest_seqno: u64,
-    /// The sequence number up to which everything is durable.
+    /// Sequence number up to which all commits are durable.
     pub durable_seqno: u64,
-    /// The bytes in memtables, roughly.
+    /// Approximate memory of the memtables.
     pub memtable_bytes: u64,
-    /// The bytes of the journal that a restart would replay.
+    /// Size of the journal that a restart would replay.
     pub journal_bytes: u64,
-    /// The bytes of the journal that opening the store replayed.
+    /// Size of the journal that was replayed when the store was opened.
     pub replayed_bytes: u64,
-    /// The bytes in table files.
+    /// Size of all table files.
     pub table_bytes: u64,
-    /// The number of table files of each level.
+    /// Number of table files by level.
     pub level_files: Vec<usize>,
-    /// Blocks found in the cache.
+    /// Blocks and filters found in the cache.
     pub cache_hits: u64,
-    /// Blocks read from files.
+    /// Blocks and filters read from files.
     pub block_reads: u64,
     /// Lookups that a filter answered without reading a block.
     pub filter_skips: u64,
-    /// The bytes in the block cache.
+    /// Size of the block cache.
     pub cache_bytes: u64,
     /// Memtables written to files.
     pub flushes: u64,
-    /// Compactions done.
+    /// Compaction jobs finished.
     pub compactions: u64,
-    /// The ids of the data keys that files are sealed with. A store opened under a new key has moved its journal to it
-    /// after a flush, and all its tables after a compaction; then an older key can be forgotten.
+    /// Ids of the data keys in use, including the current one. After the store is opened under a new key, a flush moves
+    /// the journal to it and a compaction the tables; then older keys are no longer needed.
     pub key_ids: Vec<u32>,
 }

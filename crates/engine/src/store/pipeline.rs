@@ -1,12 +1,12 @@
-//! The way of a commit: numbered, put into the memtable and into the frame for the journal, all under one lock.
+//! The commit pipeline: a commit is numbered and added to the memtable and to a journal frame, under one lock.
 //!
 //! ```text
 //! commit ─► [lock] number ─► frame being filled ─► memtable ─► latest     a few microseconds
-//! writer of the journal: takes the frame ─► seals ─► writes ─► syncs ─► durable ─► wakes all who waited
+//! writer of the journal: takes the frame ─► seals ─► writes ─► syncs ─► durable ─► wakes all waiters
 //! ```
 //!
-//! While one frame is synced the next one fills, so the busier the store, the more commits share a sync. Who writes the
-//! journal is decided in [`group`](super::group).
+//! While one frame is synced the next one fills, so the busier the store, the more commits share a sync. The module
+//! [`group`](super::group) decides which thread writes the journal.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,24 +25,24 @@ use super::memtable::Memtable;
 use super::retry;
 use super::snapshot::View;
 
-/// A frame takes no further batches beyond this size.
+/// A frame of this size accepts no more batches.
 const FRAME_BYTES_MAX: usize = 4 << 20;
-/// The most that one batch may hold.
+/// Maximum size of a batch.
 const BATCH_BYTES_MAX: usize = 1 << 30;
-/// A frame of this size is not left to the one who might wait for it.
+/// A frame of this size goes to the journal thread at once instead of waiting for its callers.
 const FRAME_BYTES_DEFERRED: usize = 256 << 10;
-/// Old versions looked at per change, so that forgetting keeps up with writing.
+/// Old versions collected per change, so that collection keeps up with writing.
 const COLLECTED_PER_CHANGE: usize = 2;
 
-/// A batch that has its place in the order of commits.
+/// Batch that has its position in the order of commits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Queued {
     pub(super) seqno: SeqNo,
-    /// Whether its frame will be written without anybody asking for it.
+    /// True if the frame will be written without another request.
     pub(super) handed_over: bool,
 }
 
-/// The commit lock and what it protects.
+/// Commit lock and the state it protects.
 #[derive(Debug)]
 pub(super) struct Pipeline {
     state: Mutex<PipelineState>,
@@ -54,22 +54,22 @@ pub(super) struct PipelineState {
     pub(super) seqno: SeqNo,
     pub(super) memtable: Arc<Memtable>,
     pub(super) segment: u64,
-    /// The bytes of the journal that hold what is in the memtable, written or about to be.
+    /// Size of the journal for the data in the memtable, written or queued.
     pub(super) journal_bytes: u64,
     frames: VecDeque<Frame>,
     spare: Option<Vec<u8>>,
-    /// Whether somebody has taken a frame and is not done with it.
+    /// True while a thread has taken a frame and is not done with it.
     writing: bool,
-    /// Whether the journal thread should write what waits.
+    /// Requests that the journal thread writes the queued frames.
     asked: bool,
-    /// How many commits the last frame held.
+    /// Number of commits in the last frame.
     last_commits: u32,
-    /// When the journal thread tries the first frame again, and after how many failures in a row, while something is scarce.
+    /// Time of the next retry of the first frame, while a resource is exhausted.
     retry: Option<Retry>,
-    /// Whether the journal could not be written, so that no further frame may be.
+    /// True after the journal could not be written; no further frame may be written.
     failed: bool,
     closing: bool,
-    /// Keys with versions that could not be forgotten at once, in order: only in a store without files.
+    /// Keys with older versions that could not be dropped yet, in commit order. Only in a store without files.
     garbage: VecDeque<(SeqNo, Bytes)>,
 }
 
@@ -103,7 +103,7 @@ impl Pipeline {
         self.state.lock()
     }
 
-    /// Applies a batch to a store without files: it is visible to everybody when this returns.
+    /// Applies a batch to a store without files: visible to all readers when this returns.
     pub(super) fn commit_in_memory(&self, batch: Batch, readers: &Readers<Arc<View>>) -> Result<SeqNo, StoreError> {
         let mut state = self.state.lock();
         state.admit(&batch)?;
@@ -111,7 +111,7 @@ impl Pipeline {
         let seqno = state.seqno;
         let memtable = state.memtable.clone();
         let changes = batch.len();
-        // Whoever takes a snapshot from here on waits for the memtable's lock and then sees the whole batch.
+        // A snapshot taken after `publish` blocks on the memtable's lock and then sees the whole batch.
         let mut writing = memtable.write();
         let horizon = readers.publish(seqno);
         for (key, value) in batch.into_changes(seqno) {
@@ -129,8 +129,8 @@ impl Pipeline {
         Ok(seqno)
     }
 
-    /// Applies a batch to a store on disk: visible to [`latest`](super::Store::latest) when this returns. `full` is
-    /// called, still under the lock, when the memtable or its journal has reached its limit.
+    /// Applies a batch to a store on disk: visible to [`latest`](super::Store::latest) when this returns. Calls `full`
+    /// under the lock when the memtable or its journal has reached its limit.
     pub(super) fn commit(
         &self,
         batch: Batch,
@@ -141,6 +141,7 @@ impl Pipeline {
     ) -> Result<Queued, StoreError> {
         let mut state = self.state.lock();
         state.admit(&batch)?;
+        // ADR 0029: a rejected commit gets no number, so it is not applied now or later.
         gate.check()?;
         state.seqno += 1;
         let seqno = state.seqno;
@@ -163,12 +164,12 @@ impl Pipeline {
         Ok(Queued { seqno, handed_over: crowded || state.writing })
     }
 
-    /// Leaves what waits to the journal thread.
+    /// Leaves the queued frames to the journal thread.
     pub(super) fn hand_over(&self) {
         self.ask(&mut self.state.lock());
     }
 
-    /// Asks the journal thread to write what waits, unless somebody is writing: whoever writes asks it at the end.
+    /// Wakes the journal thread, unless a thread is writing: that one wakes it when it is done.
     fn ask(&self, state: &mut PipelineState) {
         if !state.writing && !state.frames.is_empty() {
             state.asked = true;
@@ -176,11 +177,11 @@ impl Pipeline {
         }
     }
 
-    /// The next frame, for a caller who writes it now and says so with [`Pipeline::written`]. `None` when somebody else does
-    /// or will: then the caller's commit becomes durable without it, or the journal has failed.
+    /// Returns the next frame, for a caller that writes it now and then calls [`Pipeline::written`]. Returns `None` if
+    /// another thread is writing or will write, or if the journal has failed.
     ///
-    /// Where the last frame served several, the next is left to the journal thread: until that has woken up, the others
-    /// who have just been served put their next commits into the frame.
+    /// If the last frame had several commits, the next one is left to the journal thread: while that thread wakes up,
+    /// the callers that were just served add their next commits to the frame (ADR 0011).
     pub(super) fn lead(&self) -> Option<Frame> {
         let mut state = self.state.lock();
         if state.last_commits <= 1 {
@@ -190,8 +191,8 @@ impl Pipeline {
         None
     }
 
-    /// The next frame for the journal thread, waiting for one; `None` when the journal has failed, or the store is closing
-    /// and nothing is left.
+    /// Waits for the next frame, for the journal thread. Returns `None` when the journal has failed, or when the store
+    /// is closing and no frame is left.
     pub(super) fn next_frame(&self) -> Option<Frame> {
         let mut state = self.state.lock();
         loop {
@@ -215,8 +216,8 @@ impl Pipeline {
         }
     }
 
-    /// Ends the turn of whoever took a frame, and keeps its buffer for use again. What has come in the meantime is left to
-    /// the journal thread.
+    /// Ends the turn of a writer and keeps the frame's buffer for reuse. Frames queued in the meantime are left to the
+    /// journal thread.
     pub(super) fn written(&self, frame: Frame) {
         let mut state = self.state.lock();
         state.writing = false;
@@ -229,10 +230,11 @@ impl Pipeline {
         }
     }
 
-    /// Ends the turn of a writer that found something scarce: the journal thread tries the frame again, later.
+    /// Ends the turn of a writer that met an exhausted resource: the journal thread retries the frame later.
     pub(super) fn postpone(&self, frame: Frame) {
         let mut state = self.state.lock();
         state.writing = false;
+        // The frame stays first, so no other frame can take its index, which is its nonce (ADR 0029).
         state.frames.push_front(frame);
         let failures = state.retry.map_or(1, |retry| retry.failures.saturating_add(1));
         state.retry = Some(Retry { at: Instant::now() + retry::pause(failures), failures });
@@ -243,7 +245,7 @@ impl Pipeline {
         self.state.lock().closing
     }
 
-    /// Ends the turn of whoever took a frame and could not write it: nobody gets one any more.
+    /// Ends the turn of a writer that failed: no thread gets a frame any more.
     pub(super) fn give_up(&self) {
         let mut state = self.state.lock();
         state.writing = false;
@@ -251,7 +253,7 @@ impl Pipeline {
         self.frame_ready.notify_all();
     }
 
-    /// Refuses further commits; the journal thread ends when it has written what is waiting.
+    /// Rejects further commits; the journal thread ends when it has written the queued frames.
     pub(super) fn close(&self) {
         self.state.lock().closing = true;
         self.frame_ready.notify_all();
@@ -273,7 +275,7 @@ impl PipelineState {
         }
     }
 
-    /// The first frame, unless it waits for its next try.
+    /// Takes the first frame, unless it waits for its retry.
     fn take_frame(&mut self) -> Option<Frame> {
         if self.retry.is_some() { None } else { self.take_first() }
     }

@@ -1,4 +1,4 @@
-//! Waiting until the store has changed at all, whatever the change: for those who follow streams.
+//! Waiting for any commit to become visible, for readers that follow streams.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use super::batch::SeqNo;
 use super::shared::Shared;
 
-/// Those who wait for the next change. Nobody waiting costs a commit one look at a flag.
+/// Waiters for the next change. Without waiters, a commit only checks a flag.
 #[derive(Debug, Default)]
 pub(super) struct Pulse {
     awaited: AtomicBool,
@@ -19,7 +19,7 @@ pub(super) struct Pulse {
 }
 
 impl Pulse {
-    /// Wakes all who wait. What they wait for is visible already.
+    /// Wakes all waiters. The change they wait for is already visible.
     pub(super) fn beat(&self) {
         if self.awaited.swap(false, Ordering::SeqCst) {
             let wakers = std::mem::take(&mut *self.wakers.lock());
@@ -36,7 +36,7 @@ impl Pulse {
     }
 }
 
-/// Ready once readers see a commit after the one named.
+/// Future that resolves when readers see a commit after the given one.
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct Changed {
     shared: Arc<Shared>,
@@ -61,7 +61,7 @@ impl Future for Changed {
             return Poll::Ready(());
         }
         self.shared.pulse.register(context.waker());
-        // Whoever committed between the two looks may not have seen the waker.
+        // Check again: a commit between the first check and the registration may have missed the waker.
         if self.is_over() { Poll::Ready(()) } else { Poll::Pending }
     }
 }

@@ -1,37 +1,38 @@
-//! When an operation is tried again, and after how long (ADR 0029).
+//! Classification of errors as temporary, and the pauses between retries (ADR 0029).
 //!
-//! Scarce are disk space, quota, descriptors and memory: the cause passes without the store, and a refused create, write or
-//! rename has changed nothing that the store relies on. Everything else (an I/O error, a file that is gone) is a failure.
+//! Disk space, quota, file descriptors and memory can become available again without the store, and a failed create,
+//! write or rename has changed nothing that the store relies on. Everything else (an I/O error, a missing file) is a
+//! failure.
 
 use std::io;
 use std::time::Duration;
 
-/// The pause before the first retry; each further one is twice as long.
+/// Pause before the first retry; each further one is twice as long.
 const FIRST: Duration = Duration::from_millis(20);
-/// The longest pause: so long after the cause is gone writes are accepted again.
+/// Longest pause, which bounds the delay between the end of a shortage and the next accepted write.
 const LONGEST: Duration = Duration::from_secs(1);
-/// The pause before damaged tables are read again: damage does not pass, but an operator may restore the file.
+/// Pause before damaged tables are read again. Damage does not go away, but an operator may restore the file.
 pub(super) const DAMAGE: Duration = Duration::from_secs(60);
 
-/// Whether an operation was refused because something is scarce.
+/// Returns whether an operation failed because a resource is exhausted.
 pub(super) fn is_scarcity(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, OutOfMemory, QuotaExceeded, StorageFull};
     matches!(error.kind(), StorageFull | QuotaExceeded | OutOfMemory | Interrupted) || lacks_descriptors(error)
 }
 
-/// ENFILE and EMFILE, which std has no kinds for; Linux and macOS number them alike.
+/// Detects ENFILE (23) and EMFILE (24), for which std has no kinds. Linux and macOS use the same numbers.
 #[cfg(unix)]
 fn lacks_descriptors(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(23 | 24))
 }
 
-/// ERROR_TOO_MANY_OPEN_FILES.
+/// Detects ERROR_TOO_MANY_OPEN_FILES.
 #[cfg(windows)]
 fn lacks_descriptors(error: &io::Error) -> bool {
     error.raw_os_error() == Some(4)
 }
 
-/// The pause after that many failures in a row.
+/// Returns the pause after this many consecutive failures.
 pub(super) fn pause(failures: u32) -> Duration {
     FIRST.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(LONGEST)
 }

@@ -1,14 +1,14 @@
-//! How the bytes of a file are made unreadable and tamper-proof.
+//! Encryption and authentication of files.
 //!
-//! Every file has a key of its own, derived (HKDF-SHA256) from a data key and a random salt in the file's header, so
-//! that a counter is a safe nonce and a piece of one file never opens as a piece of another:
+//! Every file has its own key, derived (HKDF-SHA256) from a data key and a random salt in the file's header. A counter
+//! is therefore a safe nonce, and a piece of one file never opens as a piece of another:
 //!
 //! ```text
-//! data key ──HKDF(salt of the file, its header)──► file key ──AES-256-GCM(nonce = place in the file)──► sealed piece
+//! data key ──HKDF(salt of the file, its header)──► file key ──AES-256-GCM(nonce = position)──► sealed piece
 //! ```
 //!
-//! Without data keys the pieces stay readable and carry a checksum seeded by the salt instead of the tag; both are
-//! 16 bytes, so the two modes have the same layout.
+//! Without data keys the pieces are not encrypted and have a checksum, seeded by the salt, in place of the tag. Both
+//! are 16 bytes, so the layout is the same.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,17 +19,16 @@ use twox_hash::XxHash64;
 
 use super::error::StoreError;
 
-/// The bytes a sealed piece has more than its content.
+/// Size of the tag that sealing appends.
 pub(super) const TAG_BYTES: usize = 16;
-/// The random bytes in a file's header.
 pub(super) const SALT_BYTES: usize = 32;
-/// The key id that stands for "not encrypted" in a file's header.
+/// Key id in the header of an unencrypted file.
 pub(super) const PLAIN_KEY_ID: u32 = 0;
 
-/// The random part of a file's header.
+/// Random part of a file's header.
 pub(super) type Salt = [u8; SALT_BYTES];
 
-/// The keys that files are encrypted with: one for new files, and those that older files still need.
+/// Data keys: one for new files, and older ones for files written under them.
 #[derive(Clone)]
 pub struct DataKeys {
     current: u32,
@@ -37,7 +36,7 @@ pub struct DataKeys {
 }
 
 impl DataKeys {
-    /// One key, used for everything. Ids start at 1.
+    /// Creates a set with one key, the current one. Ids start at 1; 0 means "not encrypted".
     pub fn new(id: u32, key: [u8; 32]) -> Self {
         DataKeys { current: id, keys: BTreeMap::from([(id, key)]) }
     }
@@ -49,7 +48,7 @@ impl DataKeys {
         self
     }
 
-    /// The id of the key that new files are written with.
+    /// Returns the id of the key for new files.
     pub fn current(&self) -> u32 {
         self.current
     }
@@ -61,7 +60,7 @@ impl fmt::Debug for DataKeys {
     }
 }
 
-/// The keys of an open store, or the decision to have none.
+/// Data keys of an open store, or none if it is not encrypted.
 #[derive(Debug, Clone)]
 pub(super) struct Vault {
     keys: Option<DataKeys>,
@@ -76,8 +75,8 @@ impl Vault {
         self.keys.as_ref().map_or(PLAIN_KEY_ID, DataKeys::current)
     }
 
-    /// The seal of a file: `salt` is random, `identity` is all that the file's header says in the clear, so that a
-    /// changed header opens nothing.
+    /// Returns the seal of a file. `salt` is random; `identity` is the unencrypted content of the header, so that a
+    /// file with a changed header does not open.
     pub(super) fn seal(&self, key_id: u32, salt: &Salt, identity: &[u8]) -> Result<Seal, StoreError> {
         match (&self.keys, key_id) {
             (None, PLAIN_KEY_ID) => Ok(Seal::Checked(XxHash64::oneshot(XxHash64::oneshot(0, salt), identity))),
@@ -93,7 +92,7 @@ impl Vault {
     }
 }
 
-/// Fresh random bytes from the operating system's source.
+/// Returns random bytes from the operating system.
 pub(super) fn random<const N: usize>() -> Result<[u8; N], StoreError> {
     let mut bytes = [0; N];
     match getrandom::fill(&mut bytes) {
@@ -131,7 +130,7 @@ impl fmt::Debug for Seal {
 impl Seal {
     /// Turns `buffer[start..]` into a sealed piece: the content in place and the tag after it.
     ///
-    /// `place` must be used once only for each file: an offset or a counter.
+    /// `place` is the nonce and must be unique within the file: an offset or a counter.
     pub(super) fn close(&self, place: u64, buffer: &mut Vec<u8>, start: usize) -> Result<(), StoreError> {
         match self {
             Seal::Encrypted(key) => {
@@ -148,7 +147,7 @@ impl Seal {
         Ok(())
     }
 
-    /// Opens a sealed piece in place and returns its content's length, or `None` when it is not what was sealed.
+    /// Opens a sealed piece in place; returns the length of its content, or `None` if it is not what was sealed.
     pub(super) fn open(&self, place: u64, piece: &mut [u8]) -> Option<usize> {
         let length = piece.len().checked_sub(TAG_BYTES)?;
         match self {

@@ -1,4 +1,4 @@
-//! What the threads of a store share, and the one way to change which files make it up.
+//! State shared by the store's threads, and the only function that changes the set of tables.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +23,7 @@ use super::snapshot::View;
 use super::table::{TableFiles, TableStyle};
 use super::weight::{DeadShare, Weight};
 
-/// What the store's threads share.
+/// State shared by the store's threads.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) readers: Arc<Readers<Arc<View>>>,
@@ -34,11 +34,13 @@ pub(super) struct Shared {
     pub(super) counters: Counters,
 }
 
-/// What only a store on disk has.
+/// State of a store on disk.
+///
+/// Lock order: `journal` before `manifest`, because the writer of a new segment records it in the manifest.
 #[derive(Debug)]
 pub(super) struct Files {
     pub(super) options: StoreOptions,
-    /// Held by whoever has taken a frame from the pipeline.
+    /// Held by the thread that has taken a frame from the pipeline.
     pub(super) journal: Mutex<JournalWriter>,
     pub(super) tables: Arc<TableFiles>,
     /// Held while the manifest and the levels are changed.
@@ -61,7 +63,7 @@ pub(super) struct Counters {
 }
 
 impl Shared {
-    /// Ends everything because of `error`: commits are refused and nobody waits for the threads any more.
+    /// Stops the store because of `error`: rejects commits and releases all threads that wait for background work.
     pub(super) fn stop(&self, error: &StoreError) {
         self.poison(error);
         if let Some(files) = &self.files {
@@ -69,7 +71,7 @@ impl Shared {
         }
     }
 
-    /// Refuses all further commits because of `error`.
+    /// Rejects all further commits because of `error`.
     pub(super) fn poison(&self, error: &StoreError) {
         let cause = error.cause();
         if self.gate.fail(StoreError::Poisoned { cause: cause.clone() }) {
@@ -82,7 +84,7 @@ impl Shared {
         let retired = Retired { prefix: bytes::Bytes::copy_from_slice(prefix), segment };
         let without = |levels: &Levels| levels.replace(&compact::tables_within(levels, prefix), 0, Vec::new());
         let outcome = self.install(files, without, |manifest| manifest.retired.push(retired), None);
-        // Where something is scarce, the manifest is as it was and the caller may try again.
+        // If a resource is exhausted, the manifest is unchanged and the caller may retry.
         outcome.inspect_err(|error| {
             if !error.is_scarcity() {
                 self.poison(error)
@@ -92,7 +94,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Changes which tables make up the store: in the manifest, durably, and then for readers.
+    /// Changes the set of tables: durably in the manifest first, then for readers.
     pub(super) fn install(
         &self,
         files: &Files,
@@ -124,9 +126,9 @@ impl Shared {
         Ok(())
     }
 
-    /// Records that frames may be in a segment of the journal from now on, so that its loss shows at the next opening. The
-    /// segment is durable by now, or a crash in between would leave a manifest that names a file which never was; all
-    /// earlier segments were ended and synced, so everything that is durable now is in them.
+    /// Records that a journal segment may contain frames from now on, so that the next opening detects its loss. The
+    /// segment is already durable; otherwise a crash in between would leave a manifest with a file that never existed.
+    /// All earlier segments are ended and synced, so they contain every durable commit.
     pub(super) fn record_segment(&self, files: &Files, number: u64) -> Result<(), StoreError> {
         let mut manifest = files.manifest.lock();
         let next_number = files.next_number.load(Ordering::Relaxed);
@@ -137,7 +139,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Records how far the journal reaches, when it has been ended in order, so that its loss shows at the next opening.
+    /// Records how far the journal reaches after it was ended in order, so that the next opening detects its loss.
     pub(super) fn record_end(&self, files: &Files) -> Result<(), StoreError> {
         let mut manifest = files.manifest.lock();
         let reached_seqno = self.gate.durable();
@@ -152,7 +154,7 @@ impl Shared {
 }
 
 impl Files {
-    /// A number that no file of the store has had.
+    /// Returns an unused file number.
     pub(super) fn new_number(&self) -> u64 {
         self.next_number.fetch_add(1, Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! A view of the store at one moment, and range reads over it.
+//! Snapshots of the store, and range reads.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::levels::Levels;
 use super::memtable::{Found, Memtable, Span};
 use super::merge::{MemoryCursor, Merge, Source};
 
-/// All that a read looks at, newest first. It is replaced, never changed, except that the first memtable grows.
+/// Everything that a read searches, newest first. Immutable, except that the first memtable grows.
 #[derive(Debug)]
 pub(super) struct View {
     pub(super) memtables: Vec<Arc<Memtable>>,
@@ -26,8 +26,8 @@ impl View {
     }
 }
 
-/// The store as it was at one moment. It costs little to make and to clone, and holds back files and old versions while
-/// it lives.
+/// State of the store at one point in time. Cheap to create and to clone. While it lives, it keeps old files and
+/// versions from being removed.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
     pinned: Arc<Pinned>,
@@ -57,12 +57,12 @@ impl Snapshot {
         Snapshot { pinned: Arc::new(Pinned { seqno, view, readers: readers.clone() }) }
     }
 
-    /// The sequence number of the last commit that is visible.
+    /// Returns the sequence number of the last visible commit.
     pub fn seqno(&self) -> SeqNo {
         self.pinned.seqno
     }
 
-    /// The value of `key`.
+    /// Returns the value of `key`, or `None` if it does not exist.
     ///
     /// # Errors
     /// When a file cannot be read or is damaged.
@@ -79,12 +79,12 @@ impl Snapshot {
         Ok(view.levels.get(key, *seqno)?.flatten())
     }
 
-    /// The keys and values between the bounds, ascending.
+    /// Returns the entries between the bounds, in ascending order.
     pub fn range(&self, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Range {
         self.read(lower, upper, false)
     }
 
-    /// The keys and values between the bounds, descending.
+    /// Returns the entries between the bounds, in descending order.
     pub fn range_rev(&self, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Range {
         self.read(lower, upper, true)
     }
@@ -112,7 +112,7 @@ impl Snapshot {
     }
 }
 
-/// The entries of a range, one by one. It owns what it reads, so it can be kept and sent to another thread.
+/// Iterator over a range. Owns its snapshot, so it can be stored and sent to another thread.
 #[derive(Debug)]
 pub struct Range {
     snapshot: Snapshot,
@@ -123,7 +123,7 @@ pub struct Range {
 #[derive(Debug)]
 enum State {
     Going,
-    /// The error is told at the next step, and is the end.
+    /// The next call returns the error; then the iterator ends.
     Failed(StoreError),
     Done,
 }

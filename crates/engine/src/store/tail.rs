@@ -1,18 +1,18 @@
-//! What lies behind the last whole frame of the journal, and how it is reported.
+//! Classification and report of the bytes after the last complete frame of the journal.
 //!
 //! ```text
 //! frame frame                              closed in order, or killed between two writes
-//! frame frame 0000000                      killed: unused space
-//! frame frame fra                          torn: the end of the last frame was never written, so it was never acknowledged
-//! frame frame fr?me                        damaged: the last frame is there to its end, and does not open
+//! frame frame 0000000                      killed: unused preallocated space
+//! frame frame fra                          torn: the frame's end was never written, so it was not acknowledged
+//! frame frame fr?me                        damaged: the last frame is complete but does not open
 //! ```
 //!
-//! A frame is acknowledged after its sync. One whose last bytes are missing was not synced; one that is complete may have
-//! been, so losing it may lose acknowledged writes, and that is reported as a warning.
+//! A frame is acknowledged after its sync. A frame without its last bytes was not synced. A complete frame may have
+//! been, so cutting it off may lose acknowledged writes, and is logged as a warning.
 
 use super::seal::TAG_BYTES;
 
-/// What was found at the end of a journal.
+/// Kind of data at the end of a journal.
 #[derive(Debug, PartialEq, Eq)]
 enum Tail {
     Nothing,
@@ -21,11 +21,11 @@ enum Tail {
     Damaged { bytes: usize },
 }
 
-/// No frame is shorter: its header, the start of its payload and the tag.
+/// Minimum size of a frame: its header, the start of its payload and the tag.
 const FRAME_BYTES_MIN: usize = 16 + 12 + TAG_BYTES;
 
-/// Reports the `rest` of a journal, which is cut off at `end`. `frame_bytes` is the length of the frame there, if its header
-/// can be read.
+/// Logs the `rest` of a journal that is cut off at `end`. `frame_bytes` is the length of the frame there, if its header
+/// is valid.
 pub(super) fn report(file: &str, end: usize, rest: &[u8], frame_bytes: Option<usize>) {
     match classify(rest, frame_bytes) {
         Tail::Nothing => {}
@@ -54,7 +54,7 @@ fn classify(rest: &[u8], frame_bytes: Option<usize>) -> Tail {
     if used == 0 {
         return if rest.is_empty() { Tail::Nothing } else { Tail::Unused { bytes: rest.len() } };
     }
-    // Of a frame without a readable header it is not known how long it is, only that it needs some room.
+    // Without a valid header the length of the frame is unknown; only the minimum size is known.
     let is_torn = match frame_bytes {
         Some(length) => !is_written_to(rest, length),
         None => rest.len() < FRAME_BYTES_MIN,
@@ -62,8 +62,8 @@ fn classify(rest: &[u8], frame_bytes: Option<usize>) -> Tail {
     if is_torn { Tail::Torn { bytes: used } } else { Tail::Damaged { bytes: used } }
 }
 
-/// Whether a frame's tag, its last bytes, was written. No tag is all zeros: without encryption its halves are each other's
-/// complement, with encryption that has a chance of 2⁻¹²⁸.
+/// Returns whether a frame's tag, which is its last part, was written. A tag is never all zeros: without encryption its
+/// halves are complements of each other, with encryption the probability is 2⁻¹²⁸.
 fn is_written_to(rest: &[u8], length: usize) -> bool {
     rest.get(length - TAG_BYTES..length).is_some_and(|tag| tag.iter().any(|byte| *byte != 0))
 }

@@ -1,7 +1,8 @@
-//! How full the levels are, which decides what is compacted and whether writers are slowed down.
+//! Fullness of the levels, which decides what is compacted and whether writers are slowed down.
 //!
-//! Space has a bound of its own beside the sizes of levels (ADR 0028). The deepest level holds a key once; what the levels
-//! above it hold is dead, or makes something below dead, as far as keys were overwritten or deleted:
+//! In addition to the sizes of levels, the space taken by dead data is bounded (ADR 0028). The deepest level holds each
+//! key once. Data in the levels above is dead, or makes data below dead, to the extent that keys were overwritten or
+//! deleted:
 //!
 //! ```text
 //! level 0   a₃ b₂ c✗        dead when merged: a₂ a₁ b₁ c₁ and the deletion of c itself
@@ -9,8 +10,8 @@
 //! level 2   a₁ b₁ c₁ d₁     a deletion is small, what it deletes is not: it counts as an average entry below
 //! ```
 //!
-//! How much of what was overwritten is dead is not known before a merge. The last merges tell: loading new data makes
-//! nothing dead and is not slowed down.
+//! The share of overwritten data is unknown before a merge, so it is estimated from recent merges. Loading new data
+//! makes nothing dead and is therefore not slowed down.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,17 +19,17 @@ use super::background::{LEVEL0_FACTOR_SLOW, LEVEL0_FACTOR_STOP};
 use super::levels::Levels;
 use super::options::StoreOptions;
 
-/// How much larger each level is than the one above.
+/// Growth factor from one level to the next.
 const LEVEL_FACTOR: u64 = 10;
-/// A level is at most this part of those below it: what it overwrites there takes space twice.
+/// A level is at most one part in this many of the levels below it: what it overwrites there takes space twice.
 const BELOW_PARTS: u64 = 3;
-/// Dead data may take this part of what is alive, beside a constant. The estimate knows nothing of deletions that are in
-/// memory, and a compaction takes as much space again as it leaves alive, so this is far from the bound of three.
+/// Dead data may take one part in this many of the live data, in addition to a constant. The value is well below the
+/// documented bound of three: the estimate ignores deletions in memory, and a compaction needs space for its output.
 const ALIVE_PARTS: u64 = 4;
-/// Assumed before the first merge.
+/// Share assumed before the first merge.
 const DEAD_PERMILLE_UNKNOWN: u64 = 500;
 
-/// The part of the upper levels' bytes that merges of late have found to be dead.
+/// Share of the upper levels' bytes that recent merges found to be dead.
 #[derive(Debug)]
 pub(super) struct DeadShare {
     permille: AtomicU64,
@@ -41,7 +42,7 @@ impl Default for DeadShare {
 }
 
 impl DeadShare {
-    /// Notes a merge of `upper` bytes into those of the level below, which made `removed` bytes go away.
+    /// Records a merge of `upper` bytes into the level below that removed `removed` bytes.
     pub(super) fn note(&self, upper: u64, removed: u64) {
         if let Some(found) = removed.saturating_mul(1000).checked_div(upper) {
             let found = found.min(1000);
@@ -51,7 +52,7 @@ impl DeadShare {
     }
 }
 
-/// The fullness of the levels at one moment.
+/// Fullness of the levels at one point in time.
 pub(super) struct Weight<'a> {
     pub(super) levels: &'a Levels,
     pub(super) options: &'a StoreOptions,
@@ -59,8 +60,8 @@ pub(super) struct Weight<'a> {
 }
 
 impl Weight<'_> {
-    /// The level to be compacted next, if any is due: where dead data takes too much space, the one with most of it;
-    /// otherwise the one that exceeds its size by the largest factor.
+    /// Returns the level to compact next, if any is due: when dead data takes too much space, the level with most of
+    /// it; otherwise the one that exceeds its size by the largest factor.
     pub(super) fn most_crowded(&self) -> Option<usize> {
         let depths = 0..self.levels.depth();
         if self.dead_bytes() >= (self.dead_bytes_max() / 2).max(1) {
@@ -69,12 +70,13 @@ impl Weight<'_> {
         depths.max_by_key(|depth| self.permille(*depth)).filter(|depth| self.permille(*depth) >= 1000)
     }
 
-    /// How crowded level 0 is, in tables: their number, or more when dead data takes so much space that writers must wait.
+    /// Returns the pressure on level 0 as a number of tables: their actual number, or a higher one when dead data takes
+    /// so much space that writers must be slowed down.
     pub(super) fn level0_pressure(&self) -> usize {
         let trigger = self.options.level0_files;
         let (slow, stop) = (trigger * LEVEL0_FACTOR_SLOW, trigger * LEVEL0_FACTOR_STOP);
         let half = (self.dead_bytes_max() / 2).max(1);
-        // From half of the most on, evenly up to where writers wait.
+        // Grows linearly from half of the maximum up to the point where writers wait.
         let by_bytes = match self.dead_bytes().checked_sub(half) {
             Some(over) => slow + ((stop - slow) as u64).saturating_mul(over) as usize / half as usize,
             None => 0,
@@ -89,7 +91,7 @@ impl Weight<'_> {
         }
     }
 
-    /// The size of a level beyond which tables go down.
+    /// Returns the size of a level beyond which its tables move down.
     fn target_bytes(&self, depth: usize) -> u64 {
         let usual = self.options.level1_bytes.saturating_mul(LEVEL_FACTOR.saturating_pow(depth as u32 - 1));
         let (below, _) = self.below(depth);
@@ -97,7 +99,7 @@ impl Weight<'_> {
         usual.min(most).max(1)
     }
 
-    /// The most that dead data may take: a constant and a part of what is alive.
+    /// Returns the maximum size of dead data: a constant plus a fraction of the live data.
     fn dead_bytes_max(&self) -> u64 {
         let all: u64 = (0..self.levels.depth()).map(|depth| self.levels.bytes(depth)).sum();
         self.options.dead_bytes + all.saturating_sub(self.dead_bytes()) / ALIVE_PARTS
@@ -107,7 +109,7 @@ impl Weight<'_> {
         (0..self.levels.depth()).map(|depth| self.dead_bytes_of(depth)).sum()
     }
 
-    /// What is dead because of a level, in it and below it: roughly, and nothing where nothing lies below.
+    /// Estimates the data that is dead because of a level, in it and below it. Zero if nothing lies below.
     fn dead_bytes_of(&self, depth: usize) -> u64 {
         let (_, entries) = self.below(depth);
         if entries == 0 && (depth > 0 || self.levels.level(0).len() < 2) {
@@ -118,13 +120,13 @@ impl Weight<'_> {
         overwritten + deletions.saturating_mul(self.entry_bytes_below(depth))
     }
 
-    /// The size of an average entry of all deeper levels, which is what a deletion removes.
+    /// Returns the average size of an entry in all deeper levels, which is what a deletion removes.
     pub(super) fn entry_bytes_below(&self, depth: usize) -> u64 {
         let (bytes, entries) = self.below(depth);
         bytes / entries.max(1)
     }
 
-    /// The bytes and the entries of all deeper levels.
+    /// Returns the bytes and the number of entries of all deeper levels.
     fn below(&self, depth: usize) -> (u64, u64) {
         let tables = || (depth + 1..self.levels.depth()).flat_map(|deeper| self.levels.level(deeper));
         (tables().map(|table| table.meta.size).sum(), tables().map(|table| table.meta.entries).sum())

@@ -1,4 +1,4 @@
-//! ListStreams and DescribeStream.
+//! `ListStreams` and `DescribeStream`.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::catalog::{Position, Shard, Stream};
 use crate::engine::{Engine, Step};
 use crate::table::{stream_arn, stream_label};
 
-/// How many streams or shards a page has if the request does not say.
+/// Default number of streams or shards per page.
 const PAGE_MAX: usize = 100;
 
 impl Engine {
@@ -41,7 +41,7 @@ impl Engine {
         let mut listed: Vec<StreamListing> =
             catalog.streams().filter(|stream| is_wanted(stream)).map(|stream| listing(stream)).collect();
         drop(catalog);
-        // A stream that ends just now may be found twice, so that none is missed.
+        // A stream that ends at this moment may be found twice (duplicates are removed later), but never missed.
         listed.extend(self.past_streams(is_wanted)?.iter().map(listing));
         Ok(listed)
     }
@@ -69,7 +69,7 @@ impl Engine {
         })))
     }
 
-    /// The stream with that ARN.
+    /// Returns the stream with that ARN.
     pub(super) fn stream_of_arn(&self, arn: &str) -> Result<Arc<Stream>, Error> {
         let is_it = |stream: &Stream| stream_arn(&self.settings, stream) == arn;
         let current = self.catalog.read().streams().find(|stream| is_it(stream)).cloned();
@@ -82,7 +82,7 @@ impl Engine {
     }
 }
 
-/// The shards after one that may be forgotten by now.
+/// Returns the shards after `start`, which may have been trimmed in the meantime.
 fn shards_after<'a>(stream: &'a Stream, start: Option<&str>) -> Vec<&'a Shard> {
     let Some(start) = start else { return stream.shards.iter().collect() };
     match stream.shards.iter().position(|shard| shard.id() == start) {

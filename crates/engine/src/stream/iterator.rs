@@ -1,5 +1,5 @@
-//! GetShardIterator, and what an iterator is: a place in a shard and the time at which it was given out, in a form that
-//! callers cannot make up by accident.
+//! `GetShardIterator`, and the encoding of iterators: a position in a shard and the time of issue, with a checksum that
+//! detects invalid input.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,18 +13,18 @@ use crate::catalog::{Position, Shard, Stream};
 use crate::engine::{Engine, Step};
 use crate::layout::TableId;
 
-/// A place to read from.
+/// Position to read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShardIterator {
-    /// The stream's table.
+    /// Number of the stream's table.
     pub table: TableId,
-    /// The stream.
+    /// Number of the stream within the table.
     pub stream: u32,
-    /// The shard.
+    /// Number of the shard within the stream.
     pub shard: u32,
-    /// The first record that may be returned; the oldest there is without it.
+    /// First record that may be returned; `None` means the oldest one available.
     pub from: Option<Position>,
-    /// When it was given out.
+    /// Time of issue; iterators expire.
     pub issued_ms: u64,
 }
 
@@ -33,7 +33,7 @@ const BODY_BYTES: usize = 1 + 4 + 4 + 4 + 1 + 10 + 8;
 
 impl Engine {
     pub(crate) fn get_shard_iterator(&self, request: &GetShardIterator) -> Result<Step, Error> {
-        // What is durable now is decided before the shard is looked at, so that nothing of it is skipped.
+        // Read the durable position before the shard, so that no record that becomes durable in between is skipped.
         let durable = self.snapshot().seqno();
         let stream = self.stream_of_arn(&request.arn)?;
         let shard = stream.shards.iter().find(|shard| shard.id() == request.shard);
@@ -67,7 +67,7 @@ impl ShardIterator {
         Self { table: stream.table_id, stream: stream.number, shard: shard.number, from, issued_ms }
     }
 
-    /// The iterator as callers carry it.
+    /// Encodes the iterator for callers.
     pub fn encode(self) -> String {
         let mut bytes = Vec::with_capacity(BODY_BYTES + 8);
         bytes.push(VERSION);
@@ -81,10 +81,10 @@ impl ShardIterator {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// The iterator that a caller brings back.
+    /// Decodes an iterator.
     ///
     /// # Errors
-    /// When it was not made here, or too long ago.
+    /// When it is not valid or has expired.
     pub fn decode(text: &str, now_ms: u64) -> Result<Self, Error> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok();
         let iterator = bytes.as_deref().and_then(Self::of_bytes).ok_or_else(texts::invalid_iterator)?;

@@ -1,8 +1,8 @@
 //! Streams of changes.
 //!
-//! 1. [`stage`] puts the `record` of a change into the batch of the change itself, under the open shard of its partition.
-//! 2. `shards` closes shards that are full or old and opens those that follow; `trim` forgets what is older than a day.
-//! 3. `describe` tells streams and shards, `iterator` gives places to read from, `read` the records from there on.
+//! 1. [`stage`] adds the `record` of a change to the batch of the change, under the open shard of its partition.
+//! 2. `shards` closes full or old shards and opens their children; `trim` deletes records older than a day.
+//! 3. `describe` lists streams and shards, `iterator` creates positions to read from, `read` returns records.
 
 mod describe;
 mod iterator;
@@ -20,7 +20,7 @@ use crate::store::Batch;
 
 pub use shards::ShardLimits;
 
-/// Puts the record of a change into the batch, if the table has a stream and the item is not as it was.
+/// Stages the record of a change if the table has a stream and the item changed.
 pub fn stage(batch: &mut Batch, change: &Change<'_>) {
     let Some(stream) = change.table.stream.as_ref().filter(|stream| stream.is_enabled()) else { return };
     if change.old == change.new {
@@ -32,7 +32,7 @@ pub fn stage(batch: &mut Batch, change: &Change<'_>) {
     shard.meter.count();
 }
 
-/// A stream that ends there: its shards are closed, its records stay.
+/// Returns the stream with all shards closed; its records stay readable until they are trimmed.
 pub(crate) fn ended(stream: &Stream, end: ShardEnd) -> Stream {
     let mut stream = stream.clone();
     stream.ended_ms = Some(end.at_ms);
@@ -41,7 +41,8 @@ pub(crate) fn ended(stream: &Stream, end: ShardEnd) -> Stream {
 }
 
 impl Engine {
-    /// The end of shards that are closed now. The caller holds the catalog's write lock, so that no change is under way.
+    /// Returns the end of shards that are closed now. The caller holds the catalog's write lock, so no write is in
+    /// progress.
     pub(crate) fn stream_end(&self) -> ShardEnd {
         ShardEnd { seqno: self.store.stats().latest_seqno, at_ms: self.env.now_ms() }
     }

@@ -1,5 +1,5 @@
-//! Streams that ended and are not the newest of a table: they stay readable for a day, in the store alone, so that tables
-//! which come and go leave nothing in memory.
+//! Streams that are not the newest of an existing table. They stay readable for a day, but only in the store, so that
+//! creating and deleting many tables does not fill the memory (ADR 0028).
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::engine::Engine;
 use crate::layout::TableId;
 
 impl Engine {
-    /// The stream of that number, wherever it is.
+    /// Returns the stream with that number, from the catalog or the store.
     pub(super) fn find_stream(
         &self,
         catalog: &Catalog,
@@ -23,8 +23,8 @@ impl Engine {
         }
     }
 
-    /// The past streams that match, in the order of their tables' numbers, without meters. Writers do not wait while many
-    /// records are read: the catalog is only asked at the end which of the streams are past.
+    /// Returns the past streams that match, ordered by table number, with empty meters. Takes the catalog's lock only
+    /// after reading the records, so that writers do not wait for it.
     pub(super) fn past_streams(&self, matches: impl Fn(&Stream) -> bool) -> Result<Vec<Stream>, Error> {
         let streams = load::streams(&self.store.latest());
         let matching = streams.filter(|stream| stream.as_ref().map_or(true, &matches));

@@ -1,4 +1,4 @@
-//! GetRecords.
+//! `GetRecords`.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use crate::engine::{Engine, Step, store_failed};
 use crate::layout;
 use crate::store::Snapshot;
 
-/// How much one answer carries.
+/// Maximum size of the records in one response.
 const PAGE_BYTES_MAX: u64 = 1 << 20;
 
-/// A part of a shard that was read.
+/// Records read from a shard.
 struct Page {
     records: Vec<ChangeRecord>,
-    /// The place after the last of them.
+    /// Position after the last of them.
     next: Option<Position>,
-    /// Whether there was nothing after them.
+    /// True if no record followed.
     ended: bool,
 }
 
@@ -31,7 +31,8 @@ impl Engine {
     pub(crate) fn get_records(&self, request: &GetRecords) -> Result<Step, Error> {
         let now_ms = self.env.now_ms();
         let iterator = ShardIterator::decode(&request.iterator, now_ms)?;
-        // The snapshot is older than what is known of the shard: a shard that is closed by now may not be all in it.
+        // Take the snapshot before the shard: if the shard is closed in between, the snapshot may lack its last
+        // records, and the comparison of sequence numbers below shows it.
         let snapshot = self.snapshot();
         let stream = self.stream_of_iterator(&iterator)?;
         let shard = stream.shards.iter().find(|shard| shard.number == iterator.shard).ok_or_else(texts::trimmed)?;

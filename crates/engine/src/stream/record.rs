@@ -1,8 +1,8 @@
-//! A record of a change as it is stored.
+//! Stored form of a change record.
 //!
 //! ```text
-//! version:u8 kind:u8 identity:u8 time:u64 (length:u32 bytes)*   keys, then the old and the new item if the view has
-//!                                                               them; ffffffff where there is none
+//! version:u8 kind:u8 identity:u8 time:u64 (length:u32 bytes)*   keys, then old and new item if the view has them;
+//!                                                               length ffffffff for an absent item
 //! ```
 
 use bytes::{Buf, Bytes};
@@ -18,7 +18,7 @@ const VERSION: u8 = 1;
 const NONE: u32 = u32::MAX;
 const HEADER_BYTES: usize = 11;
 
-/// The stored form of a change.
+/// Encodes a change.
 pub fn encode(stream: &Stream, change: &Change<'_>) -> Vec<u8> {
     let either = change.new.or(change.old);
     let keys = either.map(|item| item.filtered(|name| change.table.key.contains(name)));
@@ -58,12 +58,12 @@ fn write_part(out: &mut Vec<u8>, part: Option<&Item>) {
     out.extend_from_slice(bytes);
 }
 
-/// When a stored change was made.
+/// Returns the time of a stored change.
 pub fn at_ms(stored: &[u8]) -> Option<u64> {
     stored.get(3..)?.first_chunk().map(|bytes| u64::from_be_bytes(*bytes))
 }
 
-/// The change of a stored form at a place; nothing if it cannot be read.
+/// Decodes a stored change; returns `None` if it is not valid.
 pub fn decode(stream: &Stream, position: Position, mut stored: Bytes) -> Option<ChangeRecord> {
     let header = stored.get(..HEADER_BYTES)?;
     let [VERSION, kind, identity, time @ ..] = header else { return None };
@@ -90,7 +90,7 @@ pub fn decode(stream: &Stream, position: Position, mut stored: Bytes) -> Option<
     })
 }
 
-/// The outer `Option` is whether it could be read, the inner one whether there is an item.
+/// Returns `None` if the part is not valid, and `Some(None)` if it has no item.
 fn read_part(stored: &mut Bytes) -> Option<Option<Item>> {
     let length = u32::from_be_bytes(*stored.first_chunk()?);
     stored.advance(4);
@@ -101,7 +101,7 @@ fn read_part(stored: &mut Bytes) -> Option<Option<Item>> {
     Item::decode(stored.split_to(length)).ok().map(Some)
 }
 
-/// An id that no other record has: a hash of the record's place.
+/// Returns the unique id of a record: a hash of its position.
 fn id(stream: &Stream, position: Position) -> String {
     let place = [
         stream.table_id.0.to_be_bytes().as_slice(),

@@ -1,4 +1,4 @@
-//! Shards that follow each other: a full one is followed by two that halve its partitions, an old one by one.
+//! Succession of shards: a full shard is split into two halves of its partitions, an old one is replaced by one.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use crate::catalog::{Shard, ShardEnd, Stream, load};
 use crate::engine::{Engine, store_failed};
 use crate::store::Batch;
 
-/// When a shard is closed.
+/// Limits at which a shard is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShardLimits {
-    /// After so many records it is split.
+    /// Number of records after which a shard is split.
     pub records: u64,
-    /// After so long it is followed by another one.
+    /// Age at which a shard is replaced by a new one.
     pub age_ms: u64,
-    /// So many are open at the most.
+    /// Maximum number of open shards per stream; a full shard beyond it is replaced instead of split.
     pub open: usize,
 }
 
@@ -27,7 +27,7 @@ impl Default for ShardLimits {
 }
 
 impl Engine {
-    /// Closes the shards whose time has come and opens those that follow.
+    /// Closes the shards that have reached a limit and opens their children.
     pub(crate) fn follow_shards(&self) -> Result<(), Error> {
         let now_ms = self.env.now_ms();
         let is_due = |shard: &Shard| self.is_full(shard) || self.is_old(shard, now_ms);
@@ -50,7 +50,7 @@ impl Engine {
         shard.meter.records() >= self.settings.shards.records
     }
 
-    /// A shard without records does not grow old: nothing would be gained by another empty one.
+    /// An empty shard never becomes old: replacing it by another empty one would achieve nothing.
     fn is_old(&self, shard: &Shard, now_ms: u64) -> bool {
         shard.meter.records() > 0 && now_ms >= shard.created_ms.saturating_add(self.settings.shards.age_ms)
     }

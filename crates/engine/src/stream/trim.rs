@@ -1,4 +1,4 @@
-//! Records older than a day are forgotten, then their shards, then streams that ended.
+//! Trimming: deletes records older than a day, then their shards, then streams that have ended.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::engine::{Engine, store_failed};
 use crate::layout;
 use crate::store::Batch;
 
-/// How many records are deleted in one commit.
+/// Records deleted per commit.
 const CHUNK: usize = 1000;
 
 impl Engine {
     pub(crate) fn trim_streams(&self) -> Result<(), Error> {
         let horizon_ms = self.env.now_ms().saturating_sub(STREAM_RETENTION_SECS * 1000);
         let current: Vec<Arc<Stream>> = self.catalog.read().streams().cloned().collect();
-        // A stream that began later has nothing that is old enough.
+        // A stream created after the horizon has no record that is old enough.
         let past = self.past_streams(|stream| stream.created_ms <= horizon_ms)?;
         let trimmed = for_all(current, |stream| self.trim_stream(&stream, horizon_ms));
         let past_trimmed = for_all(past, |past| self.trim_past_stream(&past, horizon_ms));
@@ -46,7 +46,7 @@ impl Engine {
         })
     }
 
-    /// Deletes the oldest records of a shard; tells whether there may be more.
+    /// Deletes the oldest records of a shard; returns whether there may be more.
     fn trim_chunk(&self, stream: &Stream, shard: &Shard, horizon_ms: u64) -> Result<bool, Error> {
         let mut batch = Batch::new();
         let mut last = None;
@@ -66,15 +66,15 @@ impl Engine {
         let Some(last) = last else { return Ok(false) };
         let more = batch.len() == CHUNK;
         load::stage_trimmed(&mut batch, stream, shard.number, last);
-        // Readers must know of the trimming before it is durable. A store that refuses it nevertheless keeps the records, which
-        // are not returned any more, until their shard is forgotten.
+        // Readers must see the trim position before the deletion is durable. If the store rejects the commit after all,
+        // the records stay, but are no longer returned, until their shard is deleted.
         self.admit()?;
         shard.meter.set_trimmed(last);
         self.store.commit(batch).wait().map_err(|error| store_failed(&error))?;
         Ok(more)
     }
 
-    /// Forgets shards that were closed a day ago, with all their records, and the stream if that was all of it.
+    /// Deletes shards that were closed more than a day ago, with all their records, and the stream if none is left.
     fn forget_shards(&self, stream: &Stream, horizon_ms: u64) -> Result<(), Error> {
         let mut catalog = self.catalog.write();
         let stream = self.find_stream(&catalog, stream.table_id, stream.number)?;

@@ -1,4 +1,4 @@
-//! ARNs of tables, indexes, streams and keys, and the labels of streams.
+//! ARNs of tables, indexes, streams and keys, and stream labels.
 
 use twox_hash::XxHash3_64;
 
@@ -6,7 +6,7 @@ use crate::calendar::civil_date;
 use crate::catalog::Stream;
 use crate::engine::Settings;
 
-/// What the ARNs of all tables start with.
+/// Returns the common prefix of all table ARNs.
 pub(crate) fn table_arn_prefix(settings: &Settings) -> String {
     format!("arn:aws:dynamodb:{}:{}:table/", settings.region, settings.account)
 }
@@ -23,7 +23,7 @@ pub(crate) fn stream_arn(settings: &Settings, stream: &Stream) -> String {
     format!("{}{}/stream/{}", table_arn_prefix(settings), stream.table, stream_label(stream.created_ms))
 }
 
-/// The ARN of a key: the one stated, or the account's own.
+/// Returns the ARN of a KMS key: the one in the request, or the account's default key.
 pub(crate) fn kms_key_arn(settings: &Settings, stated: Option<&str>) -> String {
     let Settings { region, account, .. } = settings;
     match stated {
@@ -34,7 +34,7 @@ pub(crate) fn kms_key_arn(settings: &Settings, stated: Option<&str>) -> String {
     }
 }
 
-/// The id of an account's own key: always the same one.
+/// Returns the id of an account's default key, which is always the same.
 fn account_key_id(account: &str) -> String {
     let high = XxHash3_64::oneshot_with_seed(1, account.as_bytes());
     let low = XxHash3_64::oneshot_with_seed(2, account.as_bytes());
@@ -42,7 +42,7 @@ fn account_key_id(account: &str) -> String {
     format!("{a:08x}-{b:04x}-4{c:03x}-8{:03x}-{:012x}", low >> 48 & 0x0fff, low & 0xffff_ffff_ffff)
 }
 
-/// The label of a stream that began then: `2026-11-15T12:00:00.000`.
+/// Returns the label of a stream created at that time, such as `2026-11-15T12:00:00.000`.
 pub(crate) fn stream_label(created_ms: u64) -> String {
     let (days, ms) = (created_ms / 86_400_000, created_ms % 86_400_000);
     let (year, month, day) = civil_date(days);

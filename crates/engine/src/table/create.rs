@@ -1,4 +1,4 @@
-//! CreateTable. The table can be used at once, though the answer says that it is being made, as the service's does.
+//! `CreateTable`. The table is usable at once, although the response has the status CREATING, as DynamoDB's does.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,7 +36,8 @@ impl Engine {
         Ok(Step::after(commit, output))
     }
 
-    /// A stream of it begins after the last one of an earlier table with its name.
+    /// Creates the table. Its stream's label must be later than `after_ms`, the last label of an earlier table of that
+    /// name.
     fn new_table(&self, id: TableId, request: CreateTable, after_ms: u64) -> Table {
         let now_ms = self.env.now_ms();
         let settings = self.new_settings(&request, now_ms);
@@ -89,7 +90,7 @@ fn described(throughput: Option<Throughput>) -> ThroughputDescription {
     ThroughputDescription { units: throughput.unwrap_or_default(), ..Default::default() }
 }
 
-/// Tags in the order of their keys; a later one takes the place of an earlier one with its key.
+/// Merges tags, sorted by key; a later one replaces an earlier one with the same key.
 pub(super) fn merged_tags(old: &[Tag], new: &[Tag]) -> Vec<Tag> {
     let by_key: BTreeMap<&str, &Tag> = old.iter().chain(new).map(|tag| (tag.key.as_str(), tag)).collect();
     by_key.into_values().cloned().collect()
@@ -109,7 +110,7 @@ fn add_local_index(table: &mut Table, index: LocalIndex) {
     table.indexes.push(index);
 }
 
-/// Adds a global index whose key attributes are all defined.
+/// Adds a global index. All its key attributes must be defined.
 pub(super) fn add_global_index(table: &mut Table, index: GlobalIndex, status: Status) {
     let attributes: &AttributeDefinitions = &table.attributes;
     let key = KeyLayout::new(&index.key, attributes);
@@ -132,7 +133,7 @@ pub(super) fn add_global_index(table: &mut Table, index: GlobalIndex, status: St
     table.indexes.push(index);
 }
 
-/// Gives a table a new stream with one shard.
+/// Adds a new stream with one shard to a table.
 pub(super) fn begin_stream(table: &mut Table, view: StreamView, after: SeqNo, created_ms: u64) {
     let mut stream = Stream {
         table: table.name.clone(),

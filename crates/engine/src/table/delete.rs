@@ -1,4 +1,4 @@
-//! DeleteTable. Items go at once; the stream stays until its records are trimmed.
+//! `DeleteTable`. Items are gone at once; the stream stays until its records are trimmed.
 
 use keyform_core::Error;
 use keyform_core::error::table as texts;
@@ -38,7 +38,7 @@ impl Engine {
     }
 }
 
-/// Where a table has its items, index entries and times of expiry.
+/// Returns the key prefixes of a table's items, index entries and expiry entries.
 fn prefixes(table: &Table) -> impl Iterator<Item = Vec<u8>> {
     let indexes = table.indexes.iter().map(|index| index.id);
     let all = [IndexId::BASE, IndexId::EXPIRY].into_iter().chain(indexes);

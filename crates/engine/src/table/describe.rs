@@ -1,4 +1,4 @@
-//! DescribeTable, and the description that other operations answer too.
+//! `DescribeTable`, and the description that other responses contain.
 
 use keyform_core::error::table as texts;
 use keyform_core::table::{
@@ -18,7 +18,7 @@ impl Engine {
         Ok(self.told(self.table_output(table, Status::Active)))
     }
 
-    /// The table as operations answer it.
+    /// Returns the table's description as an output.
     pub(crate) fn table_output(&self, table: &Table, status: Status) -> Output {
         Output::Table(Box::new(description(&self.settings, table, status)))
     }
@@ -90,7 +90,7 @@ fn stream(settings: &Settings, table: &Table) -> Option<StreamSummary> {
     })
 }
 
-/// Only encryption with a KMS key is told; without one the service says nothing about its own.
+/// Describes encryption with a KMS key. Without one, DynamoDB reports nothing about its own encryption.
 fn encryption(settings: &Settings, sse: &SseSpecification) -> Option<SseDescription> {
     sse.enabled.then(|| SseDescription {
         status: "ENABLED".to_owned(),

@@ -1,4 +1,4 @@
-//! DescribeLimits, DescribeContinuousBackups and UpdateContinuousBackups.
+//! `DescribeLimits`, `DescribeContinuousBackups` and `UpdateContinuousBackups`.
 
 use keyform_core::error::request::unknown_operation;
 use keyform_core::error::table as texts;
@@ -8,7 +8,7 @@ use keyform_core::{Error, Output};
 
 use crate::engine::{Engine, Step};
 
-/// The service's limits for a new account; nothing here enforces them.
+/// DynamoDB's default limits of an account; not enforced here.
 const ACCOUNT: Throughput = Throughput { read: 80_000, write: 80_000 };
 const TABLE: Throughput = Throughput { read: 40_000, write: 40_000 };
 
@@ -24,7 +24,7 @@ impl Engine {
         }
     }
 
-    /// There is no point-in-time recovery here, and nobody shall believe there is: only switching it off succeeds.
+    /// Only disabling succeeds: there is no point-in-time recovery, and callers must not believe there is.
     pub(crate) fn update_continuous_backups(&self, request: &UpdateContinuousBackups) -> Result<Step, Error> {
         match request.recovery {
             true => Err(unknown_operation()),

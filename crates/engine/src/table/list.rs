@@ -1,11 +1,11 @@
-//! ListTables.
+//! `ListTables`.
 
 use keyform_core::Output;
 use keyform_core::operation::{ListTables, ListTablesOutput};
 
 use crate::engine::{Engine, Step};
 
-/// How many names a page has if the request does not say.
+/// Default number of names per page.
 const PAGE_MAX: usize = 100;
 
 impl Engine {

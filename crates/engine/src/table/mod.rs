@@ -1,5 +1,5 @@
-//! Operations on tables. Each changes the catalog under its write lock, puts the new record into the store's order, and is
-//! answered when that is durable.
+//! Operations on tables. Each changes the catalog under its write lock, commits the new record to the store, and
+//! responds when the commit is durable (ADR 0004).
 
 mod arn;
 mod create;
@@ -22,10 +22,10 @@ use crate::engine::{Engine, store_failed};
 use crate::store::{Batch, Commit};
 
 impl Engine {
-    /// Writes a table's record and puts the table into the catalog.
+    /// Commits a table's record and adds the table to the catalog.
     ///
     /// # Errors
-    /// When the store refuses the record; the catalog is as before then.
+    /// When the store rejects the record; the catalog is then unchanged.
     pub(crate) fn save_table(&self, catalog: &mut Catalog, table: Table, mut batch: Batch) -> Result<Commit, Error> {
         load::stage_table(&mut batch, &table);
         let commit = self.accepted(batch)?;
@@ -33,7 +33,7 @@ impl Engine {
         Ok(commit)
     }
 
-    /// Commits a change of the catalog, which must be in the store's order before it is in memory.
+    /// Commits a change of the catalog. The store must accept it before it is applied in memory.
     pub(crate) fn accepted(&self, batch: Batch) -> Result<Commit, Error> {
         let commit = self.store.commit(batch);
         match commit.seqno() {

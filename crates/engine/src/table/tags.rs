@@ -1,4 +1,4 @@
-//! TagResource, UntagResource and ListTagsOfResource.
+//! `TagResource`, `UntagResource` and `ListTagsOfResource`.
 
 use keyform_core::error::table as texts;
 use keyform_core::limits::TAGS_MAX;
@@ -54,7 +54,7 @@ impl Engine {
     }
 }
 
-/// The name of the table in an ARN of one.
+/// Returns the table name in a table's ARN.
 fn table_of_arn(arn: &str) -> Result<&str, Error> {
     let invalid = || texts::invalid_resource_arn(arn);
     let parts: Vec<&str> = arn.splitn(6, ':').collect();

@@ -1,4 +1,4 @@
-//! UpdateTimeToLive and DescribeTimeToLive.
+//! `UpdateTimeToLive` and `DescribeTimeToLive`.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl Engine {
     }
 }
 
-/// Switches expiry on or off; tells what ended.
+/// Enables or disables expiry; returns the disabled configuration, whose entries are then obsolete.
 fn switch(table: &mut Table, setting: &TimeToLive) -> Result<Option<Expiry>, Error> {
     match (&table.expiry, setting.enabled) {
         (Some(expiry), _) if expiry.attribute != setting.attribute => {

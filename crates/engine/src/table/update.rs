@@ -1,4 +1,4 @@
-//! UpdateTable: throughput, indexes, stream and settings, checked against the table as it is.
+//! `UpdateTable`: throughput, indexes, stream and settings, validated against the current table.
 
 use std::sync::Arc;
 
@@ -149,7 +149,7 @@ fn check_none_under_way(table: &Table) -> Result<(), Error> {
     if table.indexes.iter().any(is_under_way) { Err(texts::one_online_index()) } else { Ok(()) }
 }
 
-/// Attributes that several indexes copy count for each of them.
+/// Checks the number of projected attributes. An attribute in several indexes counts for each of them.
 fn check_projected(table: &Table, index: &GlobalIndex) -> Result<(), Error> {
     let copied = |projection: &Projection| match projection {
         Projection::Include(names) => names.len(),
@@ -168,7 +168,7 @@ fn check_index_throughput(table: &Table, index: &GlobalIndex) -> Result<(), Erro
     }
 }
 
-/// Makes the type of a key attribute known.
+/// Adds the type of a key attribute to the table's definitions.
 fn define(known: &mut AttributeDefinitions, stated: &AttributeDefinitions, name: &str) -> Result<(), Error> {
     match (known.get(name), stated.get(name)) {
         (Some(known), Some(stated)) if known != stated => Err(texts::attribute_redefined(name)),
@@ -204,7 +204,7 @@ fn update_index(table: &mut Table, name: &str, update: &IndexUpdate, now_ms: u64
     Ok(())
 }
 
-/// An index that is still being made may be deleted, another one not while something is under way.
+/// Marks an index for deletion. It may be deleted while it is being created, but not during another index change.
 fn delete_index(table: &mut Table, name: &str) -> Result<(), Error> {
     let place = table.indexes.iter().position(|index| index.name == name && !index.is_local());
     let place = place.ok_or_else(texts::resource_not_found)?;
@@ -218,7 +218,7 @@ fn delete_index(table: &mut Table, name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// A new stream begins after the last one: the time is its label, which no two have.
+/// Enables or disables the stream. A new stream's creation time is its label, so it must be later than the last one.
 fn change_stream(table: &mut Table, change: StreamChange, end: ShardEnd, after_ms: u64) -> Result<(), Error> {
     let enabled = table.stream.as_ref().filter(|stream| stream.is_enabled());
     match (change, enabled) {

@@ -1,4 +1,4 @@
-//! One write of one item, ready to be decided: what it is, on which key, under which condition.
+//! One write of one item, validated but not yet evaluated: effect, key and condition.
 
 use keyform_core::error::item as texts;
 use keyform_core::error::request::nested_too_deep;
@@ -11,27 +11,26 @@ use keyform_core::{Attributes, Error, Item};
 use crate::catalog::Table;
 use crate::key::{self, ItemKey};
 
-/// A write of one item.
+/// Write of one item.
 pub struct Action<'a> {
     pub table: &'a Table,
-    /// Where the item is.
     pub key: ItemKey,
-    /// The key as the request has it, or the whole new item.
+    /// Key attributes of the request, or the whole new item of a put.
     pub source: &'a Attributes,
     pub effect: Effect<'a>,
     pub condition: Option<&'a Condition>,
     pub return_item_on_failure: bool,
 }
 
-/// What a write does.
+/// Effect of a write.
 pub enum Effect<'a> {
-    /// Writes the item.
+    /// Replaces the item.
     Put(Item),
-    /// Changes the item, or makes it of the key.
+    /// Changes the item, or creates it from the key.
     Update(Option<&'a Update>),
-    /// Removes the item.
+    /// Deletes the item.
     Delete,
-    /// Nothing.
+    /// Changes nothing; only checks the condition.
     Check,
 }
 
@@ -43,7 +42,7 @@ impl<'a> Action<'a> {
         Ok(Self::new(table, key, item, Effect::Put(Item::from(item))))
     }
 
-    /// What is wrong with a new item whatever the table holds: an empty key, its size or its depth.
+    /// Checks a new item for errors that do not depend on stored data: an empty key, its size or its depth.
     pub fn refuse_outright(table: &Table, item: &Attributes) -> Result<(), Error> {
         key::refuse_empty(table, item)?;
         check_extent(item)
@@ -67,7 +66,7 @@ impl<'a> Action<'a> {
         Self { table, key, source, effect, condition: None, return_item_on_failure: false }
     }
 
-    /// Adds what most requests have.
+    /// Adds the condition.
     ///
     /// # Errors
     /// When the condition reaches into a key attribute.
@@ -84,8 +83,8 @@ impl<'a> Action<'a> {
         Ok(self)
     }
 
-    /// The size of the collection that the write was in, for tables with local indexes. Collections are not measured; the
-    /// range is the first gigabyte.
+    /// Returns the size of the item collection of the write, for tables with local indexes. Collections are not
+    /// measured; the reported range is always 0 to 1 GB.
     pub fn collection_metrics(&self, wanted: ReturnItemCollectionMetrics) -> Option<ItemCollectionMetrics> {
         if wanted == ReturnItemCollectionMetrics::None || !self.table.has_local_index() {
             return None;
@@ -96,8 +95,8 @@ impl<'a> Action<'a> {
         Some(ItemCollectionMetrics { key, size_gigabytes: [0.0, 1.0] })
     }
 
-    /// How much of the 4 MB of a transaction the action takes: what it writes, and otherwise the key that it names. The item
-    /// that a delete or a check finds does not count, because the transaction carries nothing of it.
+    /// Returns the size that the action adds to the 4 MB limit of a transaction: the written item, or else the key. The
+    /// item that a delete or a check finds does not count, because it is not part of the request.
     pub fn bytes(&self, new: Option<&Item>) -> usize {
         match &self.effect {
             Effect::Put(item) => item.size(),
@@ -106,7 +105,7 @@ impl<'a> Action<'a> {
         }
     }
 
-    /// The item after the write, given the one before.
+    /// Returns the item after the write, given the one before. Fails if the condition does not hold.
     pub fn decide(&self, old: Option<&Item>) -> Result<Option<Item>, Error> {
         if !self.condition.is_none_or(|condition| condition.holds(old)) {
             return Err(texts::condition_failed(old.filter(|_| self.return_item_on_failure).cloned()));
@@ -124,8 +123,8 @@ impl<'a> Action<'a> {
     }
 }
 
-/// A new item is neither too large nor nested too deep (a deeper one could not be read again), and all its names are valid.
-/// Requests check names as they are read; this holds for every other way to an item: files, copies, calls in process.
+/// Checks the size, the depth (a deeper item could not be decoded) and the attribute names of a new item. The request
+/// parser also checks names; this covers items from other sources: imported files, copies, in-process calls.
 fn check_extent(item: &Attributes) -> Result<(), Error> {
     name::check_all(item)?;
     if size::of_attributes(item) > ITEM_BYTES_MAX {

@@ -1,4 +1,4 @@
-//! BatchWriteItem: up to 25 puts and deletes, checked together, written in one commit.
+//! `BatchWriteItem`: up to 25 puts and deletes, validated together and written in one commit.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -27,7 +27,7 @@ impl Engine {
         for (write, action) in busy {
             output.unprocessed.entry(action.table.name.clone()).or_default().push((*write).clone());
         }
-        // Everything is read before anything is staged: what is staged counts in the statistics.
+        // Read everything before staging anything: staging updates the statistics and cannot be undone.
         let olds = free.iter().map(|(_, action)| self.newest(&action.key.store_key)).collect::<Result<Vec<_>, _>>()?;
         for ((_, action), old) in free.iter().zip(&olds) {
             let table = action.table.name.as_str();
@@ -67,7 +67,8 @@ fn actions<'a>(
         for write in writes {
             let action = match write {
                 WriteRequest::Put(item) => {
-                    // A batch does not tell which key attribute is missing or of the wrong type; PutItem does.
+                    // Unlike PutItem, DynamoDB's batch error does not name the key attribute that is missing or of the
+                    // wrong type.
                     key::require_key(table, item)?;
                     Action::put(table, item)?
                 }

@@ -1,4 +1,4 @@
-//! PutItem, UpdateItem and DeleteItem.
+//! `PutItem`, `UpdateItem` and `DeleteItem`.
 
 use keyform_core::capacity::ReturnConsumedCapacity;
 use keyform_core::error::transaction as conflicts;
@@ -13,7 +13,7 @@ use crate::change::{Change, WriteCost};
 use crate::engine::{Engine, Step};
 use crate::store::Batch;
 
-/// What a request wants to be told of its write.
+/// Requested parts of the response.
 struct Wanted<'a> {
     values: ReturnValues,
     update: Option<&'a Update>,
@@ -72,7 +72,7 @@ impl Engine {
         }
         let old = self.newest(&action.key.store_key)?;
         let new = match action.decide(old.as_ref()) {
-            // What the condition saw may not be durable yet: the refusal waits until it is.
+            // ADR 0003: the item that failed the condition may not be durable yet, so the error waits until it is.
             Err(error) if error.code() == ErrorCode::ConditionalCheckFailed => {
                 return Ok(self.after_all_before(Err(error)));
             }

@@ -1,9 +1,9 @@
-//! Writes. Each goes the same way:
+//! Writes. Each follows the same steps:
 //!
-//! 1. the request names a table and a key ([`crate::key`]), which makes an [`action::Action`];
-//! 2. the key is locked, the old item read, the condition evaluated, the new item made;
-//! 3. the [`crate::change::Change`] is staged with all that follows from it;
-//! 4. the batch is committed, and the answer waits until it is durable.
+//! 1. the request's table and key ([`crate::key`]) give an [`action::Action`];
+//! 2. the key is locked, the old item read, the condition evaluated, the new item computed;
+//! 3. the [`crate::change::Change`] is staged with its effects on indexes, expiry and the stream;
+//! 4. the batch is committed, and the response waits until it is durable.
 
 mod action;
 mod batch;

@@ -1,6 +1,6 @@
-//! Idempotency tokens: a transaction that comes again within ten minutes is answered, not applied.
+//! Idempotency tokens: a transaction repeated within ten minutes is not applied again, but gets a success response.
 //!
-//! The token is kept in the store, in the same batch as what it stands for, with a fingerprint of the request.
+//! The token is stored in the same batch as the transaction's writes, with a fingerprint of the request.
 
 use std::fmt::{self, Write};
 
@@ -13,29 +13,29 @@ use crate::engine::Engine;
 use crate::layout;
 use crate::store::Batch;
 
-/// The kind of system records that tokens are.
+/// Kind of the system records that hold tokens.
 pub const TOKENS: u8 = b't';
 
-/// A token that a request carries.
+/// Idempotency token of a request.
 pub struct Token {
     key: Vec<u8>,
     fingerprint: [u8; 16],
 }
 
 impl Token {
-    /// The token with the fingerprint of what the request does.
+    /// Creates a token with the fingerprint of the request.
     pub fn new(token: &str, request: &impl fmt::Debug) -> Self {
         let mut hasher = Hasher(XxHash3_128::with_seed(0));
         write!(hasher, "{request:?}").expect("a hasher takes everything");
         Self { key: layout::system_key(TOKENS, token.as_bytes()), fingerprint: hasher.0.finish_128().to_be_bytes() }
     }
 
-    /// The place of the token, to be locked like an item's.
+    /// Returns the store key of the token, which is locked like an item's.
     pub fn key(&self) -> &[u8] {
         &self.key
     }
 
-    /// Whether the request was applied before. The caller holds the token's lock.
+    /// Returns whether the request was already applied. The caller holds the token's lock.
     pub fn was_applied(&self, engine: &Engine) -> Result<bool, Error> {
         if engine.in_flight.contains(&self.key) {
             return Err(texts::in_progress());
@@ -49,14 +49,14 @@ impl Token {
         if fingerprint == self.fingerprint { Ok(true) } else { Err(texts::token_mismatch()) }
     }
 
-    /// Remembers the request as applied.
+    /// Stages the record that the request is applied.
     pub fn stage(&self, batch: &mut Batch, now_ms: u64) {
         let value = [self.fingerprint.as_slice(), &now_ms.to_be_bytes()].concat();
         batch.put(self.key.clone(), value);
     }
 }
 
-/// When a token's transaction was applied, from its stored form.
+/// Returns the time at which a token's transaction was applied, from its stored form.
 pub fn applied_ms(stored: &[u8]) -> Option<u64> {
     decode(stored).map(|(_, applied_ms)| applied_ms)
 }

@@ -1,4 +1,4 @@
-//! TransactWriteItems: up to a hundred actions in one batch, all or none.
+//! `TransactWriteItems`: up to 100 actions in one atomic batch.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -16,10 +16,10 @@ use crate::engine::{Engine, Step, Waiting};
 use crate::key;
 use crate::store::Batch;
 
-/// A transaction costs twice what its writes cost alone.
+/// Factor of the consumed capacity of a transaction.
 const TRANSACTION_FACTOR: f64 = 2.0;
 
-/// An action with what it found and what it makes of it.
+/// Old and new item of an action.
 struct Decided {
     old: Option<Item>,
     new: Option<Item>,
@@ -53,7 +53,7 @@ impl Engine {
         Ok(Step::Waiting(Waiting { commit, answer: Ok(Output::TransactWriteItems(output)), marks: Some(marks) }))
     }
 
-    /// What each action makes of its item, or why each one fails.
+    /// Evaluates all actions; returns their results, or the cancellation reasons if one of them fails.
     fn decide_all(&self, actions: &[Action<'_>]) -> Result<Result<Vec<Decided>, Vec<CancellationReason>>, Error> {
         let mut decided = Vec::with_capacity(actions.len());
         let mut reasons = vec![CancellationReason::default(); actions.len()];
@@ -106,7 +106,7 @@ impl Engine {
         output
     }
 
-    /// The answer to a transaction that was applied before: the service charges it as a read.
+    /// Returns the response to a transaction that was already applied. DynamoDB charges it as a read.
     fn replayed(
         &self,
         request: &TransactWriteItems,
@@ -130,8 +130,8 @@ fn write_report(table: &str, cost: &WriteCost, request: &TransactWriteItems) -> 
         .map(|report| ConsumedCapacity { write: Some(report.total), ..report })
 }
 
-/// The actions, or a cancellation that tells which of them cannot be. Empty keys and large items are no reasons of a
-/// cancellation: the service refuses the request for them.
+/// Validates the actions; returns a cancellation with reasons if one is not valid. Empty keys and oversized items are
+/// not cancellation reasons: like DynamoDB, they reject the whole request.
 fn actions<'a>(catalog: &'a Catalog, requests: &'a [TransactAction]) -> Result<Vec<Action<'a>>, Error> {
     for request in requests {
         let table = catalog.table(request.table())?;

@@ -1,4 +1,4 @@
-//! The data directory: nothing readable in it, and only the right key and one process may open it.
+//! The data directory contains no plaintext, and only one process with the right key can open it.
 
 use std::path::{Path, PathBuf};
 
@@ -88,7 +88,7 @@ fn holds(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
-/// Everything that must not stand in a file: what was written, and the master key in any form.
+/// Returns everything that no file may contain: the written data, and the master key in any form.
 fn forbidden(master: &Path) -> Vec<Vec<u8>> {
     let mut parts: Vec<Vec<u8>> = SECRETS.iter().map(|secret| secret.as_bytes().to_vec()).collect();
     let text = std::fs::read_to_string(master).unwrap();

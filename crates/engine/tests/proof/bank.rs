@@ -1,15 +1,15 @@
-//! A workload whose outcome can be audited: accounts, transfers between them, tickets, counters, notes.
+//! Workload with an auditable outcome: accounts, transfers between them, tickets, counters, notes.
 //!
 //! ```text
 //! bank    pk = account#n   balance, branch, version     transfers keep the sum; moves change the index key
 //!         pk = counter#w   count                        one for each writer, and a hot one for all
-//!         pk = ticket#…                                 put if absent, deleted later if present
+//!         pk = ticket#…                                 put if absent, later deleted if present
 //!         pk = note#w#n    generation                   written in batches
 //! audit   pk = writer, sk = number                      one record for each transfer, in the same transaction
 //! ```
 //!
-//! Whatever happens in between, [`audit`] must find: balances are what the audit records say; what was acknowledged is there;
-//! indexes, counts and the folded stream are the items.
+//! Whatever happens in between, [`audit`] must find that the balances match the audit records, that all acknowledged
+//! writes are present, and that indexes, counts and the replayed stream match the items.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,32 +31,31 @@ use crate::random::Random;
 use crate::streams::{records_of, streams_of};
 use crate::subject::block_on;
 
-/// How many accounts there are.
 pub const ACCOUNTS: usize = 8;
 const OPENING_BALANCE: i64 = 1000;
 const BRANCHES: [&str; 3] = ["north", "south", "west"];
 const NOTES: usize = 3;
 const HOT: &str = "counter#hot";
 
-/// What a writer was told to be done.
+/// Acknowledged write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ack {
-    /// The transfer of that writer with that number.
+    /// Transfer with this writer and number.
     Transfer(String, u64),
-    /// The ticket of that name was put.
+    /// Put of the ticket with this name.
     Ticket(String),
-    /// The ticket of that name was deleted.
+    /// Deletion of the ticket with this name.
     TicketUsed(String),
-    /// The counter of that name was raised by one.
+    /// Increment of the counter with this name.
     Counted(String),
-    /// The notes of the writer have at least that generation.
+    /// Notes of this writer have at least this generation.
     Noted(String, u64),
-    /// An account moved to another branch.
+    /// Move of an account to another branch.
     Moved,
 }
 
 impl Ack {
-    /// One line of a log.
+    /// Formats a line of a log.
     pub fn to_line(&self) -> String {
         match self {
             Self::Transfer(writer, number) => format!("ack transfer {writer} {number}"),
@@ -68,7 +67,7 @@ impl Ack {
         }
     }
 
-    /// What a line of a log says; nothing if the line is something else.
+    /// Parses a line of a log; returns `None` for other lines.
     pub fn from_line(line: &str) -> Option<Self> {
         match *line.strip_prefix("ack ")?.split(' ').collect::<Vec<_>>().as_slice() {
             ["transfer", writer, number] => Some(Self::Transfer(writer.to_owned(), number.parse().ok()?)),
@@ -82,7 +81,7 @@ impl Ack {
     }
 }
 
-/// Makes the tables and the accounts, where they are not there yet.
+/// Creates the tables and the accounts if they are missing.
 pub fn found(database: &Database) -> Result<(), Error> {
     let audit = create("audit", Some("sk"), Vec::new(), audit_locals());
     let bank = create("bank", None, vec![by_branch(), by_version()], Vec::new());
@@ -115,7 +114,7 @@ fn described(database: &Database, table: &str) -> Box<TableDescription> {
     }
 }
 
-/// Removes the index if it is there and adds it if it is not, with what the background has to do for that.
+/// Removes the index if it exists, or else adds it, including the background work for that.
 pub fn toggle_index(database: &Database, name: &str) {
     let description = described(database, "bank");
     match description.global_indexes.iter().find(|index| index.index.name == name).map(|index| index.status) {
@@ -126,7 +125,7 @@ pub fn toggle_index(database: &Database, name: &str) {
     database.sweep().unwrap();
 }
 
-/// Adds the index of that name anew; it is filled in the background.
+/// Adds the index again; the background fills it.
 pub fn add_index(database: &Database, name: &str) {
     let index = if name == "by-branch" { by_branch() } else { by_version() };
     let attributes = [("branch", ScalarType::S), ("balance", ScalarType::N), ("version", ScalarType::N)];
@@ -135,7 +134,7 @@ pub fn add_index(database: &Database, name: &str) {
     change_index(database, attributes.collect(), GlobalIndexChange::Create(index));
 }
 
-/// Removes the index of that name; it goes in the background.
+/// Deletes the index; the background removes it.
 pub fn drop_index(database: &Database, name: &str) {
     change_index(database, AttributeDefinitions::new(), GlobalIndexChange::Delete { name: name.to_owned() });
 }
@@ -163,7 +162,7 @@ fn create(table: &str, sort: Option<&str>, global: Vec<GlobalIndex>, local: Vec<
     }
 }
 
-/// A table with that key and nothing else; the types of its attributes are still to be stated.
+/// Returns a table with that key; the caller adds the attribute types.
 pub fn table(name: &str, key: KeySchema) -> CreateTable {
     CreateTable { key, ..CreateTable::named(name) }
 }
@@ -208,7 +207,7 @@ fn present() -> Condition {
     Condition::AttributeExists(Path::attribute("pk"))
 }
 
-/// Tells others to end when it goes out of scope, also when a test fails there.
+/// Asks other threads to stop on drop, so also when a test fails.
 pub struct EndOnDrop<'a>(pub &'a AtomicBool);
 
 impl Drop for EndOnDrop<'_> {
@@ -217,24 +216,23 @@ impl Drop for EndOnDrop<'_> {
     }
 }
 
-/// One of the writers: does one thing after the other and tells what was acknowledged.
+/// Writer that executes random operations and reports acknowledged ones.
 pub struct Writer {
-    /// Its name, in the keys of what it alone writes.
+    /// Name in the keys that only this writer writes.
     pub name: String,
     random: Random,
     number: u64,
-    /// How often a transaction met another one.
+    /// Number of conflicts with other transactions.
     pub conflicts: u64,
 }
 
 impl Writer {
-    /// A writer that has done nothing yet.
     pub fn new(name: String, seed: u64) -> Self {
         Self { name, random: Random::new(seed), number: 0, conflicts: 0 }
     }
 
-    /// Does the next thing; what it answers was acknowledged. Without an answer nothing was done: the money was not there, or
-    /// another transaction was in the way.
+    /// Executes the next operation and returns its acknowledgement. `None` means that nothing was written: the balance
+    /// was too low, or the operation conflicted with a transaction.
     pub fn step(&mut self, database: &Database) -> Result<Option<Ack>, Error> {
         self.number += 1;
         let outcome = match self.random.below(10) {
@@ -284,7 +282,7 @@ impl Writer {
         Ok(Ack::Counted(name))
     }
 
-    /// Reads an account and moves it to another branch, if nobody changed it in between.
+    /// Reads an account and moves it to another branch if it has not changed in between.
     fn move_account(&mut self, database: &Database) -> Result<Ack, Error> {
         let key = key(&account(self.random.below(ACCOUNTS)));
         let get = GetItem { table: "bank".to_owned(), key: key.clone(), ..GetItem::default() };
@@ -329,7 +327,7 @@ impl Writer {
         Ok(Ack::Noted(self.name.clone(), self.number))
     }
 
-    /// Every other write is polled, as by a server, instead of waited for: the journal is then written by another thread.
+    /// Polls every other write, as a server does, instead of waiting for it, so that the journal thread writes it.
     fn execute(&self, database: &Database, operation: Operation) -> Result<Output, Error> {
         if self.number.is_multiple_of(2) {
             database.execute_blocking(operation)
@@ -339,14 +337,14 @@ impl Writer {
     }
 }
 
-/// A put of an item that only succeeds where there is none.
+/// Returns a put that succeeds only if the item does not exist.
 pub fn put_if_absent(name: &str) -> Operation {
     let item = item(&[("pk", name.into()), ("version", (name.len() as i64).into())]);
     let put = PutItem { table: "bank".to_owned(), item, condition: Some(absent()), ..PutItem::default() };
     Operation::PutItem(put)
 }
 
-/// Raises a counter by one and tells its value.
+/// Increments a counter and returns its value.
 pub fn add_one(database: &Database, name: &str) -> Result<i64, Error> {
     let update =
         Update { add: vec![(Path::attribute("count"), Value::from(AttributeValue::from(1)))], ..Update::default() };
@@ -363,7 +361,7 @@ pub fn add_one(database: &Database, name: &str) -> Result<i64, Error> {
     Ok(number(&output.attributes.expect("the counter was updated").to_attributes(), "count"))
 }
 
-/// The value of a counter, as a reader sees it.
+/// Returns the value of a counter as a reader sees it.
 pub fn count(database: &Database, name: &str) -> i64 {
     let get = GetItem { table: "bank".to_owned(), key: key(name), ..GetItem::default() };
     match database.execute_blocking(Operation::GetItem(get)).unwrap() {
@@ -372,7 +370,7 @@ pub fn count(database: &Database, name: &str) -> i64 {
     }
 }
 
-/// A transfer between two accounts with its audit record, as one transaction.
+/// Returns a transfer between two accounts with its audit record, as one transaction.
 pub fn transfer(writer: &str, transfer: u64, (from, to, amount): (usize, usize, i64)) -> Operation {
     let enough = Condition::Compare {
         left: Operand::Path(Path::attribute("balance")),
@@ -406,7 +404,7 @@ pub fn transfer(writer: &str, transfer: u64, (from, to, amount): (usize, usize, 
     Operation::TransactWriteItems(TransactWriteItems { actions, ..TransactWriteItems::default() })
 }
 
-/// The same transaction with an idempotency token.
+/// Adds an idempotency token to a transaction.
 pub fn with_token(operation: Operation, token: &str) -> Operation {
     match operation {
         Operation::TransactWriteItems(request) => {
@@ -416,7 +414,7 @@ pub fn with_token(operation: Operation, token: &str) -> Operation {
     }
 }
 
-/// The keys of all items of the bank, read in pages of so many.
+/// Returns the keys of all items of the bank, read in pages of `limit`.
 pub fn names_in_pages(database: &Database, limit: usize) -> Vec<String> {
     let mut scan = Scan { limit: Some(limit), ..whole_scan("bank", None) };
     let mut names = Vec::new();
@@ -432,7 +430,7 @@ pub fn names_in_pages(database: &Database, limit: usize) -> Vec<String> {
     }
 }
 
-/// A read of all accounts at one moment; the sum of their balances.
+/// Reads all accounts in one transaction and returns the sum of their balances.
 pub fn sum_at_one_moment(database: &Database) -> i64 {
     let gets = (0..ACCOUNTS).map(|number| keyform_core::operation::TransactGet {
         table: "bank".to_owned(),
@@ -447,10 +445,10 @@ pub fn sum_at_one_moment(database: &Database) -> i64 {
     output.responses.iter().flatten().map(|item| number(&item.to_attributes(), "balance")).sum()
 }
 
-/// The sum that transfers keep.
+/// Sum of all balances, which transfers keep.
 pub const SUM: i64 = ACCOUNTS as i64 * OPENING_BALANCE;
 
-/// Whether another transaction was in the way.
+/// Returns whether the error is a conflict with another transaction.
 pub fn is_conflict(error: &Error) -> bool {
     error.code() == ErrorCode::TransactionConflict || error.message().contains("TransactionConflict")
 }
@@ -470,17 +468,17 @@ fn number(item: &Attributes, name: &str) -> i64 {
     }
 }
 
-/// How many more writes may have been done than were acknowledged.
+/// Upper limits of writes that were applied but not acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unknown {
-    /// By all writers together.
+    /// Total of all writers.
     pub total: u64,
-    /// By each one.
+    /// Limit per writer.
     pub each: u64,
 }
 
-/// Checks everything that must hold however the database came to its state. `acks` are all that were ever given. The counts of
-/// items are exact when the background has done its work.
+/// Checks all invariants. `acks` are all acknowledgements so far. Runs the background first, because only then the
+/// counts of items are exact.
 pub fn audit(database: &Database, acks: &[Ack], unknown: Unknown) {
     database.sweep().unwrap();
     let bank = by_key(contents(database, "bank", None), false);
@@ -503,7 +501,7 @@ fn place(item: &Attributes, sorted: bool) -> (String, i64) {
     (pk.clone(), if sorted { number(item, "sk") } else { 0 })
 }
 
-/// Transfers are there as a whole or not at all.
+/// Checks that transfers are applied completely or not at all.
 fn check_balances(bank: &Contents, audit: &Contents) {
     let mut expected = [OPENING_BALANCE; ACCOUNTS];
     for record in audit.values() {
@@ -552,7 +550,7 @@ fn check_acks(bank: &Contents, audit: &Contents, acks: &[Ack], unknown: Unknown)
     }
 }
 
-/// Indexes, counts and the folded stream are the items.
+/// Checks that indexes, counts and the replayed stream match the items.
 fn check_derived(database: &Database, table: &str, items: &Contents, indexes: &[(&str, &[&str])]) {
     let sorted = table == "audit";
     let description = described(database, table);
@@ -584,7 +582,7 @@ fn projected(index: &str, item: &Attributes) -> Attributes {
     entry
 }
 
-/// The items that all records of the stream make, one after the other; each record must fit what the ones before it made.
+/// Replays all records of the stream into items; each record must match the state before it.
 fn folded(database: &Database, table: &str, sorted: bool) -> Contents {
     let mut items = Contents::new();
     for stream in streams_of(database, table).unwrap() {

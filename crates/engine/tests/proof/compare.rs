@@ -1,4 +1,4 @@
-//! Asks the engine and the naive service the same and tells the first difference in words.
+//! Runs operations on the engine and on the naive service, and describes the first difference.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -14,20 +14,20 @@ use crate::naive::{Answer, Service, Table};
 use crate::streams;
 use crate::subject::Subject;
 
-/// A difference, in words.
+/// Description of a difference.
 #[derive(Clone, Debug)]
 pub struct Mismatch(pub String);
 
-/// What a comparison finds.
+/// Result of a comparison.
 pub type Outcome = Result<(), Mismatch>;
 
-/// A page that never ends would be a loop; no run has so many pages.
+/// Limit that detects endless paging; no run has this many pages.
 const PAGES_MAX: usize = 10_000;
 
-/// What the naive service answers to an operation; nothing for steps that are no operation.
+/// Response of the naive service to an operation; `None` for steps that are not operations.
 pub type Expected = Option<Answer<Option<Output>>>;
 
-/// Does one step with the naive service.
+/// Executes one step with the naive service.
 pub fn advance(service: &mut Service, step: &Step) -> Expected {
     match step {
         Step::Run(operation) => return Some(service.run(operation)),
@@ -38,7 +38,7 @@ pub fn advance(service: &mut Service, step: &Step) -> Expected {
     None
 }
 
-/// Does one step with the subject and compares with the naive service, which has done it before.
+/// Executes one step with the subject and compares it with the naive service, which has already executed it.
 pub fn step(subject: &mut Subject, service: &Service, step: &Step, expected: &Expected) -> Outcome {
     match step {
         Step::Run(operation) => match (subject.run(operation), expected) {
@@ -100,7 +100,7 @@ fn query_through(subject: &Subject, service: &Service, query: &Query) -> Outcome
     Err(Mismatch("the query has no end".to_owned()))
 }
 
-/// What the pages of one segment had.
+/// Content of all pages of one segment.
 #[derive(Default)]
 struct Read {
     items: Vec<Item>,
@@ -162,7 +162,7 @@ fn check_page(scan: &Scan, page: &PageOutput) -> Outcome {
     Ok(())
 }
 
-/// Items of one partition come together and in order.
+/// Checks that the items of each partition are contiguous and in order.
 fn partitions_are_whole(service: &Service, scan: &Scan, items: &[Item]) -> Outcome {
     let table = &service.tables[&scan.table];
     let Ok(source) = table.source(scan.index.as_deref(), false) else { return Ok(()) };
@@ -192,7 +192,7 @@ fn sorted(mut items: Vec<Item>) -> Vec<Item> {
     items
 }
 
-/// Compares which tables there are and all their items, all indexes with the items, all counts, and all streams.
+/// Compares tables, items, indexes, counts and streams.
 pub fn everything(subject: &Subject, service: &Service) -> Outcome {
     let listed = subject.run(&Operation::ListTables(ListTables::default()));
     let expected = ListTablesOutput { tables: service.tables.keys().cloned().collect(), last: None };
@@ -214,7 +214,7 @@ pub fn everything(subject: &Subject, service: &Service) -> Outcome {
     Ok(())
 }
 
-/// Compares which indexes there are and whether the stream is on.
+/// Compares the set of indexes and the state of the stream.
 fn shape(description: &TableDescription, table: &Table) -> Outcome {
     let local = description.local_indexes.iter().map(|one| Some(one.index.name.clone()));
     let global = description.global_indexes.iter().map(|one| Some(one.index.name.clone()));
@@ -225,7 +225,7 @@ fn shape(description: &TableDescription, table: &Table) -> Outcome {
     same("the stream", &enabled, &table.streams.last().filter(|stream| stream.enabled).map(|stream| stream.view))
 }
 
-/// The items of a table or index as the engine has them.
+/// Returns all items of a table or index from the engine.
 pub fn contents(database: &keyform_engine::Database, table: &str, index: Option<String>) -> Vec<Item> {
     let mut scan = whole_scan(table, index);
     let mut items = Vec::new();
@@ -239,7 +239,7 @@ pub fn contents(database: &keyform_engine::Database, table: &str, index: Option<
     }
 }
 
-/// A scan of all of a table or index.
+/// Returns a scan of a whole table or index.
 pub fn whole_scan(table: &str, index: Option<String>) -> Scan {
     Scan {
         table: table.to_owned(),

@@ -1,4 +1,4 @@
-//! Many threads at once: counters lose nothing, transactions exclude each other, readers see whole and durable states only.
+//! Many threads: counters lose nothing, transactions exclude each other, readers see only complete and durable states.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -111,7 +111,7 @@ fn a_token_is_applied_once_however_often_it_is_sent() {
                 }
             });
         }
-        // The records say what was applied, and the balances what they say.
+        // The audit records show what was applied, and the balances must match them.
         bank::audit(database, &[Ack::Transfer("token".to_owned(), 19)], Unknown::default());
     });
 }
@@ -136,7 +136,8 @@ fn a_token_stands_for_one_request_only() {
     });
 }
 
-/// Sends it again as long as it meets itself on its way; tells whether it is applied, or the token stands for another request.
+/// Retries while the same transaction is in progress; returns whether it is applied, or false if the token belongs to
+/// another request.
 fn until_answered(database: &Database, operation: &Operation) -> bool {
     loop {
         match database.execute_blocking(operation.clone()) {

@@ -1,5 +1,5 @@
-//! Conditions, updates and projections alone: many random ones, over random items, decided by the core and by the naive
-//! reading.
+//! Conditions, updates and projections in isolation: random expressions over random items, evaluated by the core and by
+//! the naive implementation.
 
 use keyform_core::Item;
 use keyform_core::expression::update;

@@ -1,5 +1,5 @@
-//! For each operation of the disk: it and all later ones fail. No acknowledgement after a failure, no panic, a clear error, and
-//! whatever the disk kept, a database with all that was acknowledged and nothing by halves.
+//! Makes each disk operation and all later ones fail. After a failure there is no acknowledgement, no panic, and a
+//! clear error. Whatever the disk kept is a database with all acknowledged writes and no partial ones.
 
 use keyform_core::{Error, ErrorCode};
 use keyform_engine::env::ManualEnv;
@@ -13,7 +13,7 @@ use crate::subject::{self, Subject};
 
 const NOW_MS: u64 = 1_700_000_000_500;
 const STEPS: usize = 60;
-/// Failures are tried at every operation of the disk up to so many, spread evenly over the run beyond.
+/// Maximum number of operations to fail; in longer runs they are spread evenly.
 const POINTS_MAX: u64 = 150;
 
 #[test]
@@ -60,7 +60,7 @@ fn failures_while_the_database_is_opened_lose_nothing() {
         broken.fail_at(point);
         let env = ManualEnv::at_ms(NOW_MS);
         if let Ok(database) = subject::open(&broken, &env) {
-            // Whether the sweep comes to its end does not matter; what it leaves behind does.
+            // The sweep may fail; only the state that it leaves matters.
             drop(database.sweep());
         }
         for cut in [PowerCut::DropAll, PowerCut::KeepAll, PowerCut::Tear(point)] {
@@ -74,25 +74,25 @@ fn failures_while_the_database_is_opened_lose_nothing() {
     }
 }
 
-/// The naive service before the first step, after it, after the second and so on.
+/// Returns the states of the naive service before the first step and after each step.
 fn states(plan: &Plan) -> Vec<Service> {
     let mut states = vec![Service::new(NOW_MS)];
     for step in &plan.steps {
         let mut next = states[states.len() - 1].clone();
-        // The answer does not matter here, only what the step leaves behind.
+        // Only the state after the step matters here, not the response.
         drop(compare::advance(&mut next, step));
         states.push(next);
     }
     states
 }
 
-/// How far a run came.
+/// Progress of a run.
 struct Run {
     acknowledged: usize,
     database: Option<Database>,
 }
 
-/// What the disk does after its failure.
+/// Behaviour of the disk after its failure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AfterFailure {
     StaysBroken,
@@ -128,8 +128,8 @@ fn run(disk: &SimDisk, plan: &Plan, after: AfterFailure) -> Run {
     Run { acknowledged, database: Some(database) }
 }
 
-/// Whether a write was done: a refusal by the service's rules is an answer too, and a sweep may have nothing to do. The error is
-/// the store's.
+/// Executes a step; returns whether it was an operation that succeeded. A rejection by DynamoDB's rules, a wait and a
+/// sweep return false. Errors of the store are returned.
 fn answered(database: &Database, env: &ManualEnv, step: &Step) -> Result<bool, Error> {
     let outcome = match step {
         Step::Run(operation) => database.execute_blocking(operation.clone()).map(|_| true),
@@ -163,7 +163,7 @@ fn fail_at(plan: &Plan, states: &[Service], point: u64) {
         let closed = database.close();
         assert!(disk.has_failed() || closed.is_ok(), "only a failing disk is a reason to fail: {closed:?}");
         if disk.has_failed() && closed.is_ok() {
-            // The failure was the removal of a table that nothing needs any more.
+            // The failed operation was the removal of a table that nothing needs any more.
             disk.heal();
             let found = reopened(&disk, NOW_MS);
             state_of(&found, plan.steps.len(), states, &format!("operation {point} of a quiet failure"));
@@ -171,7 +171,7 @@ fn fail_at(plan: &Plan, states: &[Service], point: u64) {
     }
 }
 
-/// The database is opened on the disk that works again, has the right state, and does the rest of the run.
+/// Reopens the database on the repaired disk, checks its state, and runs the rest of the plan.
 fn fail_once_at(plan: &Plan, states: &[Service], point: u64) {
     let disk = SimDisk::new();
     disk.fail_at(point);
@@ -191,7 +191,7 @@ fn fail_once_at(plan: &Plan, states: &[Service], point: u64) {
     compare::everything(&found, &state).unwrap_or_else(|mismatch| panic!("{context}, at the end: {mismatch:#?}"));
 }
 
-/// How many steps were done: those that were acknowledged, or one more, for nobody knows whether that was done.
+/// Returns the number of applied steps: those acknowledged, or one more, because the outcome of that one is unknown.
 fn state_of(found: &Subject, acknowledged: usize, states: &[Service], context: &str) -> usize {
     let candidates = &states[acknowledged..states.len().min(acknowledged + 2)];
     let mismatches: Vec<Mismatch> =

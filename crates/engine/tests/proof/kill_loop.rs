@@ -1,7 +1,7 @@
-//! A process under load is killed at random moments; its directory is opened again and compared with what it acknowledged.
+//! Kills a process under load at random times, reopens its directory and compares it with the acknowledged writes.
 //!
-//! The process is this test binary run anew with the test [`child`] alone. It writes a line for each acknowledged write; the
-//! parent kills it after a random number of lines. `KEYFORM_KILL_ROUNDS` says how many rounds.
+//! The process is this test binary, started again with only the test [`child`]. It prints a line for each acknowledged
+//! write; the parent kills it after a random number of lines. `KEYFORM_KILL_ROUNDS` sets the number of rounds.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::bank::{self, Ack, Unknown, Writer};
 use crate::random::Random;
 
 const ROUNDS: u64 = 5;
-/// A directory grows with each round, and so does the audit of it.
+/// Rounds before a new directory is used; the directory grows with each round, and so does the time of its audit.
 const ROUNDS_PER_DIRECTORY: u64 = 25;
 const WRITERS: u64 = 4;
 const DIRECTORY: &str = "KEYFORM_KILL_DIRECTORY";
@@ -34,7 +34,7 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
     }
 }
 
-/// All rounds go on where the one before ended.
+/// Runs rounds on one directory, each continuing where the last one ended.
 fn kill_again_and_again(random: &mut Random, rounds: u64) {
     let folder = tempfile::tempdir().unwrap();
     let mut acks = Vec::new();
@@ -48,12 +48,12 @@ fn kill_again_and_again(random: &mut Random, rounds: u64) {
     assert!(acks.len() as u64 >= rounds, "the writers were at work");
 }
 
-/// Runs the child and kills it when it has acknowledged so many writes; all that it told.
+/// Runs the child, kills it after this many acknowledged writes, and returns everything it acknowledged.
 fn killed_after(folder: &Path, round: u64, lines: usize) -> Vec<Ack> {
     let mut child = start(folder, round);
     let output = BufReader::new(child.stdout.take().expect("the child's output is a pipe"));
     let mut acks = Vec::new();
-    // What stands in the pipe when the child is killed was acknowledged too; a line that was cut off was not told.
+    // Lines left in the pipe when the child is killed were acknowledged too. An incomplete line is ignored.
     for line in output.lines() {
         let Ok(line) = line else { break };
         acks.extend(Ack::from_line(line.strip_suffix('.').unwrap_or_default()));
@@ -78,23 +78,24 @@ fn start(folder: &Path, round: u64) -> Child {
     command.stdout(Stdio::piped()).spawn().expect("the test binary runs again")
 }
 
-/// The process that is killed. By itself, without a directory to work in, it does nothing.
+/// The process that is killed. Does nothing when it runs without a directory.
 #[test]
 fn child() {
     let Some(folder) = std::env::var_os(DIRECTORY) else { return };
     let round: u64 = std::env::var(ROUND).unwrap().parse().unwrap();
-    // Killing a process does not need the disk; rounds in which the disk is not waited for have more writes under way.
+    // A killed process does not lose data in the page cache, so rounds without syncs are valid and have more writes in
+    // flight.
     let durability = if round.is_multiple_of(2) { Durability::Sync } else { Durability::Os };
     let database = open(Path::new(&folder), durability);
     bank::found(&database).unwrap();
-    // The harness has begun a line of its own.
+    // End the line that the test harness has begun.
     writeln!(std::io::stdout().lock()).unwrap();
     std::thread::scope(|scope| {
         for writer in 0..WRITERS {
             let database = database.clone();
             scope.spawn(move || work(&database, round, writer));
         }
-        // An index comes and goes, so that some are killed half filled.
+        // Add and remove an index, so that some kills hit a half-filled index.
         loop {
             bank::toggle_index(&database, "by-version");
         }
@@ -106,13 +107,13 @@ fn work(database: &Database, round: u64, number: u64) {
     let mut log = std::io::stdout();
     loop {
         if let Some(ack) = writer.step(database).unwrap() {
-            // The dot tells a whole line from one that was cut off.
+            // The final dot distinguishes a complete line from a truncated one.
             writeln!(log, "{}.", ack.to_line()).unwrap();
         }
     }
 }
 
-/// The database in the folder, encrypted, with files so small that they are flushed and merged all the time.
+/// Opens the encrypted database in the folder, with files so small that they are flushed and merged constantly.
 fn open(folder: &Path, durability: Durability) -> Database {
     let data = folder.join("data");
     std::fs::create_dir_all(&data).unwrap();

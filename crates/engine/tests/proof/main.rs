@@ -1,13 +1,13 @@
-//! The engine proved as databases are: against a naive model, under faults, under power cuts, under `kill -9`.
+//! Proof of the engine in the way databases are tested: against a naive model, with faults, power cuts and `kill -9`.
 //!
-//! * [`naive`] is the service written the dumbest possible way, [`generate`] makes random runs from a seed, [`subject`] is the
-//!   engine in memory or on a simulated disk, [`compare`] asks both and compares.
-//! * [`simulation`]: random operations, compared after each step; `KEYFORM_SIM_SEEDS` says how many seeds, `KEYFORM_SIM_SEED`
-//!   runs one alone.
-//! * [`power_cut`], [`failing_store`]: what was acknowledged survives, what was not leaves no half.
-//! * [`bank`] is the workload of [`kill_loop`] (a process under load, killed and reopened; `KEYFORM_KILL_ROUNDS`) and of
-//!   [`concurrency`].
-//! * [`at_rest`]: no plaintext in any file, and who may open a directory.
+//! * [`naive`] is the simplest possible implementation of DynamoDB, [`generate`] creates random runs from a seed,
+//!   [`subject`] is the engine in memory or on a simulated disk, [`compare`] runs both and compares.
+//! * [`simulation`]: random operations, compared after each step. `KEYFORM_SIM_SEEDS` sets the number of seeds,
+//!   `KEYFORM_SIM_SEED` runs a single one.
+//! * [`power_cut`], [`failing_store`]: acknowledged writes survive, others are applied completely or not at all.
+//! * [`bank`] is the workload of [`kill_loop`] (a process under load, killed and reopened; `KEYFORM_KILL_ROUNDS`) and
+//!   of [`concurrency`].
+//! * [`at_rest`]: no plaintext in any file, and protection of the directory.
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 

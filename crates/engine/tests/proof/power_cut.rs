@@ -1,4 +1,4 @@
-//! The power goes while many writers are at work on a simulated disk: what was acknowledged before is there after.
+//! Cuts the power of a simulated disk under many writers: writes acknowledged before survive.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,14 +20,14 @@ fn nothing_acknowledged_is_lost_when_the_power_goes() {
     (0..SEEDS).for_each(|seed| cut_under_load(seed, Durability::Sync));
 }
 
-/// Without syncs the newest writes may be lost, but never a part of one, nor one before another.
+/// Without syncs the newest writes may be lost, but never part of a write, and never a write before later ones.
 #[test]
 fn without_syncs_the_power_takes_no_half() {
     (0..SEEDS).for_each(|seed| cut_under_load(seed, Durability::Os));
 }
 
-/// Writers work on one disk while its power is cut several times. Each cut makes another disk, from which a database is opened
-/// and audited; the writers do not notice.
+/// Cuts the power several times while writers work on one disk. Each cut creates another disk, on which a database is
+/// opened and audited; the writers do not notice.
 fn cut_under_load(seed: u64, durability: Durability) {
     let (disk, env) = (SimDisk::new(), ManualEnv::at_ms(NOW_MS));
     let database = subject::open(&disk, &env).unwrap();
@@ -65,7 +65,7 @@ fn cut_under_load(seed: u64, durability: Durability) {
     bank::audit(&database, &acks.lock().unwrap(), Unknown::default());
 }
 
-/// Waits until the writers have been told so many more times that something is done.
+/// Waits for this many more acknowledgements.
 fn wait_for(acked: &AtomicU64, more: u64) {
     let until = acked.load(Ordering::SeqCst) + more;
     while acked.load(Ordering::SeqCst) < until {

@@ -1,4 +1,4 @@
-//! Random operations over random tables, on the memory store and on the disk store, compared with the naive service after
+//! Random operations on random tables, in the memory store and in the disk store, compared with the naive service after
 //! each step.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,10 +13,10 @@ use crate::subject::Subject;
 const START_MS: u64 = 1_700_000_000_500;
 const SEEDS: u64 = 200;
 const STEPS: usize = 100;
-/// How many shorter runs are tried to make a failure readable.
+/// Maximum number of shorter runs tried to minimize a failure.
 const SHRINK_ATTEMPTS: usize = 400;
 
-/// A failure: which store, at which step, what.
+/// Failure: the store, the step and the difference.
 struct Failure {
     store: &'static str,
     step: usize,
@@ -49,7 +49,7 @@ fn check(seed: u64) {
     );
 }
 
-/// Runs the steps on both stores; tells the first failure.
+/// Runs the steps on both stores; returns the first failure.
 fn run(steps: &[Step]) -> Option<Failure> {
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let mut service = Service::new(START_MS);
@@ -72,8 +72,8 @@ fn run(steps: &[Step]) -> Option<Failure> {
     })
 }
 
-/// Takes steps out as long as the run still fails: first many at a time, at last one by one. A change of a table that fails
-/// because something before it was taken out is not the failure that is looked for.
+/// Removes steps while the run still fails: first many at a time, finally one by one. A table change that fails only
+/// because an earlier step was removed does not count as the failure.
 fn shrunk(mut steps: Vec<Step>, failure: &Failure) -> Vec<Step> {
     steps.truncate(failure.step + 1);
     let of_table = steps.last().is_some_and(is_of_table);

@@ -1,4 +1,4 @@
-//! Reads streams to their end and compares them with the differences that the naive service wrote down.
+//! Reads streams to their end and compares them with the differences that the naive service recorded.
 
 use keyform_core::operation::{
     ChangeRecord, DescribeStream, GetRecords, GetShardIterator, ListStreams, Operation, Output, ShardPosition,
@@ -29,13 +29,13 @@ pub fn compare(subject: &Subject, service: &Service, table: &str) -> Outcome {
     Ok(())
 }
 
-/// A stream that was switched off may be gone when its last record is.
+/// Returns whether a disabled stream may be deleted, because its last record is trimmed.
 fn is_forgotten(stream: &Stream, now_ms: u64) -> bool {
     let newest = stream.groups.iter().flatten().map(|difference| difference.at_ms).max();
     !stream.enabled && newest.unwrap_or(stream.created_ms) + RETENTION_MS <= now_ms
 }
 
-/// The streams of a table, described, oldest first.
+/// Returns descriptions of a table's streams, oldest first.
 pub fn streams_of(database: &Database, table: &str) -> Result<Vec<StreamDescription>, Error> {
     let request = ListStreams { table: Some(table.to_owned()), ..ListStreams::default() };
     let Output::ListStreams(listed) = database.execute_blocking(Operation::ListStreams(request))? else {
@@ -65,7 +65,7 @@ fn describe(database: &Database, arn: &str) -> Result<StreamDescription, Error> 
     }
 }
 
-/// All records of a stream, in the order of their sequence numbers.
+/// Returns all records of a stream, ordered by sequence number.
 pub fn records_of(database: &Database, stream: &StreamDescription) -> Result<Vec<ChangeRecord>, Error> {
     let mut records = Vec::new();
     for shard in &stream.shards {

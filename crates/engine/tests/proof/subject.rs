@@ -7,46 +7,42 @@ use keyform_engine::env::ManualEnv;
 use keyform_engine::store::{DataKeys, Durability, PowerCut, SimDisk, Store, StoreOptions};
 use keyform_engine::{Database, OpenError, Options};
 
-/// A database that a test owns, with its disk and its clock.
+/// Database owned by a test, with its disk and its clock.
 pub struct Subject {
-    /// What it is called in reports.
+    /// Name in reports.
     pub name: &'static str,
-    /// The handle.
     pub database: Database,
-    /// Its disk; nothing when it lives in memory.
+    /// Simulated disk; `None` in memory.
     pub disk: Option<SimDisk>,
-    /// Its clock.
     pub env: ManualEnv,
-    /// Whether its counts are exact: after a crash they are so when the background has counted anew.
+    /// True if the item counts are exact; after a crash they are not, until the background has recounted.
     pub counted: bool,
 }
 
 impl Subject {
-    /// A database in memory.
     pub fn in_memory(now_ms: u64) -> Self {
         let env = ManualEnv::at_ms(now_ms);
         Self { name: "memory", database: Database::in_memory_with(options(&env)), disk: None, env, counted: true }
     }
 
-    /// A database on a new simulated disk.
     pub fn on_disk(now_ms: u64) -> Self {
         let (env, disk) = (ManualEnv::at_ms(now_ms), SimDisk::new());
         let database = open(&disk, &env).unwrap();
         Self { name: "disk", database, disk: Some(disk), env, counted: true }
     }
 
-    /// Runs an operation to its end.
+    /// Runs an operation and waits for it.
     pub fn run(&self, operation: &Operation) -> Result<Output, Error> {
         self.database.execute_blocking(operation.clone())
     }
 
-    /// Does what the background does.
+    /// Runs the background work.
     pub fn sweep(&mut self) -> Result<(), Error> {
         self.counted = true;
         self.database.sweep()
     }
 
-    /// Closes and opens it again; in memory there is nothing to open.
+    /// Closes and reopens the database; does nothing in memory.
     pub fn reopen(&mut self) {
         if let Some(disk) = self.disk.clone() {
             self.database.close().unwrap();
@@ -54,7 +50,7 @@ impl Subject {
         }
     }
 
-    /// Opens it from what the disk kept when the power went.
+    /// Cuts the power and opens the database from what the disk kept.
     pub fn cut_power(&mut self, cut: PowerCut) {
         if let Some(disk) = self.disk.take() {
             let after = disk.cut_power(cut);
@@ -65,12 +61,12 @@ impl Subject {
     }
 }
 
-/// Opens the database on a disk. Its files are small, so that there are many of them.
+/// Opens the database on a disk, with small files, so that there are many.
 pub fn open(disk: &SimDisk, env: &ManualEnv) -> Result<Database, OpenError> {
     open_with(disk, env, Durability::Sync)
 }
 
-/// The same with the durability given.
+/// Opens the database with the given durability.
 pub fn open_with(disk: &SimDisk, env: &ManualEnv, durability: Durability) -> Result<Database, OpenError> {
     let store_options = StoreOptions {
         durability,
@@ -94,7 +90,7 @@ fn options(env: &ManualEnv) -> Options {
     Options { env: Arc::new(env.clone()), sweep_interval: None, ..Options::default() }
 }
 
-/// Polls a future on this thread, which sleeps while there is nothing to do.
+/// Polls a future on this thread, which sleeps in between.
 pub fn block_on<T>(future: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     struct Unpark(std::thread::Thread);
     impl std::task::Wake for Unpark {

@@ -1,4 +1,4 @@
-//! A database in memory or on a simulated disk, with a clock that tests move, and short ways to ask it things.
+//! Database in memory or on a simulated disk, with a clock that tests control, and helpers for common operations.
 
 #![allow(dead_code, reason = "each test file uses a part of this")]
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
@@ -17,12 +17,12 @@ use keyform_engine::env::ManualEnv;
 use keyform_engine::store::{DataKeys, PowerCut, SimDisk, Store, StoreOptions};
 use keyform_engine::{Database, Options};
 
-/// The time at which tests begin.
+/// Initial time of the clock.
 pub const START_MS: u64 = 1_794_700_000_000;
-/// The table that tests use.
+/// Name of the table in most tests.
 pub const TABLE: &str = "things";
 
-/// A database that can be asked, and opened anew where it is on a disk.
+/// Database under test, which can be reopened if it is on a disk.
 pub struct World {
     pub database: Database,
     pub env: ManualEnv,
@@ -31,7 +31,7 @@ pub struct World {
     store_options: StoreOptions,
 }
 
-/// Runs a test in memory and on disk; what it returns must be the same.
+/// Runs a test in memory and on disk and compares the results.
 pub fn on_both<T: PartialEq + Debug>(test: impl Fn(&mut World) -> T) {
     let in_memory = test(&mut World::in_memory());
     let on_disk = test(&mut World::on_disk());
@@ -51,7 +51,6 @@ impl World {
         Self::new(Some(SimDisk::new()), Settings::default(), store_options)
     }
 
-    /// The disk it is on.
     pub fn disk(&self) -> &SimDisk {
         self.disk.as_ref().unwrap()
     }
@@ -65,7 +64,7 @@ impl World {
         Self { database: open(disk.as_ref(), &env, &settings, &store_options), env, disk, settings, store_options }
     }
 
-    /// Closes the database and opens it again; one in memory goes on as it is.
+    /// Closes and reopens the database; does nothing in memory.
     pub fn reopen(&mut self) {
         if let Some(disk) = &self.disk {
             self.database.close().unwrap();
@@ -73,7 +72,7 @@ impl World {
         }
     }
 
-    /// Cuts the power and opens what is left; one in memory goes on as it is.
+    /// Cuts the power and opens the rest; does nothing in memory.
     pub fn cut_power(&mut self) {
         if let Some(disk) = &mut self.disk {
             let left = disk.cut_power(PowerCut::DropAll);
@@ -117,7 +116,7 @@ impl World {
         self.run(Operation::DeleteItem(request)).unwrap();
     }
 
-    /// All items of the table or an index, in an order of their own.
+    /// Returns all items of the table or an index, sorted.
     pub fn scan(&self, index: Option<&str>) -> Vec<Attributes> {
         let Output::Page(page) = self.try_scan(index).unwrap() else { panic!("no page") };
         let mut items: Vec<Attributes> = page.items.unwrap().iter().map(|item| item.to_attributes()).collect();
@@ -162,7 +161,7 @@ impl World {
         }
     }
 
-    /// All records of all shards, parents before children.
+    /// Returns all records of all shards, parents before children.
     pub fn all_records(&self) -> Vec<ChangeRecord> {
         let mut all = Vec::new();
         for shard in self.stream().shards {
@@ -177,7 +176,7 @@ impl World {
     }
 }
 
-/// The store on a disk.
+/// Opens the store on a disk.
 pub fn open_store(disk: &SimDisk) -> Store {
     open_store_with(disk, &StoreOptions::default())
 }
@@ -201,12 +200,12 @@ pub fn table(output: Result<Output, Error>) -> TableDescription {
     }
 }
 
-/// Items by name and value.
+/// Builds an item from names and values.
 pub fn item<const N: usize>(attributes: [(&str, AttributeValue); N]) -> Attributes {
     attributes.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// A table with a string partition key `pk`.
+/// Returns a table with the string partition key `pk`.
 pub fn simple_table() -> CreateTable {
     CreateTable {
         attributes: [("pk".to_owned(), ScalarType::S)].into(),
@@ -215,7 +214,7 @@ pub fn simple_table() -> CreateTable {
     }
 }
 
-/// A global index on one attribute.
+/// Returns a global index on one attribute.
 pub fn global_index(name: &str, attribute: &str) -> GlobalIndex {
     GlobalIndex {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! The process that holds a data directory: what it writes into `LOCK`, and how a refused process finds it.
+//! The process that holds a data directory: what it writes to `LOCK`, and how another process finds it.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -8,12 +8,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::calendar;
 
-/// A process that has a data directory open.
+/// Process that has a data directory open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holder {
-    /// The process id, in the holder's own namespace.
+    /// Process id, in the holder's own pid namespace.
     pub pid: u32,
-    /// When it opened the directory, in seconds of the Unix epoch, where that is known.
+    /// Time at which it opened the directory, in seconds since the Unix epoch, if known.
     pub since_secs: Option<u64>,
 }
 
@@ -27,7 +27,7 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Writes this process into a lock file that it holds.
+/// Writes this process to a lock file that it holds.
 pub(super) fn note(mut file: &File) -> io::Result<()> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     file.set_len(0)?;
@@ -35,7 +35,7 @@ pub(super) fn note(mut file: &File) -> io::Result<()> {
     writeln!(file, "process {} since {}", std::process::id(), since.as_secs())
 }
 
-/// The process that a lock file names.
+/// Reads the process from a lock file.
 pub(super) fn noted(lock: &Path) -> Option<Holder> {
     parse(&fs::read_to_string(lock).ok()?)
 }
@@ -45,7 +45,7 @@ fn parse(text: &str) -> Option<Holder> {
     Some(Holder { pid: pid.parse().ok()?, since_secs: Some(since.parse().ok()?) })
 }
 
-/// The process that the kernel lists as the holder of the lock on a directory, for when `LOCK` was removed by hand.
+/// Finds the holder of the lock on a directory in `/proc/locks`, for the case that `LOCK` was deleted by hand.
 #[cfg(target_os = "linux")]
 pub(super) fn of_directory(root: &Path) -> Option<Holder> {
     use std::os::unix::fs::MetadataExt as _;
@@ -61,7 +61,7 @@ pub(super) fn of_directory(_root: &Path) -> Option<Holder> {
     None
 }
 
-/// The major and minor number of a device, as Linux packs them.
+/// Splits a device number into major and minor, as Linux packs them.
 #[cfg(target_os = "linux")]
 fn numbers(device: u64) -> (u64, u64) {
     let major = (device >> 8 & 0xfff) | (device >> 32 & 0xffff_f000);
@@ -69,7 +69,7 @@ fn numbers(device: u64) -> (u64, u64) {
     (major, minor)
 }
 
-/// The process in a line such as `3: FLOCK  ADVISORY  WRITE 4211 fe:01:1234567 0 EOF`.
+/// Finds the process in a line such as `3: FLOCK  ADVISORY  WRITE 4211 fe:01:1234567 0 EOF`.
 #[cfg(target_os = "linux")]
 fn holder_of(locks: &str, place: &str) -> Option<u32> {
     locks.lines().find_map(|line| {

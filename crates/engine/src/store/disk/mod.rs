@@ -1,11 +1,11 @@
-//! The file operations the store needs, and nothing else, so that tests can take their place.
+//! File operations that the store needs, as a trait, so that tests can replace them.
 //!
-//! One [`Disk`] is one directory. [`RealDisk`] is a directory of the operating system; [`SimDisk`] lives in memory
-//! and can cut the power, tear writes, fail the Nth operation and flip bits.
+//! One [`Disk`] is one directory. [`RealDisk`] is a directory of the operating system. [`SimDisk`] lives in memory and
+//! can cut the power, tear writes, fail the Nth operation and flip bits.
 //!
-//! What the store relies on: a file's bytes are durable after [`DiskFile::sync`]; a file's name (created, renamed,
-//! removed) is durable after [`Disk::sync_dir`]; a rename replaces its target atomically. Nothing else is assumed:
-//! what was not synced may be there, not be there, or be there in part.
+//! The store relies on this only: a file's bytes are durable after [`DiskFile::sync`]; a file's name (created, renamed,
+//! removed) is durable after [`Disk::sync_dir`]; a rename replaces its target atomically. Data that was not synced may
+//! be present, absent, or partly present after a crash.
 
 mod holder;
 mod real;
@@ -19,26 +19,26 @@ pub use holder::Holder;
 pub use real::RealDisk;
 pub use sim::{PowerCut, Scarce, SimDisk};
 
-/// A directory with files in it.
+/// Directory with files.
 pub trait Disk: Send + Sync + fmt::Debug {
-    /// What to call the directory in messages.
+    /// Returns the name of the directory for messages.
     fn place(&self) -> String;
-    /// Takes the directory for this process until the returned guard is dropped.
+    /// Locks the directory for this process until the returned guard is dropped.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] when another holder has it.
+    /// [`io::ErrorKind::WouldBlock`] if another process or store holds it.
     fn lock(&self) -> io::Result<Box<dyn DiskLock>>;
-    /// The process that holds the lock, where the disk knows it.
+    /// Returns the process that holds the lock, if known.
     fn holder(&self) -> Option<Holder> {
         None
     }
-    /// The names and sizes of the files in the directory, in no particular order.
+    /// Returns the names and sizes of the files in the directory, in any order.
     fn list(&self) -> io::Result<Vec<(String, u64)>>;
-    /// Makes an empty file for writing, in place of an older one of the same name.
+    /// Creates an empty file for writing, replacing an older one with the same name.
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
     /// Opens an existing file.
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
-    /// Gives a file a new name, replacing the file which has it.
+    /// Renames a file, replacing the target atomically.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
     /// Removes a file.
     fn remove(&self, name: &str) -> io::Result<()>;
@@ -46,28 +46,28 @@ pub trait Disk: Send + Sync + fmt::Debug {
     fn sync_dir(&self) -> io::Result<()>;
 }
 
-/// An open file.
+/// Open file.
 pub trait DiskFile: Send + Sync + fmt::Debug {
-    /// Writes all of `data` at `offset`, making the file longer where needed.
+    /// Writes all of `data` at `offset`, extending the file if needed.
     fn write_at(&self, data: &[u8], offset: u64) -> io::Result<()>;
-    /// Fills `buffer` from `offset`; the end of the file before that is an error.
+    /// Fills `buffer` from `offset`. Reaching the end of the file before that is an error.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
     /// Makes everything written so far durable.
     fn sync(&self) -> io::Result<()>;
-    /// Whether the file was removed since it was opened, so that what is written to it is lost. Who cannot tell says no.
+    /// Returns whether the file was deleted after it was opened, so that writes to it are lost; false if unknown.
     fn is_removed(&self) -> io::Result<bool> {
         Ok(false)
     }
-    /// The file's length.
+    /// Returns the length of the file.
     fn size(&self) -> io::Result<u64>;
-    /// Cuts the file off at `size`.
+    /// Truncates the file to `size`.
     fn truncate(&self, size: u64) -> io::Result<()>;
 }
 
-/// Holds a directory's lock until it is dropped.
+/// Lock on a directory, released on drop.
 pub trait DiskLock: Send + Sync + fmt::Debug {}
 
-/// The whole content of a file.
+/// Reads a whole file.
 pub(super) fn read_whole(disk: &dyn Disk, name: &str) -> io::Result<Vec<u8>> {
     let file = disk.open(name)?;
     let size = usize::try_from(file.size()?).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;

@@ -1,4 +1,4 @@
-//! A directory of the operating system.
+//! Directory of the operating system.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -11,17 +11,17 @@ use crate::owner_only;
 
 const LOCK_NAME: &str = "LOCK";
 
-/// A directory of the operating system, made when it does not exist.
+/// Directory of the operating system, created if missing.
 #[derive(Debug)]
 pub struct RealDisk {
     root: PathBuf,
-    /// Kept open, so that a sync of the directory needs no descriptor when the process has none left.
+    /// Kept open, so that a sync of the directory works when the process has no file descriptors left.
     #[cfg(unix)]
     directory: File,
 }
 
 impl RealDisk {
-    /// The directory at `root`; it and its parents are created where missing.
+    /// Opens the directory at `root`; creates it and its parents if missing.
     ///
     /// # Errors
     /// When the directory cannot be created.
@@ -48,18 +48,18 @@ impl Disk for RealDisk {
         self.root.display().to_string()
     }
 
-    /// Locks the directory itself and the file `LOCK` in it. A directory cannot be removed while it holds files, so deleting
-    /// `LOCK` by hand does not let a second process in. `LOCK` covers systems without locks on directories (Windows,
-    /// network file systems), and names the process that holds it.
+    /// Locks the directory itself and the file `LOCK` in it (ADR 0029). A directory with files cannot be removed, so
+    /// deleting `LOCK` by hand does not admit a second process. `LOCK` is for systems that cannot lock directories
+    /// (Windows, network file systems), and names the process that holds it.
     fn lock(&self) -> io::Result<Box<dyn DiskLock>> {
-        // The store has recognised the directory as its own: the modes of a foreign one are left alone.
+        // The store has already recognized the directory as its own; the modes of a foreign one are not changed.
         owner_only::tighten_directory(&self.root);
         let directory = lock_directory(&self.root)?;
         let file =
             owner_only::options().create(true).truncate(false).read(true).write(true).open(self.path(LOCK_NAME))?;
         try_lock(&file)?;
         if let Err(error) = holder::note(&file) {
-            // Only the name of the process in a later refusal is lost.
+            // Only the name of the process in a later error message is lost.
             tracing::debug!(%error, "the process id could not be written to LOCK");
         }
         Ok(Box::new(HeldLock { _file: file, _directory: directory }))
@@ -79,7 +79,7 @@ impl Disk for RealDisk {
             }
             match entry.metadata() {
                 Ok(metadata) => found.push((name, metadata.len())),
-                // Another thread of the store removed it in the meantime.
+                // Another thread of the store removed the file in the meantime.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
@@ -110,7 +110,7 @@ impl Disk for RealDisk {
         self.directory.sync_all()
     }
 
-    /// Windows has no handle to sync for a directory; NTFS journals its names by itself.
+    /// Does nothing: Windows cannot sync a directory, and NTFS journals names by itself.
     #[cfg(windows)]
     fn sync_dir(&self) -> io::Result<()> {
         Ok(())
@@ -133,7 +133,7 @@ fn try_lock(file: &File) -> io::Result<()> {
     }
 }
 
-/// The lock on the directory itself; `None` where the file system cannot lock one, which leaves it to `LOCK`.
+/// Locks the directory itself; returns `None` if the file system does not support it, so that only `LOCK` protects.
 #[cfg(unix)]
 fn lock_directory(root: &Path) -> io::Result<Option<File>> {
     let directory = File::open(root)?;
@@ -221,7 +221,7 @@ fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Windows has no handle to sync for a directory; NTFS journals its names by itself.
+/// Does nothing: Windows cannot sync a directory, and NTFS journals names by itself.
 #[cfg(windows)]
 fn sync_directory(_path: &Path) -> io::Result<()> {
     Ok(())

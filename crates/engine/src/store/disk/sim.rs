@@ -1,8 +1,8 @@
-//! A disk in memory that forgets what was not synced, fails on request and lets tests look at every byte.
+//! Simulated disk in memory that loses unsynced data, fails on request, and lets tests inspect every byte.
 //!
-//! Each file keeps two images: what a reader sees now (`live`) and what a power cut cannot take (`synced`), with the
-//! writes in between. The directory does the same with names. [`SimDisk::cut_power`] makes a new disk from what
-//! survives; handles of the old disk keep working on the old one, as a process that has not noticed yet.
+//! Each file has two images, the current one (`live`) and the one that survives a power cut (`synced`), plus the writes
+//! in between. The directory does the same with names. [`SimDisk::cut_power`] creates a new disk from what survives;
+//! handles of the old disk keep working on the old one, like a process that has not noticed yet.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,10 +13,10 @@ use parking_lot::Mutex;
 
 use super::{Disk, DiskFile, DiskLock};
 
-/// A write is torn at multiples of this many bytes.
+/// Unit in which a torn write survives.
 const SECTOR_BYTES: usize = 512;
 
-/// A directory in memory whose power can be cut.
+/// Directory in memory whose power can be cut.
 ///
 /// ```
 /// use keyform_engine::store::{Disk, PowerCut, SimDisk};
@@ -34,23 +34,23 @@ pub struct SimDisk {
     locked: Arc<AtomicBool>,
 }
 
-/// What happens to what was written but not synced when the power goes.
+/// Fate of unsynced data in a power cut.
 #[derive(Debug, Clone, Copy)]
 pub enum PowerCut {
     /// All of it is lost.
     DropAll,
-    /// All of it happens to survive.
+    /// All of it survives.
     KeepAll,
-    /// Each sector and each change of a name survives or not, by the throw of this seed.
+    /// Each sector and each change of a name survives or not, decided by a random generator with this seed.
     Tear(u64),
 }
 
-/// What a disk can run out of.
+/// Resource that a disk can run out of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scarce {
-    /// Space (ENOSPC): files cannot be created, renamed or written; half of a refused write is in the file.
+    /// Disk space (ENOSPC): files cannot be created, renamed or written; a failed write leaves half of its data.
     Space,
-    /// Descriptors of the process (EMFILE): files cannot be created or opened, nor the directory listed.
+    /// File descriptors (EMFILE): files cannot be created or opened, and the directory cannot be listed.
     Descriptors,
 }
 
@@ -70,7 +70,7 @@ struct State {
     names_pending: Vec<NameChange>,
     operations: u64,
     fail_at: Option<u64>,
-    /// What is scarce, and from which operation on.
+    /// Exhausted resource, and the number of the first operation that it affects.
     scarce: Option<(Scarce, u64)>,
     failed: bool,
 }
@@ -96,12 +96,12 @@ enum Pending {
 }
 
 impl SimDisk {
-    /// An empty disk.
+    /// Creates an empty disk.
     pub fn new() -> Self {
         SimDisk::default()
     }
 
-    /// How many operations that change or sync something were asked for so far.
+    /// Returns the number of operations so far that change or sync something.
     pub fn operations(&self) -> u64 {
         self.state.lock().operations
     }
@@ -111,34 +111,34 @@ impl SimDisk {
         self.state.lock().fail_at = Some(operation);
     }
 
-    /// Makes the disk run out of something at the operation with this number, until [`SimDisk::heal`].
+    /// Exhausts a resource from the operation with this number on, until [`SimDisk::heal`].
     pub fn starve_at(&self, operation: u64, scarce: Scarce) {
         self.state.lock().scarce = Some((scarce, operation));
     }
 
-    /// Makes operations succeed again: the cause is gone, or the process was restarted and the machine was not.
+    /// Makes operations succeed again, as after the cause is gone, or a restart of the process but not of the machine.
     pub fn heal(&self) {
         let mut state = self.state.lock();
         state.fail_at = None;
         state.scarce = None;
     }
 
-    /// Whether an operation has failed because of [`SimDisk::fail_at`] or [`SimDisk::starve_at`].
+    /// Returns whether an operation has failed because of [`SimDisk::fail_at`] or [`SimDisk::starve_at`].
     pub fn has_failed(&self) -> bool {
         self.state.lock().failed
     }
 
-    /// The names of the files as a reader sees them.
+    /// Returns the current names of the files.
     pub fn names(&self) -> Vec<String> {
         self.state.lock().live.keys().cloned().collect()
     }
 
-    /// The content of a file as a reader sees it.
+    /// Returns the current content of a file.
     pub fn content(&self, name: &str) -> Option<Vec<u8>> {
         self.state.lock().live.get(name).map(|content| content.lock().live.clone())
     }
 
-    /// Replaces a file's content, durably, without counting as an operation: damage done from outside.
+    /// Replaces a file's content durably, without counting as an operation, to simulate damage from outside.
     pub fn tamper(&self, name: &str, bytes: Vec<u8>) {
         let mut state = self.state.lock();
         let content = Arc::new(Mutex::new(Content { live: bytes.clone(), synced: bytes, pending: Vec::new() }));
@@ -146,7 +146,7 @@ impl SimDisk {
         state.synced.insert(name.to_owned(), content);
     }
 
-    /// Turns over one bit of a file. Returns false when the file has no such bit.
+    /// Flips one bit of a file. Returns false if the file has no such bit.
     pub fn flip_bit(&self, name: &str, bit: usize) -> bool {
         let Some(mut bytes) = self.content(name) else { return false };
         match bytes.get_mut(bit / 8) {
@@ -157,7 +157,7 @@ impl SimDisk {
         true
     }
 
-    /// The disk as it is found after the power comes back.
+    /// Returns the disk as it is after a power cut.
     pub fn cut_power(&self, cut: PowerCut) -> SimDisk {
         let state = self.state.lock();
         let mut dice = Dice::new(cut);
@@ -174,7 +174,7 @@ impl SimDisk {
         after
     }
 
-    /// A copy of the disk as a reader sees it, for example to damage it.
+    /// Copies the current state of the disk, for example to damage the copy.
     pub fn duplicate(&self) -> SimDisk {
         let copy = SimDisk::new();
         for (name, content) in &self.state.lock().live {
@@ -187,7 +187,7 @@ impl SimDisk {
         self.state.lock().count()
     }
 
-    /// Counts an operation that needs space.
+    /// Counts an operation that needs disk space.
     fn grow(&self) -> io::Result<()> {
         let mut state = self.state.lock();
         state.count()?;
@@ -208,7 +208,7 @@ impl State {
         }
     }
 
-    /// Refuses what needs something that is scarce.
+    /// Fails an operation that needs an exhausted resource.
     fn check(&mut self, needed: &[Scarce]) -> io::Result<()> {
         match self.scarce {
             Some((scarce, from)) if self.operations > from && needed.contains(&scarce) => {
@@ -277,7 +277,7 @@ fn write_into(bytes: &mut Vec<u8>, offset: usize, data: &[u8]) {
     bytes[offset..end].copy_from_slice(data);
 }
 
-/// Decides what survives; a small xorshift generator keeps it repeatable.
+/// Decides what survives; a small xorshift generator makes it reproducible.
 struct Dice {
     cut: PowerCut,
     state: u64,
@@ -397,7 +397,7 @@ impl std::fmt::Debug for SimFile {
 impl DiskFile for SimFile {
     fn write_at(&self, data: &[u8], offset: u64) -> io::Result<()> {
         let outcome = self.disk.grow();
-        // A write that fails has still reached the file in part.
+        // A failed write still leaves part of its data in the file.
         let data = if outcome.is_ok() { data } else { &data[..data.len() / 2] };
         let mut content = self.content.lock();
         write_into(&mut content.live, offset as usize, data);

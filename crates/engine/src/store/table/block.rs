@@ -1,5 +1,5 @@
-//! A block: sorted entries with a table of their offsets for binary search. Keys are stored whole, so that keys and
-//! values are given out as slices of the block; compression takes care of what neighbours have in common.
+//! Block: sorted entries with a table of offsets for binary search. Keys are stored without prefix compression, so that
+//! keys and values can be returned as slices of the block; LZ4 removes what neighbouring keys have in common.
 //!
 //! ```text
 //! block = entry* (offset of entry:u32)* count:u32
@@ -7,7 +7,7 @@
 //! kind  = (0 for a deletion, value length + 1 otherwise) * 2 + (1 when the entry before has the same key)
 //! ```
 //!
-//! Entries are sorted by key, versions of one key newest first. [`Block::parse`] checks all of it once; after that
+//! Entries are sorted by key, versions of one key newest first. [`Block::parse`] checks the structure once; after that
 //! reading cannot fail.
 
 use std::ops::Bound;
@@ -19,7 +19,7 @@ use super::super::codec::{Reader, put_bytes, put_varint, varint_at};
 
 const OFFSET_BYTES: usize = 4;
 
-/// A block whose structure has been checked.
+/// Block whose structure has been checked.
 #[derive(Debug)]
 pub(crate) struct Block {
     data: Bytes,
@@ -27,7 +27,6 @@ pub(crate) struct Block {
     offsets_at: usize,
 }
 
-/// One entry of a block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry {
     key_start: usize,
@@ -36,12 +35,12 @@ pub(crate) struct Entry {
     value_end: usize,
     pub(crate) seqno: SeqNo,
     pub(crate) deleted: bool,
-    /// Whether the entry before is a newer version of the same key.
+    /// True if the previous entry is a newer version of the same key.
     pub(crate) older: bool,
 }
 
 impl Block {
-    /// Takes bytes for a block, or says that they are none.
+    /// Checks the structure of a block; returns `None` if it is not valid.
     pub(crate) fn parse(data: Bytes) -> Option<Block> {
         let count_at = data.len().checked_sub(OFFSET_BYTES)?;
         let count = Reader::new(&data[count_at..]).u32()? as usize;
@@ -61,12 +60,12 @@ impl Block {
         self.count
     }
 
-    /// The bytes held.
+    /// Returns the memory used.
     pub(crate) fn bytes(&self) -> usize {
         self.data.len()
     }
 
-    /// The entry at `index`, which must be less than the count.
+    /// Returns the entry at `index`, which must be less than the count.
     pub(crate) fn entry(&self, index: usize) -> Entry {
         self.parse_entry(self.offset(index)).expect("parse has checked every entry")
     }
@@ -93,7 +92,7 @@ impl Block {
         &self.data[entry.value_start..entry.value_end]
     }
 
-    /// The index of the first entry that is not before `bound`.
+    /// Returns the index of the first entry that is not before `bound`.
     pub(crate) fn lower(&self, bound: Bound<&[u8]>) -> usize {
         match bound {
             Bound::Unbounded => 0,
@@ -102,7 +101,7 @@ impl Block {
         }
     }
 
-    /// The index behind the last entry that is not after `bound`.
+    /// Returns the index after the last entry that is not after `bound`.
     pub(crate) fn upper(&self, bound: Bound<&[u8]>) -> usize {
         match bound {
             Bound::Unbounded => self.count,
@@ -111,7 +110,7 @@ impl Block {
         }
     }
 
-    /// Whether no entry is before `bound`: one comparison instead of a search.
+    /// Returns whether no entry is before `bound`: one comparison instead of a search.
     pub(crate) fn starts_within(&self, bound: Bound<&[u8]>) -> bool {
         match bound {
             Bound::Unbounded => true,
@@ -120,7 +119,7 @@ impl Block {
         }
     }
 
-    /// Whether no entry is after `bound`.
+    /// Returns whether no entry is after `bound`.
     pub(crate) fn ends_within(&self, bound: Bound<&[u8]>) -> bool {
         match bound {
             Bound::Unbounded => true,
@@ -173,7 +172,6 @@ impl Block {
     }
 }
 
-/// Builds a block.
 #[derive(Debug, Default)]
 pub(crate) struct BlockBuilder {
     data: Vec<u8>,
@@ -198,7 +196,7 @@ impl BlockBuilder {
         self.data.len() + (self.offsets.len() + 1) * OFFSET_BYTES
     }
 
-    /// The block's bytes; the builder is ready for the next block after [`BlockBuilder::clear`].
+    /// Returns the encoded block. Call [`BlockBuilder::clear`] before the next block.
     pub(crate) fn finish(&mut self) -> &[u8] {
         for offset in &self.offsets {
             self.data.extend_from_slice(&offset.to_le_bytes());

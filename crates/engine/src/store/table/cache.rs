@@ -1,4 +1,4 @@
-//! What tables share: the directory, the keys, open files and decrypted blocks, both bounded.
+//! State shared by all tables: directory, keys, and bounded caches of open files and decrypted blocks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,21 +13,21 @@ use super::super::seal::Vault;
 use super::block::Block;
 use super::filter::Filter;
 
-/// The most files kept open.
+/// Maximum number of open files.
 const OPEN_FILES_MAX: usize = 256;
-/// A guess that sizes the cache's own tables; they grow where needed.
+/// Initial capacity of the cache's own tables; they grow if needed.
 const BLOCKS_EXPECTED: usize = 1024;
-/// What a cached piece costs beside its bytes, roughly.
+/// Approximate memory of a cached piece beside its bytes.
 const PIECE_OVERHEAD_BYTES: u64 = 128;
 
-/// A piece of a table, opened and checked.
+/// Piece of a table, decrypted and checked.
 #[derive(Debug, Clone)]
 pub(crate) enum Piece {
     Block(Arc<Block>),
     Filter(Arc<Filter>),
 }
 
-/// A table's number and the offset of a piece in it.
+/// Table number and offset of a piece in the file.
 pub(crate) type PieceKey = (u64, u64);
 
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ impl Weighter<PieceKey, Piece> for PieceWeight {
     }
 }
 
-/// What the tables of one store share.
+/// State shared by the tables of one store.
 #[derive(Debug)]
 pub(crate) struct TableFiles {
     pub(crate) disk: Arc<dyn Disk>,
@@ -70,7 +70,7 @@ impl TableFiles {
         }
     }
 
-    /// The seed of the filters' hashes.
+    /// Returns the seed of the filters' hashes.
     pub(crate) fn hash_seed(&self) -> u64 {
         let [a, b, c, d, e, f, g, h, ..] = self.store_id;
         u64::from_le_bytes([a, b, c, d, e, f, g, h])
@@ -90,7 +90,7 @@ impl TableFiles {
         self.pieces.weight()
     }
 
-    /// The open file of a table, opened again when it was closed for others.
+    /// Returns the open file of a table; opens it again if the cache has dropped it.
     pub(crate) fn handle(&self, number: u64) -> Result<Arc<dyn DiskFile>, StoreError> {
         if let Some(handle) = self.handles.get(&number) {
             return Ok(handle);
@@ -101,7 +101,7 @@ impl TableFiles {
         Ok(handle)
     }
 
-    /// Removes a table that nobody reads any more. A failure leaves a file that the next opening removes.
+    /// Deletes a table file that no reader uses. If that fails, the next opening deletes it.
     pub(crate) fn remove(&self, number: u64) {
         self.handles.remove(&number);
         drop(self.disk.remove(&FileKind::Table.file_name(number)));

@@ -1,6 +1,6 @@
-//! Walking over a sorted run of tables: [`LevelCursor`] for readers, [`RawCursor`] for compaction.
+//! Cursors over a sorted run of tables: [`LevelCursor`] for readers, [`RawCursor`] for compaction.
 //!
-//! A run is a list of tables whose keys do not overlap, ascending: one table of level 0, or a whole deeper level.
+//! A run is a list of tables in ascending order that do not overlap: one table of level 0, or a whole deeper level.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use super::super::memtable::{Found, Span, borrow};
 use super::block::{Block, Entry};
 use super::reader::{BlockAt, Table};
 
-/// Tables whose keys do not overlap, ascending.
+/// Tables in ascending order that do not overlap.
 pub(crate) type Run = Arc<[Arc<Table>]>;
 
-/// The versions that a reader sees, one of each key, in either direction.
+/// Cursor over the visible versions, one per key, in either direction.
 #[derive(Debug)]
 pub(crate) struct LevelCursor {
     run: Run,
-    /// The tables of the run that are still to be read.
+    /// Indexes of the tables that are not yet read.
     rest: std::ops::Range<usize>,
     span: Span,
     seqno: SeqNo,
@@ -27,7 +27,7 @@ pub(crate) struct LevelCursor {
 }
 
 impl LevelCursor {
-    /// A cursor on the first entry, or `None` when no table of the run has keys in the span.
+    /// Opens a cursor on the first entry; returns `None` if no table of the run has keys in the span.
     pub(crate) fn open(run: &Run, span: &Span, seqno: SeqNo) -> Result<Option<Self>, StoreError> {
         let rest = overlapping(run, span);
         if rest.is_empty() {
@@ -58,7 +58,7 @@ impl LevelCursor {
         self.settle()
     }
 
-    /// Goes to the next table while the current one has nothing more.
+    /// Moves to the next table while the current one is exhausted.
     fn settle(&mut self) -> Result<(), StoreError> {
         while self.key().is_none() {
             let next = if self.span.reverse { self.rest.next_back() } else { self.rest.next() };
@@ -72,7 +72,7 @@ impl LevelCursor {
     }
 }
 
-/// The tables of a run that may have keys in the span.
+/// Returns the tables of a run that may have keys in the span.
 fn overlapping(run: &Run, span: &Span) -> std::ops::Range<usize> {
     use std::ops::Bound;
     let start = match borrow(&span.lower) {
@@ -88,17 +88,17 @@ fn overlapping(run: &Run, span: &Span) -> std::ops::Range<usize> {
     start..end
 }
 
-/// The visible versions of one table.
+/// Cursor over the visible versions of one table.
 #[derive(Debug)]
 struct TableCursor {
     table: Arc<Table>,
     at: Option<BlockAt>,
     block: Option<Arc<Block>>,
-    /// The entries of the block that are inside the span and still to be looked at.
+    /// Indexes of the block's entries in the span that are not yet visited.
     rest: std::ops::Range<usize>,
-    /// Whether the span ends in this block.
+    /// True if the span ends in this block.
     ends_here: bool,
-    /// Whether a version of the key that is being looked at was given out already.
+    /// True if a version of the current key was already returned.
     taken: bool,
     current: Current,
 }
@@ -106,9 +106,9 @@ struct TableCursor {
 #[derive(Debug)]
 enum Current {
     Nothing,
-    /// An entry of the current block.
+    /// Entry of the current block.
     At(Entry),
-    /// An entry of a block that was left before it was known to be the one.
+    /// Entry of a previous block: a reverse step left that block before it knew that this version is the result.
     Carried(Found),
 }
 
@@ -155,7 +155,7 @@ impl TableCursor {
         if span.reverse { self.step_back(span, seqno) } else { self.step_forward(span, seqno) }
     }
 
-    /// Of each key the first version that is not too new.
+    /// Moves to the first version of the next key that is not too new.
     fn step_forward(&mut self, span: &Span, seqno: SeqNo) -> Result<(), StoreError> {
         self.current = Current::Nothing;
         while let Some(block) = &self.block {
@@ -177,7 +177,8 @@ impl TableCursor {
         Ok(())
     }
 
-    /// Of each key the last version, in this direction, that is not too new; the key's first entry ends the search.
+    /// Moves back to the newest version of the previous key that is not too new. Versions come oldest first in this
+    /// direction, so the key's first entry ends the search.
     fn step_back(&mut self, span: &Span, seqno: SeqNo) -> Result<(), StoreError> {
         self.current = Current::Nothing;
         while let Some(block) = &self.block {
@@ -223,7 +224,7 @@ fn found(block: &Block, entry: &Entry) -> Found {
     Found { key: block.key_bytes(entry), value: block.value_bytes(entry) }
 }
 
-/// Every version in a run, ascending: what compaction reads. Blocks it reads do not push others out of the cache.
+/// Cursor over every version in a run, ascending, for compaction. Blocks that it reads are not added to the cache.
 #[derive(Debug)]
 pub(crate) struct RawCursor {
     tables: std::vec::IntoIter<Arc<Table>>,
@@ -234,7 +235,6 @@ pub(crate) struct RawCursor {
     current: Option<RawEntry>,
 }
 
-/// A version of a key.
 #[derive(Debug, Clone)]
 pub(crate) struct RawEntry {
     pub(crate) key: Bytes,

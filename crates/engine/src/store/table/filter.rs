@@ -1,7 +1,6 @@
-//! A filter answers "certainly not here" for most keys that a table does not hold, at ten bits a key.
+//! Bloom filter of a table's keys, with ten bits per key: rejects about 99 % of the keys that the table does not hold.
 //!
-//! The bits of a key lie in one 64-byte line, so a question costs one access to memory. Of keys that are not in the
-//! table about one in a hundred passes.
+//! The bits of a key lie in one 64-byte line, so a lookup costs one memory access.
 
 use bytes::Bytes;
 use twox_hash::XxHash64;
@@ -11,24 +10,23 @@ const PROBES: usize = 6;
 const LINE_BYTES: usize = 64;
 const LINE_BITS: u64 = LINE_BYTES as u64 * 8;
 
-/// The hash that filters work with; `seed` differs from store to store, so that nobody can prepare colliding keys.
+/// Hash for filters. `seed` differs between stores, so that an attacker cannot prepare colliding keys.
 pub(crate) fn key_hash(seed: u64, key: &[u8]) -> u64 {
     XxHash64::oneshot(seed, key)
 }
 
-/// A filter that has been read.
 #[derive(Debug)]
 pub(crate) struct Filter {
     lines: Bytes,
 }
 
 impl Filter {
-    /// Takes bytes for a filter, or says that they are none.
+    /// Checks the size of an encoded filter; returns `None` if it is not valid.
     pub(crate) fn parse(lines: Bytes) -> Option<Filter> {
         (!lines.is_empty() && lines.len().is_multiple_of(LINE_BYTES)).then_some(Filter { lines })
     }
 
-    /// Builds a filter of the keys with these hashes.
+    /// Builds the filter of the keys with these hashes.
     pub(crate) fn build(hashes: &[u64]) -> Vec<u8> {
         let count = (hashes.len() * BITS_PER_KEY).div_ceil(LINE_BYTES * 8).max(1);
         let mut lines = vec![0; count * LINE_BYTES];
@@ -45,7 +43,7 @@ impl Filter {
         self.lines.len()
     }
 
-    /// Whether the table may hold the key with this hash.
+    /// Returns whether the table may hold the key with this hash.
     pub(crate) fn may_hold(&self, hash: u64) -> bool {
         let start = line_of(hash, self.lines.len() / LINE_BYTES);
         let line = &self.lines[start..start + LINE_BYTES];

@@ -4,9 +4,9 @@
 //! table = header  data block*  index block*  root block  filter
 //! ```
 //!
-//! A data block holds entries; an index block holds, for each data block, its last key and its place; the root block
-//! does the same for the index blocks. The manifest knows where the root and the filter are. Each piece is sealed with
-//! its offset as the place, so none can be moved.
+//! A data block contains entries. An index block contains the last key and the location of each of its data blocks; the
+//! root block does the same for index blocks. The manifest has the locations of the root and the filter. The offset of
+//! a piece is its nonce, so no piece can be moved.
 
 mod block;
 mod cache;

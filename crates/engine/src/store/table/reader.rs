@@ -1,4 +1,4 @@
-//! Reading a table: a key through filter, root, index and data block.
+//! Table reader: looks up a key through filter, root, index and data block.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use super::block::{Block, Entry};
 use super::cache::{Piece, TableFiles};
 use super::filter::Filter;
 
-/// Pieces larger than this many times their sealed size are no product of the compression.
+/// Maximum ratio of decompressed to sealed size; LZ4 cannot exceed it, so a larger one is damage.
 const EXPANSION_MAX: usize = 256;
 
-/// An immutable table. It is opened when it is first read, and its file is removed when it is obsolete and let go of.
+/// Immutable table. Opened on first read. Its file is deleted when it is obsolete and the last reference is dropped.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) meta: Arc<TableMeta>,
@@ -40,17 +40,17 @@ impl Table {
         Table { meta, files, opened: OnceLock::new(), obsolete: AtomicBool::new(false) }
     }
 
-    /// Says that the manifest no longer names the table.
+    /// Marks the table as no longer in the manifest.
     pub(crate) fn make_obsolete(&self) {
         self.obsolete.store(true, Ordering::Release);
     }
 
-    /// Whether `key` lies between the table's first and last key.
+    /// Returns whether `key` lies between the table's first and last key.
     pub(crate) fn covers(&self, key: &[u8]) -> bool {
         self.meta.smallest.as_ref() <= key && key <= self.meta.largest.as_ref()
     }
 
-    /// The newest version of `key` that a reader of `seqno` sees: not there, deleted, or a value.
+    /// Returns the newest version of `key` visible at `seqno`: `None` if absent, `Some(None)` if deleted.
     pub(crate) fn get(&self, key: &[u8], hash: u64, seqno: SeqNo) -> Result<Option<Option<Bytes>>, StoreError> {
         if !self.filter()?.may_hold(hash) {
             self.files.skips.fetch_add(1, Ordering::Relaxed);
@@ -73,7 +73,7 @@ impl Table {
         Ok(None)
     }
 
-    /// Where the first data block is that may hold keys from `lower` on.
+    /// Returns the location of the first data block that may hold keys from `lower` on.
     pub(crate) fn first_block(&self, lower: Bound<&[u8]>) -> Result<Option<BlockAt>, StoreError> {
         let root = self.root()?;
         let partition = root.lower(lower);
@@ -85,9 +85,9 @@ impl Table {
         Ok((position < index.count()).then_some(BlockAt { partition, index, position }))
     }
 
-    /// Where the last data block is that may hold keys up to `upper`.
+    /// Returns the location of the last data block that may hold keys up to `upper`.
     pub(crate) fn last_block(&self, upper: Bound<&[u8]>) -> Result<BlockAt, StoreError> {
-        // Keys up to the bound end in the first block whose last key lies behind it; without one, in the last.
+        // Keys up to the bound end in the first block whose last key is beyond it, or else in the last block.
         let root = self.root()?;
         let partition = root.upper(upper).min(root.count() - 1);
         let index = self.index_block(root, partition)?;
@@ -121,7 +121,7 @@ impl Table {
         Ok(Some(BlockAt { partition: partition - 1, index, position }))
     }
 
-    /// The data block that an index entry names. `keep` says whether to cache it.
+    /// Returns the data block that an index entry refers to. `keep` adds it to the cache.
     pub(crate) fn data_block(&self, at: &BlockAt, keep: bool) -> Result<Arc<Block>, StoreError> {
         self.block(self.place_at(at)?, keep)
     }
@@ -222,7 +222,7 @@ impl Drop for Table {
     }
 }
 
-/// Undoes the compression of a piece: its first byte says which. The bytes may be anything.
+/// Decompresses a piece, which may be arbitrary bytes; the first byte names the compression.
 pub(crate) fn unpack(piece: Vec<u8>) -> Option<Bytes> {
     match piece.first()? {
         0 => Some(Bytes::from(piece).slice(1..)),
@@ -237,7 +237,7 @@ pub(crate) fn unpack(piece: Vec<u8>) -> Option<Bytes> {
     }
 }
 
-/// A data block, found through the index.
+/// Position of a data block in the index.
 #[derive(Debug)]
 pub(crate) struct BlockAt {
     partition: usize,

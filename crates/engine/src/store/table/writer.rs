@@ -1,4 +1,4 @@
-//! Writing a table, entry by entry in order.
+//! Table writer: takes entries in key order.
 
 use std::sync::Arc;
 
@@ -14,23 +14,23 @@ use super::block::BlockBuilder;
 use super::cache::TableFiles;
 use super::filter::{Filter, key_hash};
 
-/// Sealed pieces are gathered to writes of about this size.
+/// Sealed pieces are collected into writes of about this size.
 const WRITE_BYTES: usize = 256 << 10;
-/// Index blocks are this large: small enough to read quickly, large enough for the root to stay small.
+/// Target size of index blocks: small enough to read quickly, large enough to keep the root small.
 const INDEX_BLOCK_BYTES: usize = 8 << 10;
 
-/// How tables are written.
+/// Options for writing tables.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TableStyle {
     pub(crate) block_bytes: usize,
     pub(crate) compression: bool,
 }
 
-/// A table being written. Unless it is finished its file is removed, here or, after a crash, by the next opening.
+/// Table being written. An unfinished file is deleted on drop, or by the next opening after a crash.
 #[derive(Debug)]
 pub(crate) struct TableWriter {
     files: Arc<TableFiles>,
-    /// Whether the file is whole, and someone else's to remove.
+    /// True when the file is complete and no longer deleted on drop.
     finished: bool,
     sink: Sink,
     style: TableStyle,
@@ -70,7 +70,7 @@ impl TableWriter {
         })
     }
 
-    /// Adds an entry: keys ascending, versions of a key newest first.
+    /// Adds an entry. Keys must ascend; versions of a key come newest first.
     pub(crate) fn add(&mut self, key: &[u8], seqno: SeqNo, value: Option<&[u8]>) -> Result<(), StoreError> {
         let older = self.entries > 0 && self.last_key == key;
         if !older {
@@ -85,12 +85,12 @@ impl TableWriter {
         Ok(())
     }
 
-    /// The size so far, roughly.
+    /// Returns the approximate size so far.
     pub(crate) fn bytes(&self) -> u64 {
         self.sink.offset() + self.data.bytes() as u64
     }
 
-    /// Writes what is missing, syncs the file and tells the manifest's side of it. The name is not durable yet.
+    /// Writes the index and the filter, syncs the file and returns its metadata. The file's name is not durable yet.
     pub(crate) fn finish(mut self) -> Result<TableMeta, StoreError> {
         self.end_data_block()?;
         self.end_index_block()?;
@@ -206,7 +206,8 @@ impl Sink {
 
     fn finish(&mut self) -> Result<u64, StoreError> {
         self.write_out()?;
-        // The manifest does not name the file yet: when this fails for want of space, another file is written.
+        // The manifest does not name the file yet, so a sync that fails for lack of space is not final: the flush or
+        // compaction writes another file (ADR 0029).
         self.file.sync().map_err(|error| StoreError::io("sync", &self.name, error))?;
         Ok(self.written)
     }

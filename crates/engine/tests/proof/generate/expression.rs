@@ -1,4 +1,4 @@
-//! Random conditions, projections and updates, as trees that the parser could have made.
+//! Random conditions, projections and updates, as trees that the parser could have produced.
 
 use keyform_core::expression::{
     Comparator, Condition, Operand, Path, PathElement, Projection, SetAction, SetValue, Update, UpdateOperand,
@@ -19,7 +19,7 @@ const COMPARATORS: [Comparator; 6] = [
     Comparator::GreaterOrEqual,
 ];
 
-/// A condition over attributes that `names` offers.
+/// Returns a condition over the attributes in `names`.
 pub fn condition(random: &mut Random, design: &Design, names: &[&str], depth: usize) -> Condition {
     if depth > 0 && random.percent(30) {
         return match random.below(3) {
@@ -64,7 +64,7 @@ fn beginning(random: &mut Random) -> AttributeValue {
     }
 }
 
-/// A path that starts in the attribute.
+/// Returns a path that starts at the attribute.
 pub fn path(random: &mut Random, name: &str) -> Path {
     let mut elements = vec![PathElement::Attribute(name.to_owned())];
     match name {
@@ -90,7 +90,7 @@ fn inner(random: &mut Random) -> Vec<PathElement> {
     elements
 }
 
-/// Paths of which none is or leads into another, nor takes for a map what another takes for a list.
+/// Returns paths that neither overlap nor conflict (one using a map where another uses a list).
 fn distinct_paths(random: &mut Random, names: &[&str], most: usize) -> Vec<Path> {
     let candidates = random.some(1, most, |random| {
         let name = *random.pick(names);
@@ -118,12 +118,12 @@ fn collide(one: &Path, other: &Path) -> bool {
     true
 }
 
-/// A projection of some of the attributes.
+/// Returns a projection of some of the attributes.
 pub fn projection(random: &mut Random, names: &[&str]) -> Projection {
     Projection { paths: distinct_paths(random, names, 4) }
 }
 
-/// An update of attributes that are in no key of the table.
+/// Returns an update of attributes that are not in the table's key.
 pub fn update(random: &mut Random, design: &Design) -> Update {
     const NAMES: [&str; 14] = ["a", "a", "b", "c", "g1", "g2", "g3", "l", "l", "l1", "m", "m", "s", "t"];
     let mut update = Update::default();

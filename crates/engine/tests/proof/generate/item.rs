@@ -13,10 +13,10 @@ const NUMBERS: [&str; 10] =
     ["-125.5", "-1", "0", "0.001", "1", "2", "10", "1e20", "-1e-20", "12345678901234567890123456789012345678"];
 const BINARIES: [&[u8]; 7] = [&[0], &[0, 0], &[0, 1], &[1], &[0, 255], &[255], &[255, 255]];
 
-/// The time at which simulations begin.
+/// Initial time of simulations.
 pub const START_MS: u64 = 1_700_000_000_500;
 
-/// A value that may be a key attribute of that type.
+/// Returns a value that is valid for a key attribute of that type.
 pub fn key_value(random: &mut Random, kind: ScalarType) -> AttributeValue {
     match kind {
         ScalarType::S => AttributeValue::from(*random.pick(&TEXTS)),
@@ -29,7 +29,7 @@ fn number(random: &mut Random) -> Number {
     random.pick(&NUMBERS).parse().expect("the numbers are written correctly")
 }
 
-/// A value of any type.
+/// Returns a value of any type.
 pub fn any_value(random: &mut Random, depth: usize) -> AttributeValue {
     match random.below(if depth > 0 { 10 } else { 8 }) {
         0 => AttributeValue::from(*random.pick(&["", "a", "ab", "b", "zebra"])),
@@ -52,7 +52,7 @@ fn map(random: &mut Random, depth: usize) -> Attributes {
         .collect()
 }
 
-/// A value as the attribute of that name usually has it.
+/// Returns a typical value of the attribute with that name.
 pub fn usual_value(random: &mut Random, design: &Design, name: &str) -> AttributeValue {
     if let Some(kind) = design.kinds.get(name) {
         let odd = random.percent(3);
@@ -70,7 +70,7 @@ pub fn usual_value(random: &mut Random, design: &Design, name: &str) -> Attribut
     }
 }
 
-/// A set of texts, numbers or binaries, most often of texts.
+/// Returns a set of strings, numbers or binaries, most often of strings.
 pub fn set(random: &mut Random) -> AttributeValue {
     let texts: BTreeSet<String> =
         random.some(1, 3, |random| (*random.pick(&["x", "y", "z"])).to_owned()).into_iter().collect();
@@ -81,7 +81,7 @@ pub fn set(random: &mut Random) -> AttributeValue {
     }
 }
 
-/// A time of expiry near the time of the simulation, now and then something that is none.
+/// Returns an expiry time near the time of the simulation, sometimes an invalid one.
 fn expiry(random: &mut Random) -> AttributeValue {
     match random.below(10) {
         0 => AttributeValue::from("soon"),
@@ -90,7 +90,7 @@ fn expiry(random: &mut Random) -> AttributeValue {
     }
 }
 
-/// The key of an item that is likely to exist; now and then one that does not fit the table.
+/// Returns the key of an item that is likely to exist; sometimes one that does not match the table.
 pub fn key(random: &mut Random, design: &Design) -> Attributes {
     let mut key = good_key(random, design);
     if random.percent(2) {
@@ -99,7 +99,7 @@ pub fn key(random: &mut Random, design: &Design) -> Attributes {
     key
 }
 
-/// A key that fits the table.
+/// Returns a key that matches the table.
 pub fn good_key(random: &mut Random, design: &Design) -> Attributes {
     let names = design.create.key.attributes();
     names.map(|name| (name.clone(), key_value(random, design.kinds[name]))).collect()
@@ -125,7 +125,7 @@ fn spoil(random: &mut Random, key: &mut Attributes) {
     }
 }
 
-/// An item with some of the attributes that items have.
+/// Returns an item with some of the usual attributes.
 pub fn item(random: &mut Random, design: &Design) -> Attributes {
     let mut item = key(random, design);
     for name in ["g1", "g2", "g3", "l1", "l2"].iter().chain(&super::table::PLAIN) {

@@ -1,4 +1,5 @@
-//! Random tables, items, expressions and operations. Values come from small pools, so that operations meet each other.
+//! Random tables, items, expressions and operations. Values come from small pools, so that operations hit the same
+//! items.
 
 pub mod expression;
 pub mod item;

@@ -21,7 +21,7 @@ fn maybe_projection(random: &mut Random) -> Option<Projection> {
     random.maybe(40, |random| projection(random, &all_names()))
 }
 
-/// A GetItem.
+/// Returns a `GetItem`.
 pub fn get(random: &mut Random, design: &Design) -> Operation {
     Operation::GetItem(GetItem {
         table: design.create.table.clone(),
@@ -32,7 +32,7 @@ pub fn get(random: &mut Random, design: &Design) -> Operation {
     })
 }
 
-/// A BatchGetItem of all tables.
+/// Returns a `BatchGetItem` over all tables.
 pub fn batch_get(random: &mut Random, designs: &[Design]) -> Operation {
     let tables = designs.iter().map(|design| {
         let mut keys = Vec::new();
@@ -48,7 +48,7 @@ pub fn batch_get(random: &mut Random, designs: &[Design]) -> Operation {
     Operation::BatchGetItem(BatchGetItem { tables, return_capacity: capacity(random) })
 }
 
-/// A TransactGetItems of several tables.
+/// Returns a `TransactGetItems` over several tables.
 pub fn transact_get(random: &mut Random, designs: &[Design]) -> Operation {
     let gets = random.some(1, 5, |random| {
         let design = random.pick(designs);
@@ -61,7 +61,7 @@ pub fn transact_get(random: &mut Random, designs: &[Design]) -> Operation {
     Operation::TransactGetItems(TransactGetItems { gets, return_capacity: capacity(random) })
 }
 
-/// Where a page comes from: name, key, what it copies, whether it is local.
+/// Source of a page: index name, key, projection, and kind.
 struct Origin {
     index: Option<String>,
     key: KeySchema,
@@ -88,12 +88,12 @@ fn origin(random: &mut Random, design: &Design) -> Origin {
 }
 
 impl Origin {
-    /// The attributes that a projection may name.
+    /// Returns the attributes that a projection may contain.
     fn names(&self, design: &Design) -> Vec<&'static str> {
         all_names().into_iter().filter(|name| !self.global || self.has(design, name)).collect()
     }
 
-    /// The attributes that a Query may filter by.
+    /// Returns the attributes that a Query may filter by.
     fn filterable(&self, design: &Design) -> Vec<&'static str> {
         PLAIN.into_iter().filter(|name| !self.key.contains(name) && self.has(design, name)).collect()
     }
@@ -121,7 +121,7 @@ fn limit(random: &mut Random) -> Option<usize> {
     random.maybe(60, |random| random.between(1, 4))
 }
 
-/// A Query of a table or one of its indexes.
+/// Returns a Query of a table or one of its indexes.
 pub fn query(random: &mut Random, design: &Design) -> Query {
     let origin = origin(random, design);
     let select = origin.select(random);
@@ -145,7 +145,7 @@ pub fn query(random: &mut Random, design: &Design) -> Query {
     }
 }
 
-/// A place in the partition that the condition names, whether there is an item or not.
+/// Returns a start key in the partition of the condition, whether an item exists there or not.
 fn start(random: &mut Random, design: &Design, key: &KeySchema, condition: &KeyCondition) -> Attributes {
     let names = key.attributes().chain(design.create.key.attributes());
     let mut start: Attributes = names.map(|name| (name.clone(), key_value(random, design.kinds[name]))).collect();
@@ -200,7 +200,7 @@ fn range(random: &mut Random, kind: ScalarType) -> KeyTest {
     }
 }
 
-/// A Scan of a table or one of its indexes.
+/// Returns a Scan of a table or one of its indexes.
 pub fn scan(random: &mut Random, design: &Design) -> Scan {
     let origin = origin(random, design);
     let select = origin.select(random);

@@ -1,5 +1,5 @@
-//! A whole run as data: the tables and what is done to them, one step after the other. Steps do not depend on answers, so a
-//! run stays a run when steps are taken out of it.
+//! A whole run as data: tables, and a sequence of steps. Steps do not depend on responses, so a run stays valid when
+//! steps are removed.
 
 use keyform_core::operation::{
     GlobalIndexChange, Operation, Query, Scan, StreamChange, TimeToLive, UpdateTable, UpdateTimeToLive,
@@ -11,41 +11,38 @@ use super::table::Design;
 use super::{read, write};
 use crate::random::Random;
 
-/// One step of a run.
+/// Step of a run.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// An operation, once.
+    /// Runs an operation once.
     Run(Operation),
-    /// A query, page after page to the end.
+    /// Runs a query page by page to the end.
     QueryThrough(Query),
-    /// A scan in so many segments, page after page to the end.
+    /// Runs a scan in this many segments, page by page to the end.
     ScanThrough(Scan, u32),
-    /// Time goes by.
+    /// Advances the clock.
     Wait {
-        /// How long.
         ms: u64,
     },
-    /// What is done in the background is done now.
+    /// Runs the background work.
     Sweep,
-    /// The database is closed and opened again.
+    /// Closes and reopens the database.
     Reopen,
-    /// The power goes, and the database is opened from what the disk kept.
+    /// Cuts the power and opens the database from what the disk kept.
     PowerCut(PowerCut),
-    /// Everything is compared: items, indexes, counts, streams.
+    /// Compares everything: items, indexes, counts, streams.
     Compare,
 }
 
-/// All steps of a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The seed that made it.
+    /// Seed of the run, shown in reports.
     pub seed: u64,
-    /// The steps.
     pub steps: Vec<Step>,
 }
 
 impl Plan {
-    /// The run of a seed.
+    /// Creates the run of a seed.
     pub fn random(seed: u64, length: usize) -> Self {
         let mut random = Random::new(seed);
         let large = random.percent(4);
@@ -61,7 +58,7 @@ impl Plan {
         Self { seed, steps }
     }
 
-    /// Random writes and changes of the table, without anything that reads or crashes.
+    /// Creates random writes and table changes, without reads and crashes.
     pub fn random_writes(seed: u64, length: usize) -> Self {
         let mut random = Random::new(seed);
         let mut designs = [Design::random(&mut random, "orders", false)];
@@ -98,7 +95,7 @@ fn step(random: &mut Random, designs: &mut [Design], steps: &mut Vec<Step>) {
     }
 }
 
-/// Most often up to an hour, now and then so long that stream records are forgotten.
+/// Returns a duration, mostly up to about an hour, sometimes long enough for stream records to be trimmed.
 fn some_time(random: &mut Random) -> u64 {
     if random.percent(10) { 25 * 60 * 60 * 1000 } else { random.between(1, 4_000_000) as u64 }
 }
@@ -138,7 +135,7 @@ fn time_to_live(random: &mut Random, design: &Design) -> Operation {
     Operation::UpdateTimeToLive(UpdateTimeToLive { table: design.create.table.clone(), setting })
 }
 
-/// Removes the table and makes it again under its name, with the indexes and the stream it has now.
+/// Deletes the table and creates it again with its current indexes and stream.
 fn make_anew(design: &mut Design, steps: &mut Vec<Step>) {
     design.create.global_indexes.clone_from(&design.globals);
     design.create.attributes = design.definitions();
@@ -147,8 +144,8 @@ fn make_anew(design: &mut Design, steps: &mut Vec<Step>) {
     steps.push(Step::Run(Operation::CreateTable(design.create.clone())));
 }
 
-/// Adds or removes an index, switches the stream, or makes the whole table anew; the background has done its part before the
-/// next change comes.
+/// Adds or removes an index, toggles the stream, or recreates the table. The background runs before the change, so that
+/// the previous one is complete.
 fn change_table(random: &mut Random, design: &mut Design, steps: &mut Vec<Step>) {
     steps.push(Step::Sweep);
     if random.percent(15) {
@@ -166,7 +163,7 @@ fn change_table(random: &mut Random, design: &mut Design, steps: &mut Vec<Step>)
             request.indexes.push(GlobalIndexChange::Delete { name: index.name });
         }
         _ => {
-            // A stream is on or off in turns; a new one needs another time than the one before.
+            // Toggles the stream. A new stream needs a different creation time than the last one.
             steps.push(Step::Wait { ms: 1000 });
             let enabled = design.create.stream.take();
             design.create.stream = if enabled.is_none() { Some(*random.pick(&StreamView::ALL)) } else { None };

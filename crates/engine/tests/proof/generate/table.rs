@@ -9,26 +9,26 @@ use keyform_core::table::{
 
 use crate::random::Random;
 
-/// Attributes that are in no key of any index.
+/// Attributes that are not in the key of any index.
 pub const PLAIN: [&str; 8] = ["a", "b", "c", "l", "m", "s", "t", "u"];
 const GLOBAL_KEYS: [&str; 3] = ["g1", "g2", "g3"];
 
-/// A table as the generator knows it: what it is now, and which types its attributes have whenever they are keys.
+/// Table as the generator knows it: its current definition, and the types of all its possible key attributes.
 #[derive(Clone, Debug)]
 pub struct Design {
-    /// The request that makes it.
+    /// Request that creates it.
     pub create: CreateTable,
-    /// The type of every attribute that is or may become a key.
+    /// Types of all attributes that are or may become keys.
     pub kinds: BTreeMap<String, ScalarType>,
-    /// The global indexes it has now.
+    /// Current global indexes.
     pub globals: Vec<GlobalIndex>,
-    /// Whether some items are large.
+    /// True if some items are large.
     pub large: bool,
     made: usize,
 }
 
 impl Design {
-    /// A random table of that name.
+    /// Creates a random table with that name.
     pub fn random(random: &mut Random, name: &str, large: bool) -> Self {
         let mut kinds: BTreeMap<String, ScalarType> = BTreeMap::new();
         for attribute in ["pk", "sk", "l1", "l2"].iter().chain(&GLOBAL_KEYS) {
@@ -77,7 +77,7 @@ impl Design {
         self.create.attributes = self.definitions();
     }
 
-    /// A new global index under a name not used before.
+    /// Returns a new global index with an unused name.
     pub fn global_index(&mut self, random: &mut Random) -> GlobalIndex {
         self.made += 1;
         let mut attributes = vec!["g1", "g2", "g3", "pk"];
@@ -95,12 +95,12 @@ impl Design {
         }
     }
 
-    /// Whether the table has a sort key.
+    /// Returns whether the table has a sort key.
     pub fn has_sort_key(&self) -> bool {
         !self.create.key.sort.is_empty()
     }
 
-    /// The types of the attributes that are keys now.
+    /// Returns the types of the current key attributes.
     pub fn definitions(&self) -> AttributeDefinitions {
         let locals = self.create.local_indexes.iter().map(|index| &index.key);
         let globals = self.globals.iter().map(|index| &index.key);

@@ -15,7 +15,7 @@ use crate::random::Random;
 const NAMES: [&str; 12] = ["pk", "a", "a", "b", "c", "g1", "g2", "l", "m", "s", "t", "pk"];
 const TOKENS: [&str; 3] = ["first", "second", "third"];
 
-/// How much of the consumption is wanted.
+/// Returns a random detail of the consumed capacity.
 pub fn capacity(random: &mut Random) -> ReturnConsumedCapacity {
     *random.pick(&[ReturnConsumedCapacity::None, ReturnConsumedCapacity::Total, ReturnConsumedCapacity::Indexes])
 }
@@ -28,7 +28,7 @@ fn maybe_condition(random: &mut Random, design: &Design) -> Option<Condition> {
     random.maybe(35, |random| condition(random, design, &NAMES, 2))
 }
 
-/// A PutItem.
+/// Returns a `PutItem`.
 pub fn put(random: &mut Random, design: &Design) -> Operation {
     Operation::PutItem(PutItem {
         table: design.create.table.clone(),
@@ -41,7 +41,7 @@ pub fn put(random: &mut Random, design: &Design) -> Operation {
     })
 }
 
-/// An UpdateItem.
+/// Returns an `UpdateItem`.
 pub fn update_item(random: &mut Random, design: &Design) -> Operation {
     const VALUES: [ReturnValues; 5] = [
         ReturnValues::None,
@@ -62,7 +62,7 @@ pub fn update_item(random: &mut Random, design: &Design) -> Operation {
     })
 }
 
-/// A DeleteItem.
+/// Returns a `DeleteItem`.
 pub fn delete(random: &mut Random, design: &Design) -> Operation {
     Operation::DeleteItem(DeleteItem {
         table: design.create.table.clone(),
@@ -75,7 +75,7 @@ pub fn delete(random: &mut Random, design: &Design) -> Operation {
     })
 }
 
-/// A BatchWriteItem, usually without an item twice.
+/// Returns a `BatchWriteItem`, usually without duplicate items.
 pub fn batch_write(random: &mut Random, designs: &[Design]) -> Operation {
     let mut tables = Vec::new();
     for design in designs {
@@ -104,7 +104,7 @@ pub fn batch_write(random: &mut Random, designs: &[Design]) -> Operation {
     })
 }
 
-/// A TransactWriteItems, usually without an item twice.
+/// Returns a `TransactWriteItems`, usually without duplicate items.
 pub fn transact_write(random: &mut Random, designs: &[Design]) -> Operation {
     let mut keys = Vec::new();
     let mut actions = Vec::new();

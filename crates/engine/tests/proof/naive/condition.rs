@@ -1,11 +1,11 @@
-//! Conditions over trees, decided as the service's documentation words them.
+//! Conditions over trees, evaluated as DynamoDB's documentation describes them.
 
 use std::cmp::Ordering;
 
 use keyform_core::expression::{Comparator, Condition, Operand, Path, PathElement};
 use keyform_core::{AttributeValue, Attributes, Number};
 
-/// Whether the condition holds for an item; without one, for an item that has no attribute.
+/// Returns whether the condition holds for an item; a missing item counts as one without attributes.
 pub fn holds(condition: &Condition, item: Option<&Attributes>) -> bool {
     let nothing = Attributes::new();
     decide(condition, item.unwrap_or(&nothing))
@@ -65,7 +65,7 @@ fn compare(left: Option<AttributeValue>, comparator: Comparator, right: Option<A
     }
 }
 
-/// How two scalars of one type are ordered.
+/// Returns the order of two scalars, or `None` if their types differ or have no order.
 pub fn order(left: &AttributeValue, right: &AttributeValue) -> Option<Ordering> {
     match (left, right) {
         (AttributeValue::S(left), AttributeValue::S(right)) => Some(left.as_bytes().cmp(right.as_bytes())),
@@ -97,7 +97,7 @@ fn size(value: &AttributeValue) -> Option<Number> {
     Some(Number::from(size as i64))
 }
 
-/// What stands at a path.
+/// Returns the value at a path.
 pub fn at<'a>(item: &'a Attributes, path: &Path) -> Option<&'a AttributeValue> {
     let mut found = item.get(path.root())?;
     for step in &path.elements[1..] {

@@ -1,8 +1,9 @@
-//! The service written the dumbest possible way: tables are lists of trees, every answer is computed from scratch.
+//! The simplest possible implementation of DynamoDB: tables are lists of trees, and every response is computed from
+//! scratch.
 //!
-//! It shares the vocabulary of `keyform_core` (values, operations, texts of errors) with the engine and nothing else: it has
-//! its own conditions ([`condition`]), updates ([`update`]) and projections ([`project`]), finds items by looking at all of
-//! them, makes indexes by filtering and sorting ([`read`]), and streams by writing down differences ([`table`]).
+//! It shares only the vocabulary of `keyform_core` (values, operations, error messages) with the engine. It has its own
+//! conditions ([`condition`]), updates ([`update`]) and projections ([`project`]), finds items by a linear search,
+//! computes indexes by filtering and sorting ([`read`]), and records streams as differences ([`table`]).
 
 mod condition;
 mod project;
@@ -24,31 +25,31 @@ pub use project::project;
 pub use table::{Difference, Stream, Table};
 pub use update::{apply, touched};
 
-/// All tables and the time.
+/// State of the service.
 #[derive(Clone, Debug)]
 pub struct Service {
-    /// The tables by name.
+    /// Tables by name.
     pub tables: BTreeMap<String, Table>,
-    /// The time, in milliseconds of the Unix epoch.
+    /// Current time in milliseconds since the Unix epoch.
     pub now_ms: u64,
-    /// Transactions with a token: the token, the request, the time.
+    /// Transactions with a token: token, request, time.
     applied: Vec<(String, TransactWriteItems, u64)>,
 }
 
-/// Why the service refuses: the whole error, or as much of it as a naive reading of the documentation tells.
+/// Expected error: the complete error, or the part that follows from the documentation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
-    /// This error.
+    /// Exactly this error.
     Exactly(Error),
-    /// A ValidationException of some text.
+    /// `ValidationException` with any message.
     Validation,
-    /// The same, told of a transaction: of the whole or of one of its actions.
+    /// `ValidationException` with any message, for a transaction as a whole or for one of its actions.
     ValidationOfTransaction,
-    /// A cancelled transaction; `None` as a reason stands for a ValidationError of some text.
+    /// Cancelled transaction; the reason `None` means a `ValidationError` with any message.
     Cancelled(Vec<Option<CancellationReason>>),
 }
 
-/// What the service answers.
+/// Response of the service.
 pub type Answer<T> = Result<T, Refusal>;
 
 impl From<Error> for Refusal {
@@ -58,7 +59,7 @@ impl From<Error> for Refusal {
 }
 
 impl Refusal {
-    /// Whether an error is this refusal.
+    /// Returns whether an error matches.
     pub fn is(&self, error: &Error) -> bool {
         match self {
             Self::Exactly(expected) => expected == error,
@@ -86,13 +87,11 @@ fn reason_is(actual: &CancellationReason, expected: Option<&CancellationReason>)
 }
 
 impl Service {
-    /// A service without tables.
     pub fn new(now_ms: u64) -> Self {
         Self { tables: BTreeMap::new(), now_ms, applied: Vec::new() }
     }
 
-    /// Runs an operation whose answer is wholly determined; a Scan has no order of its own and is asked with
-    /// [`Service::scanned`].
+    /// Runs an operation with a deterministic response. A Scan has no defined order; use [`Service::scanned`] for it.
     pub fn run(&mut self, operation: &Operation) -> Answer<Option<Output>> {
         let output = match operation {
             Operation::PutItem(request) => Output::WriteItem(self.put_item(request)?),
@@ -126,7 +125,7 @@ impl Service {
         Ok(Some(output))
     }
 
-    /// Does what the service does in the background: expired items and removed indexes go, new indexes become readable.
+    /// Runs background work: deletes expired items, removes deleted indexes, makes new indexes readable.
     pub fn sweep(&mut self) {
         let now_ms = self.now_ms;
         for table in self.tables.values_mut() {

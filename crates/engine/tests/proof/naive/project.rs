@@ -1,9 +1,9 @@
-//! Projections over trees: of each document on the way, only what some path leads through.
+//! Projections over trees: keeps only the parts of documents that a path leads to.
 
 use keyform_core::expression::{Path, PathElement};
 use keyform_core::{AttributeValue, Attributes};
 
-/// The item with only what the paths lead to.
+/// Returns the item reduced to the paths.
 pub fn project(item: &Attributes, paths: &[Path]) -> Attributes {
     let steps: Vec<&[PathElement]> = paths.iter().map(|path| path.elements.as_slice()).collect();
     of_map(item, &steps)
@@ -17,7 +17,7 @@ fn of_map(map: &Attributes, paths: &[&[PathElement]]) -> Attributes {
     kept.collect()
 }
 
-/// The rests of the paths that begin with the step.
+/// Returns the remainders of the paths that begin with the step.
 fn following<'p>(paths: &[&'p [PathElement]], step: &PathElement) -> Vec<&'p [PathElement]> {
     paths.iter().filter(|path| path.first() == Some(step)).map(|path| &path[1..]).collect()
 }

@@ -1,4 +1,4 @@
-//! Reads: look at all items, keep those that are wanted, sort them, count.
+//! Reads: filter all items, sort them, count.
 
 use std::collections::BTreeMap;
 
@@ -19,14 +19,14 @@ use super::{Answer, Refusal, Service};
 
 const PAGE_BYTES: usize = 1024 * 1024;
 
-/// An entry that a scan reads, and what it answers of it if the filter lets it through.
+/// Entry that a scan reads, and the returned item if it passes the filter.
 #[derive(Clone, Debug)]
 pub struct Scanned {
-    /// The entry.
+    /// Entry in the table or index.
     pub entry: Attributes,
-    /// The answer.
+    /// Returned item; `None` if filtered out.
     pub item: Option<Item>,
-    /// What the fetch of the whole item costs, in bytes.
+    /// Size of the whole item if it has to be fetched.
     pub fetched_bytes: Option<usize>,
 }
 
@@ -87,7 +87,7 @@ impl Service {
         Ok(output)
     }
 
-    /// One page of a query.
+    /// Returns one page of a query.
     pub fn query(&self, request: &Query) -> Answer<PageOutput> {
         let table = self.table(&request.table)?;
         let source = table.source(request.index.as_deref(), request.consistent)?;
@@ -115,7 +115,7 @@ impl Service {
         Ok(wanted.page(&entries, request))
     }
 
-    /// All that a scan reads of a table or index, in no order. Where it starts and ends does not count.
+    /// Returns everything that a scan reads from a table or index, unordered, ignoring start key and limit.
     pub fn scanned(&self, request: &Scan) -> Answer<Vec<Scanned>> {
         let table = self.table(&request.table)?;
         let source = table.source(request.index.as_deref(), request.consistent)?;
@@ -130,7 +130,7 @@ impl Service {
     }
 }
 
-/// What a Query or Scan wants of each entry.
+/// Requirements of a Query or Scan for each entry.
 struct Wanted<'a> {
     table: &'a Table,
     source: &'a Source,
@@ -179,7 +179,7 @@ impl Wanted<'_> {
         }
     }
 
-    /// A local index that lacks what is wanted makes the service read the table.
+    /// Returns whether a local index lacks requested attributes, so that the item has to be fetched from the table.
     fn must_fetch(&self) -> bool {
         let lacks = |name: &str| !self.table.has(self.source, name);
         self.source.local
@@ -251,7 +251,7 @@ fn shown(item: &Attributes, projection: Option<&Projection>) -> Item {
     }
 }
 
-/// The read units of so many bytes.
+/// Returns the read units for this many bytes.
 pub fn read_units(bytes: usize, consistent: bool) -> f64 {
     bytes.div_ceil(4096).max(1) as f64 / if consistent { 1.0 } else { 2.0 }
 }

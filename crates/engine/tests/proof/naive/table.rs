@@ -1,4 +1,4 @@
-//! One table as a list of items, with what its indexes and its stream would show.
+//! One table as a list of items, with its indexes and its stream.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -12,75 +12,71 @@ use keyform_core::{AttributeValue, Attributes};
 use super::Answer;
 use super::condition::order;
 
-/// A table.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// How it was made, with the indexes it has now.
+    /// Request that created the table, with its current indexes.
     pub definition: CreateTable,
-    /// Its items in no order.
+    /// Items, unordered.
     pub items: Vec<Attributes>,
-    /// The attribute that tells when an item expires.
+    /// Attribute with the expiry time.
     pub expiry: Option<String>,
-    /// The global indexes that cannot be read yet.
+    /// Global indexes that are not readable yet.
     pub filling: BTreeSet<String>,
-    /// The global indexes that are being removed: still written, no longer read.
+    /// Global indexes being deleted: still written, no longer readable.
     pub leaving: BTreeSet<String>,
-    /// All its streams, the newest last.
+    /// All streams, the newest last.
     pub streams: Vec<Stream>,
 }
 
-/// A stream of changes.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    /// Whether changes are being written down.
+    /// True while changes are recorded.
     pub enabled: bool,
-    /// What a record shows.
+    /// Item images in a record.
     pub view: StreamView,
-    /// When it began.
+    /// Creation time, which is the label.
     pub created_ms: u64,
-    /// The differences of each request, in order; those of one sweep have no order among themselves.
+    /// Differences of each request, in order; the differences of one sweep are unordered.
     pub groups: Vec<Vec<Difference>>,
 }
 
 impl Stream {
-    /// A stream without changes.
     pub fn new(view: StreamView, created_ms: u64) -> Self {
         Self { enabled: true, view, created_ms, groups: Vec::new() }
     }
 }
 
-/// One item before and after.
+/// Change of one item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// What happened.
+    /// Insert, modify or remove.
     pub kind: ChangeKind,
-    /// Its key.
+    /// Key attributes of the item.
     pub keys: Attributes,
-    /// Before.
+    /// Item before the change.
     pub old: Option<Attributes>,
-    /// After.
+    /// Item after the change.
     pub new: Option<Attributes>,
-    /// When.
+    /// Time of the change.
     pub at_ms: u64,
-    /// Who, if not a caller.
+    /// Identity if the change was not made by a caller.
     pub identity: Option<UserIdentity>,
 }
 
-/// A table or an index, as something to read from.
+/// Table or index to read from.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// The index's name.
+    /// Name of the index; `None` for the table.
     pub index: Option<String>,
-    /// Whether it is a local index.
+    /// True for a local index.
     pub local: bool,
-    /// The key by which entries are found and sorted.
+    /// Key by which entries are found and sorted.
     pub key: KeySchema,
-    /// What it copies.
+    /// Copied attributes.
     pub projection: Projection,
 }
 
 impl Table {
-    /// An empty table.
     pub fn new(definition: CreateTable, now_ms: u64) -> Self {
         let streams = definition.stream.map(|view| Stream::new(view, now_ms)).into_iter().collect();
         Self {
@@ -93,7 +89,7 @@ impl Table {
         }
     }
 
-    /// The item with the key attributes of another.
+    /// Returns the item with the same key attributes.
     pub fn find(&self, key: &Attributes) -> Option<&Attributes> {
         self.items.iter().find(|item| self.same_key(item, key))
     }
@@ -102,7 +98,7 @@ impl Table {
         self.definition.key.attributes().all(|name| one.get(name) == other.get(name))
     }
 
-    /// The key attributes alone.
+    /// Returns only the key attributes.
     pub fn key_of(&self, item: &Attributes) -> Attributes {
         self.only(item, |name| self.definition.key.contains(name))
     }
@@ -111,14 +107,14 @@ impl Table {
         item.iter().filter(|(name, _)| keep(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// Puts the new item in the place of the old one.
+    /// Replaces the item with that key.
     pub fn replace(&mut self, key: &Attributes, new: Option<Attributes>) {
         let kept = self.items.iter().filter(|item| !self.same_key(item, key)).cloned().collect();
         self.items = kept;
         self.items.extend(new);
     }
 
-    /// What a stream writes down of a write, if the item changed.
+    /// Returns the difference that a stream records for a write, if the item changed.
     pub fn difference(
         &self,
         old: Option<&Attributes>,
@@ -137,14 +133,14 @@ impl Table {
         Some(Difference { kind, keys, old: old.cloned(), new: new.cloned(), at_ms, identity })
     }
 
-    /// Writes the differences of one request into the stream.
+    /// Adds the differences of one request to the stream.
     pub fn record(&mut self, group: Vec<Difference>) {
         if let Some(stream) = self.streams.last_mut().filter(|stream| stream.enabled && !group.is_empty()) {
             stream.groups.push(group);
         }
     }
 
-    /// Whether the second that an item names is over; a time more than five years ago is taken for a mistake.
+    /// Returns whether the second in an item's expiry attribute has passed; times more than five years ago are ignored.
     pub fn is_expired(&self, item: &Attributes, now_ms: u64) -> bool {
         let Some(AttributeValue::N(secs)) = self.expiry.as_ref().and_then(|name| item.get(name)) else { return false };
         let now_secs = now_ms as i64 / 1000;
@@ -152,7 +148,7 @@ impl Table {
         secs.to_i64().is_some_and(|secs| secs >= five_years_ago && secs < now_secs)
     }
 
-    /// All indexes as sources, local ones first.
+    /// Returns all indexes as sources, local ones first.
     pub fn indexes(&self) -> Vec<Source> {
         let local = self.definition.local_indexes.iter().map(|index| Source {
             index: Some(index.name.clone()),
@@ -169,7 +165,7 @@ impl Table {
         local.chain(global).collect()
     }
 
-    /// The source that a request names.
+    /// Returns the source that a request names.
     pub fn source(&self, index: Option<&str>, consistent: bool) -> Answer<Source> {
         let Some(name) = index else {
             let key = self.definition.key.clone();
@@ -186,7 +182,7 @@ impl Table {
         Ok(source)
     }
 
-    /// What a source has of an item; nothing if the item lacks a key attribute.
+    /// Returns the entry of an item in a source, or `None` if the item lacks a key attribute.
     pub fn entry(&self, source: &Source, item: &Attributes) -> Option<Attributes> {
         let fits =
             |name: &String| item.get(name).is_some_and(|value| value.kind() == self.kind(name) && !is_empty(value));
@@ -202,7 +198,7 @@ impl Table {
         })
     }
 
-    /// Whether a source surely has the attribute of every item that has it.
+    /// Returns whether a source always contains the attribute if the item has it.
     pub fn has(&self, source: &Source, name: &str) -> bool {
         match &source.projection {
             Projection::All => true,
@@ -211,19 +207,19 @@ impl Table {
         }
     }
 
-    /// Whether the attribute is of the source's key or the table's.
+    /// Returns whether the attribute is in the key of the source or of the table.
     pub fn is_position(&self, source: &Source, name: &str) -> bool {
         source.key.contains(name) || self.definition.key.contains(name)
     }
 
-    /// All entries of a source, sorted by its sort key, then by the table's key.
+    /// Returns all entries of a source, sorted by its sort key, then by the table's key.
     pub fn entries(&self, source: &Source) -> Vec<Attributes> {
         let mut entries: Vec<Attributes> = self.items.iter().filter_map(|item| self.entry(source, item)).collect();
         entries.sort_by(|left, right| self.compare(source, left, right));
         entries
     }
 
-    /// Which of two entries of one partition comes first.
+    /// Compares two entries of one partition.
     pub fn compare(&self, source: &Source, left: &Attributes, right: &Attributes) -> Ordering {
         for name in source.key.sort.iter().chain(self.definition.key.attributes()) {
             let values = left.get(name).zip(right.get(name));
@@ -239,7 +235,7 @@ impl Table {
         AttributeType::from(self.definition.attributes[name])
     }
 
-    /// Whether a key that a request gives fits the table.
+    /// Returns whether a key in a request matches the table.
     pub fn check_key(&self, key: &Attributes) -> bool {
         key.len() == self.definition.key.attributes().count() && self.has_key(key)
     }
@@ -250,12 +246,12 @@ impl Table {
         self.definition.key.attributes().all(fits)
     }
 
-    /// Whether an item that a request brings fits the table and its indexes.
+    /// Returns whether an item in a request is valid for the table and its indexes.
     pub fn check_item(&self, item: &Attributes) -> bool {
         self.has_key(item) && self.fits_indexes(item, |_| true) && size::of_attributes(item) <= 400 * 1024
     }
 
-    /// Whether every one of these attributes that an index has in its key may stand there.
+    /// Returns whether the given attributes are valid in the keys of the indexes.
     pub fn fits_indexes(&self, item: &Attributes, names: impl Fn(&str) -> bool) -> bool {
         let sources = self.indexes();
         let mut keys = sources.iter().flat_map(|source| source.key.attributes()).filter(|name| names(name));

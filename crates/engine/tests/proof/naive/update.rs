@@ -1,22 +1,22 @@
-//! Updates over trees. Right sides see the item as it was; places in lists are those of the item as it was.
+//! Updates over trees. Right-hand sides and list indexes refer to the item before the update.
 
 use keyform_core::expression::{Path, PathElement, SetValue, Update, UpdateOperand};
 use keyform_core::{AttributeValue, Attributes, Number};
 
 use super::condition::at;
 
-/// The update cannot be done; the service answers a ValidationException.
+/// The update is not possible; DynamoDB returns a `ValidationException`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Impossible;
 
 type Outcome<T> = Result<T, Impossible>;
 
-/// The item that the update makes where there was none but the key: what is to be removed is not there anyway.
+/// Creates an item from the key. REMOVE clauses are ignored, because there is nothing to remove.
 pub fn create(update: &Update, key: &Attributes) -> Outcome<Attributes> {
     apply(&Update { remove: Vec::new(), ..update.clone() }, key)
 }
 
-/// The item after the update.
+/// Returns the item after the update.
 pub fn apply(update: &Update, before: &Attributes) -> Outcome<Attributes> {
     let mut after = before.clone();
     let mut sets: Vec<(&Path, AttributeValue)> = Vec::new();
@@ -34,7 +34,7 @@ pub fn apply(update: &Update, before: &Attributes) -> Outcome<Attributes> {
             Left::Set(set) => sets.push((path, set)),
         }
     }
-    // Elements beyond the end of a list are appended in the order of their places.
+    // Elements beyond the end of a list are appended in the order of their indexes.
     sets.sort_by_key(|(path, _)| *path);
     for (path, value) in sets {
         check_parent(before, path)?;
@@ -44,7 +44,7 @@ pub fn apply(update: &Update, before: &Attributes) -> Outcome<Attributes> {
         check_parent(before, path)?;
     }
     removes.retain(|path| at(before, path).is_some());
-    // From the right, so that places further left stay what they were.
+    // From right to left, so that the remaining indexes stay valid.
     removes.sort_by(|left, right| right.cmp(left));
     for path in removes {
         take_away(&mut after, &path.elements);
@@ -52,7 +52,7 @@ pub fn apply(update: &Update, before: &Attributes) -> Outcome<Attributes> {
     Ok(after)
 }
 
-/// All paths that the update writes.
+/// Returns all paths that the update writes.
 pub fn touched(update: &Update) -> Vec<Path> {
     let sets = update.set.iter().map(|action| &action.path);
     let pairs = update.add.iter().chain(&update.delete).map(|(path, _)| path);
@@ -136,7 +136,7 @@ fn difference(old: Option<&AttributeValue>, less: &AttributeValue) -> Outcome<Le
     Ok(if empty { Left::Nothing } else { Left::Set(set) })
 }
 
-/// A path of more than one step needs a document to step into.
+/// Checks that a path with more than one element has a document as its parent.
 fn check_parent(before: &Attributes, path: &Path) -> Outcome<()> {
     let [parent @ .., last] = path.elements.as_slice() else { return Err(Impossible) };
     if parent.is_empty() {

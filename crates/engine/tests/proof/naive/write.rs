@@ -1,4 +1,4 @@
-//! Writes: look at the item, decide, put the new one in its place, write the difference down, count what it costs.
+//! Writes: find the item, evaluate the condition, replace the item, record the difference, compute the cost.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,6 @@ use super::{Answer, Refusal, Service};
 
 const TOKEN_LIFE_MS: u64 = 10 * 60 * 1000;
 
-/// One write of one item.
 #[derive(Clone, Copy)]
 enum Write<'a> {
     Put(&'a Attributes),
@@ -30,7 +29,7 @@ enum Write<'a> {
     Check(&'a Attributes),
 }
 
-/// What it costs: the table's part, and each index's with whether it is local.
+/// Consumed capacity: the table's part, and each index's with whether it is local.
 #[derive(Clone, Debug, Default)]
 struct Cost {
     table: f64,
@@ -46,7 +45,7 @@ impl<'a> Write<'a> {
         }
     }
 
-    /// Whether the write fits the table; the words in which it is refused are not the naive service's matter.
+    /// Checks that the write is valid for the table; the exact error message is not modelled.
     fn check(&self, table: &Table) -> Answer<()> {
         let fits = match self {
             Self::Put(item) => table.check_item(item),
@@ -59,7 +58,7 @@ impl<'a> Write<'a> {
         if fits { Ok(()) } else { Err(Refusal::Validation) }
     }
 
-    /// The item before and after.
+    /// Returns the item before and after.
     fn decide(&self, table: &Table, condition: Option<&Condition>, tell_item: bool) -> Answer<Images> {
         let old = table.find(self.key()).cloned();
         if condition.is_some_and(|condition| !holds(condition, old.as_ref())) {
@@ -79,7 +78,7 @@ impl<'a> Write<'a> {
     }
 }
 
-/// An update that takes away and gives nothing.
+/// Returns whether an update only removes.
 fn takes_only(update: &Update) -> bool {
     let gives = update.set.len() + update.add.len();
     gives == 0 && update.remove.len() + update.delete.len() > 0
