@@ -69,7 +69,8 @@ def test_sixty_four_bombs_at_once_fit_into_a_small_container(serve):
         thread.join(120)
     assert {answer.status for answer in answers} == {413}, answers[:3]
     assert len(answers) == 64
-    assert peak_bytes(server) < limit // 4
+    # The packed bodies alone are 64 MB; what they unpack to would be 64 GB.
+    assert peak_bytes(server) < limit // 2
     assert server.dynamodb("ListTables", {}).status == 200
 
 
