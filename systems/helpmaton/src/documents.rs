@@ -5,7 +5,7 @@
 //! file name; one that is taken becomes `name-1.ext`, also when two people upload at once.
 //!
 //! The keys of objects are made here, and neither accepted from callers nor shown to them. The writes of the model that touch content are for code alone; they check the
-//! level of the user for whom they work in their own transaction, so a member who was removed meanwhile changes nothing. [`unused_objects`](crate::unused_objects) deletes
+//! level of the user for whom they work in their own transaction, so a member who was removed meanwhile changes nothing. [`crate::unused_objects`] deletes
 //! the objects that uploads, changes and deletions leave behind.
 
 use std::collections::BTreeSet;
