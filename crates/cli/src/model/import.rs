@@ -1,5 +1,5 @@
-//! `keyform import`: derives a first model from existing tables or templates; with `--to`, loads items from files into
-//! a table.
+//! `keyform import`: creates a model from templates or table descriptions; with `--to`, loads items from files into a
+//! table.
 
 use std::path::Path;
 use std::process::ExitCode;
