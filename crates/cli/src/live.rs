@@ -3,7 +3,7 @@
 //! 1. The user sends [`Ask`]s: first its credentials, then subscriptions.
 //! 2. The [`Socket`] connects, subscribes with the resume token of each read, and forwards messages as [`Heard`].
 //! 3. After a lost connection it retries several times with growing delays. A connection that never succeeded is not
-//! retried.
+//!    retried.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

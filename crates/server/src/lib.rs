@@ -3,12 +3,12 @@
 //!
 //! Life of a request:
 //! 1. [`Server::bind`] opens the port and [`Server::start`] starts the workers, each a thread with its own runtime
-//! (`worker`).
+//!    (`worker`).
 //! 2. `accept` hands each connection to a worker within the limits of `admission` and [`descriptors`]; `overflow`
-//! refuses the others. `connection` serves HTTP on it, with a timeout for every wait. `strict` and `framing` reject
-//! requests whose end is ambiguous.
+//!    refuses the others. `connection` serves HTTP on it, with a timeout for every wait. `strict` and `framing` reject
+//!    requests whose end is ambiguous.
 //! 3. `gate` rejects foreign hosts and foreign web pages; [`Security`] determines the required credentials. `route`
-//! sends `POST /` to the `endpoint` and answers the paths for probes and metrics.
+//!    sends `POST /` to the `endpoint` and answers the paths for probes and metrics.
 //! 4. `body` reads and decompresses the body; [`Credentials`] and `sigv4` authenticate the request.
 //! 5. `endpoint` decodes the operation, executes it and encodes the answer; `work` selects the thread.
 //! 6. `api` serves the paths below `/v1`: the patterns of [`Models`], for callers with tokens.

@@ -4,7 +4,7 @@
 //! 1. `setting` lists each setting once: its name, its help, and its parser.
 //! 2. `file` reads `keyform.toml` and rejects unknown names.
 //! 3. [`Config::resolve`] applies the sources from the weakest to the strongest. Errors name the source of an invalid
-//! value.
+//!    value.
 
 mod file;
 mod setting;

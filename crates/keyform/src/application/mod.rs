@@ -2,7 +2,7 @@
 //!
 //! 1. A [`Host`] is the environment: a store, the keys that sign tokens, and whether tables are created automatically.
 //! 2. An [`Application`] has flows (procedures that clients can call), periodic jobs, code for the model's handlers,
-//! and sample data.
+//!    and sample data.
 //! 3. [`Application::served`] is the part that a server serves; [`Application::start`] runs its jobs and handlers.
 
 mod host;

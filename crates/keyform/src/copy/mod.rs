@@ -5,10 +5,10 @@
 //! 1. `target` checks the target table. It must be empty, and is created like the source if it is missing.
 //! 2. With [`Settings::follow`], the source's stream position is recorded before the first read.
 //! 3. `segment` scans the source in parallel segments and writes batches through `write`, which respects the `budget`
-//! and retries unprocessed writes. After each page it updates the [`Checkpoint`], from which an interrupted copy
-//! resumes.
+//!    and retries unprocessed writes. After each page it updates the [`Checkpoint`], from which an interrupted copy
+//!    resumes.
 //! 4. `follow` then applies the changes since, in order per item, until it is stopped. All scanned items are written by
-//! then, so an old item never overwrites a newer change.
+//!    then, so an old item never overwrites a newer change.
 //! 5. `verify` compares the item counts and the order-independent sums of the item hashes of both sides.
 //!
 //! [`crate::files`] exports to and imports from files.

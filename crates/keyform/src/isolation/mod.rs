@@ -7,14 +7,14 @@
 //! own world like everything else, so every guard of one caller is false for the items of the other.
 //!
 //! 1. `concepts` finds the fields, references, claims and parameters that identify the same thing; `vocabulary` gives
-//! each a value per world.
+//!    each a value per world.
 //! 2. Two stores are seeded: one with the caller's world *alone*, one with *both* worlds.
 //! 3. Each pattern is called as the caller, with arguments that refer to own items, foreign items, and combinations.
 //! 4. The property: **the results and effects of a call are the same whether the other world exists or not.** A read
-//! must return the same in both stores, errors included. A write that succeeds must succeed in both, return the same,
-//! and leave the stores different by exactly the other world, unchanged. A write may be refused because of the other
-//! world (a name is taken), but then it must not change anything, and the refusal must not expose an item of the other
-//! world.
+//!    must return the same in both stores, errors included. A write that succeeds must succeed in both, return the
+//!    same, and leave the stores different by exactly the other world, unchanged. A write may be refused because of the
+//!    other world (a name is taken), but then it must not change anything, and the refusal must not expose an item of
+//!    the other world.
 //!
 //! Items that a public read returns are not confidential: the other caller's items of such an entity are in both
 //! stores. They must not be changed either, unless they do not name an owner (products of a catalogue, whose stock

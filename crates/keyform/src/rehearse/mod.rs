@@ -2,9 +2,9 @@
 //! read.
 //!
 //! 1. `copies` copies the tables into memory, or within their store, where the rehearsal takes as long as the real
-//! migration.
+//!    migration.
 //! 2. `beside` is a view of the store with a prefix on every table, so that the migration runs unmodified, including
-//! its own state.
+//!    its own state.
 //! 3. The copies are removed at the end, also after an error.
 
 mod beside;

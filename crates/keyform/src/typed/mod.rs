@@ -5,9 +5,9 @@
 //! 1. A method of the model's handle starts a [`Call`] on its [`Calls`] and adds its arguments, each a [`ToAttribute`].
 //! 2. The model's runner executes the call, as it does for the HTTP API; this module makes no decisions.
 //! 3. [`FromAttributes`], implemented by [`record!`](crate::record), converts items to structs; a page is a [`Page`],
-//! and [`Pages`] follows cursors to the end.
+//!    and [`Pages`] follows cursors to the end.
 //! 4. [`Outcome`], implemented by [`outcomes!`](crate::outcomes), converts a refusal to a variant of the write's own
-//! enum; every other failure is a [`CallError`].
+//!    enum; every other failure is a [`CallError`].
 //!
 //! [`FromChange`] converts stream changes to variants of a model's enum.
 

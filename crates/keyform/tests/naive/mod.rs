@@ -2,9 +2,9 @@
 //! step refuses.
 //!
 //! 1. [`State`] is the list. It has no keys, plans, indexes, sentinels or requests: an entity is found by its
-//! identifying fields.
+//!    identifying fields.
 //! 2. `write` runs the steps of a write, `change` applies a step to an item, `value` evaluates expressions and
-//! conditions. `dependents` handles entities that refer to deleted ones.
+//!    conditions. `dependents` handles entities that refer to deleted ones.
 //! 3. `read` finds entities by comparing fields.
 //! 4. `draw` generates random values, and `compare` compares values.
 

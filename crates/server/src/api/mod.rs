@@ -5,10 +5,10 @@
 //! 2. [`Models`] finds the model; `served` holds its runner and creates its tables before the first call.
 //! 3. [`keyform_language::surface`] finds the pattern and its audience.
 //! 4. `caller` authenticates: `token` verifies a bearer token with the [`TokenKeys`]; on loopback without keys it
-//! trusts a header.
+//!    trusts a header.
 //! 5. `arguments` parses query or body into the model's types.
 //! 6. The runner executes the pattern. It applies a write that is repeated under one `Idempotency-Key` once and returns
-//! the same answer each time.
+//!    the same answer each time.
 //! 7. `problem` converts errors to `application/problem+json`.
 //!
 //! A `flow` of an application is called like a write and runs its own code. `live` serves subscriptions to reads.
