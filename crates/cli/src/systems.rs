@@ -11,7 +11,7 @@ pub(crate) struct System {
     pub(crate) name: &'static str,
     /// Source of the model.
     pub(crate) text: &'static str,
-    /// Whether the system stores files outside items, which needs a directory.
+    /// Set if the system stores files outside items, which needs a directory.
     pub(crate) keeps_files: bool,
     /// Creates the application on a host.
     pub(crate) application: fn(&Host) -> Result<Application, CallError>,

@@ -20,11 +20,11 @@ use crate::sigv4::Verifier;
 pub(crate) struct Shared {
     pub(crate) execute: Arc<dyn Execute>,
     pub(crate) region: String,
-    /// Whether `POST /` accepts operations.
+    /// Set if `POST /` accepts operations.
     pub(crate) operations: bool,
     pub(crate) security: Security,
     pub(crate) hosts: Hosts,
-    /// Whether metrics have a separate port.
+    /// Set if metrics have a separate port.
     pub(crate) metrics_elsewhere: bool,
     pub(crate) limits: Limits,
     pub(crate) timeouts: Timeouts,

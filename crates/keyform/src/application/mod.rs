@@ -1,4 +1,4 @@
-//! Applications: a model with the code around it.
+//! Applications: a model with the code around it (ADR 0026).
 //!
 //! 1. A [`Host`] is the environment: a store, the keys that sign tokens, and whether tables are created automatically.
 //! 2. An [`Application`] has flows (procedures that clients can call), periodic jobs, code for the model's handlers,

@@ -1,4 +1,4 @@
-//! Copies tables between stores: embedded, served, or DynamoDB.
+//! Copies tables between stores: embedded, served, or DynamoDB (ADR 0019).
 //!
 //! Life of a copy:
 //!

@@ -1,4 +1,5 @@
-//! Support library for the code that [`model!`](crate::model!) and `keyform generate rust` generate from a model.
+//! Support library for the code that [`model!`](crate::model!) and `keyform generate rust` generate from a model (ADR
+//! 0018).
 //!
 //! Life of a typed call:
 //!

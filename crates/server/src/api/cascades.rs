@@ -1,4 +1,4 @@
-//! Resumes interrupted cascades of the served models, at startup and every few seconds.
+//! Resumes interrupted cascades of the served models, at startup and every few seconds (ADR 0020).
 //!
 //! Every server instance does this. An instance leases an intent for a while, and running an intent twice is harmless.
 

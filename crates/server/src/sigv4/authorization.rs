@@ -26,7 +26,7 @@ pub(super) struct Authorization<'a> {
     pub(super) date: Cow<'a, str>,
     /// Lifetime of a presigned request.
     pub(super) lifetime: Option<Duration>,
-    /// Whether the signature is in the query; it is then excluded from the signed query.
+    /// Set if the signature is in the query; it is then excluded from the signed query.
     pub(super) presigned: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Live reads over WebSocket: `/v1/{model}/live`.
+//! Live reads over WebSocket: `/v1/{model}/live` (ADR 0016).
 //!
 //! 1. `upgrade` performs the handshake (RFC 6455) and takes the connection out of HTTP.
 //! 2. `session` handles the client's messages, sends events and pings, and runs until either side closes.
