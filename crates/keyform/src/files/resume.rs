@@ -63,7 +63,8 @@ impl Resume {
         self.note(items)
     }
 
-    /// Records the number of written items. The file is replaced atomically.
+    /// Records the number of written items. The file is replaced by a rename, so a kill never leaves a partial file. It
+    /// is not synced, so a power failure may.
     pub(super) fn note(&self, items: u64) -> Result<(), CopyError> {
         let beside = self.file.with_extension("new");
         let text = json!({ "keyformImport": 1, "of": self.id, "written": items }).to_string();
