@@ -1,4 +1,5 @@
-//! The systems on a host. Each is made when it is wanted first, so that it costs nothing before; its jobs and handlers run from then on.
+//! Example systems on a host. Each is created on first use, so that an unused one costs nothing; its jobs and handlers
+//! run from then on.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -13,10 +14,10 @@ use tokio::task::JoinHandle;
 use crate::failure::Failure;
 use crate::systems::{SYSTEMS, System};
 
-/// How long jobs and handlers have to end.
+/// Time for jobs and handlers to end.
 const STOP_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// The systems on a host. Clones are the same.
+/// Example systems on a host. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Applications(Arc<Inner>);
 
@@ -29,19 +30,19 @@ struct Inner {
 }
 
 impl Applications {
-    /// None of them is made yet.
+    /// Creates the set without creating any system.
     pub(crate) fn on(host: Host) -> Self {
         let (stop, _) = watch::channel(false);
         let made = std::array::from_fn(|_| OnceLock::new());
         Self(Arc::new(Inner { host, made, runtime: OnceLock::new(), at_work: Mutex::new(Vec::new()), stop }))
     }
 
-    /// A system that somebody named. Its jobs wait for [`start`](Self::start).
+    /// Creates a system by name. Its jobs run after [`start`](Self::start).
     pub(crate) fn named(&self, system: &'static System) -> Result<Application, Failure> {
         (system.application)(&self.0.host).map_err(|error| Failure::new(format!("{}: {error}", system.name)))
     }
 
-    /// Serves all of them. Each is made and started when somebody calls it first.
+    /// Registers all systems. Each is created and started at its first call.
     pub(crate) fn serve_when_called(&self, models: &Models) {
         for (number, system) in SYSTEMS.iter().enumerate() {
             let systems = self.clone();
@@ -49,7 +50,7 @@ impl Applications {
         }
     }
 
-    /// Starts those whose tables are there already: their jobs go on where they were.
+    /// Starts the systems whose tables already exist, so that their jobs continue after a restart.
     pub(crate) fn wake_the_used(&self) {
         let systems = self.clone();
         self.runtime().spawn(async move {
@@ -65,7 +66,7 @@ impl Applications {
         });
     }
 
-    /// Fills all of them with sample data; lines that tell what can be tried.
+    /// Writes sample data for all systems; returns lines that describe what to try.
     pub(crate) fn make_samples(&self) -> Result<Vec<String>, Failure> {
         let mut lines = Vec::new();
         for (number, system) in SYSTEMS.iter().enumerate() {
@@ -77,13 +78,13 @@ impl Applications {
         Ok(lines)
     }
 
-    /// Runs the jobs and handlers of an application until the end.
+    /// Runs the jobs and handlers of an application until [`stop`](Self::stop).
     pub(crate) fn start(&self, application: Application) {
         let mut stop = self.0.stop.subscribe();
         let task = self.runtime().spawn(async move {
             match application.start().await {
                 Ok(running) => {
-                    // The sender lives as long as the runtime that this runs on.
+                    // The sender lives as long as the runtime of this task.
                     stop.wait_for(|stop| *stop).await.map(drop).unwrap_or_default();
                     running.stop().await;
                 }
@@ -93,7 +94,7 @@ impl Applications {
         self.0.at_work.lock().unwrap_or_else(PoisonError::into_inner).push(task);
     }
 
-    /// Ends jobs and handlers.
+    /// Stops jobs and handlers.
     pub(crate) fn stop(&self) {
         let Some(runtime) = self.0.runtime.get() else { return };
         self.0.stop.send_replace(true);
@@ -104,7 +105,7 @@ impl Applications {
         }
     }
 
-    /// Whether the store is empty, as it is for a newcomer: then no system needs to be looked at.
+    /// Returns whether the store is empty, as on a first start; then there are no systems to check.
     async fn has_no_tables(&self) -> bool {
         let listed = self.0.host.store().execute(Operation::ListTables(ListTables::default())).await;
         matches!(listed, Ok(Output::ListTables(listed)) if listed.tables.is_empty())
@@ -114,7 +115,7 @@ impl Applications {
         let mut is_new = false;
         let application = self.0.made[number].get_or_init(|| {
             is_new = true;
-            // The keys of encrypted fields were there when the host was made, and tests check the models.
+            // The host already has the keys of encrypted fields, and tests check the models.
             self.named(&SYSTEMS[number]).unwrap_or_else(|error| panic!("{error}"))
         });
         if is_new {

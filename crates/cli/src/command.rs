@@ -1,4 +1,4 @@
-//! The arguments of the command, and its help.
+//! Command-line arguments and their help.
 
 use clap::{Arg, ArgAction, ArgMatches, Command, crate_version};
 
@@ -14,7 +14,7 @@ Without a command, `keyform` serves ./keyform-data and the example systems on 12
 
 `keyform COMMAND --help` describes a command. Settings are flags, KEYFORM_* variables or keys of keyform.toml, in that order.";
 
-/// The commands as the help shows them, by what they are for.
+/// Groups of commands in the help.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Model", &["check", "explain", "cost", "doc", "fmt", "lsp", "import", "generate", "model"]),
     ("Data", &["serve", "run", "watch", "copy", "export", "handlers"]),
@@ -33,14 +33,14 @@ them. Callers send a JSON Web Token that --jwt-key-file verifies; without a key 
 loopback only) the server takes the caller from the header X-Keyform-Caller. A model is read again when its file changes. With --store dynamodb the model API alone is served, \
 in as many copies as wanted; tables are made only with --create-tables.";
 
-/// The whole command.
+/// Returns the complete command.
 pub(crate) fn command() -> Command {
     let command = commands();
     let overview = overview(&command);
     command.help_template(format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{overview}\n{{options}}{{after-help}}"))
 }
 
-/// The list of commands in their groups; clap itself lists them in one row.
+/// Formats the grouped list of commands; clap itself lists them in one group.
 fn overview(command: &Command) -> String {
     let mut text = String::new();
     for (group, names) in GROUPS {
@@ -61,7 +61,7 @@ fn commands() -> Command {
         .about(ABOUT)
         .after_help(MORE)
         .args_conflicts_with_subcommands(true)
-        // The flags of `serve` work without the command too; its own help lists them.
+        // The flags of `serve` also work without the command; its own help lists them.
         .args(settings(&|_| true).into_iter().map(|flag| flag.hide(true)))
         .subcommand(serve())
         .subcommands(crate::model::commands())
@@ -73,7 +73,7 @@ fn commands() -> Command {
         .subcommand(Command::new("version").about("Print the version"))
 }
 
-/// The id that a command is about.
+/// Returns the argument `id`.
 pub(crate) fn id(arguments: &ArgMatches) -> &str {
     arguments.get_one::<String>("id").map(String::as_str).unwrap_or_default()
 }
@@ -131,7 +131,7 @@ fn credentials() -> Command {
         .subcommand(Command::new("remove").about("Remove an access key").arg(id.required(true)).args(settings(&about)))
 }
 
-/// One flag for each of the settings wanted, and the one that names the file.
+/// Returns a flag for each selected setting, and `--config`.
 pub(crate) fn settings(wanted: &dyn Fn(&Setting) -> bool) -> Vec<Arg> {
     let file =
         Arg::new("config").long("config").value_name("FILE").help("Configuration file [default: ./keyform.toml]");

@@ -1,4 +1,4 @@
-//! `keyform credentials`: the access keys that may use the server.
+//! `keyform credentials`: manages the access keys of the server.
 
 use keyform::server::{Credentials, generate_credentials};
 
@@ -6,8 +6,8 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::output;
 
-/// Adds an access key; what is not given is made up. A secret that was made up is shown this once. The secret of a key that is
-/// there already is replaced only when asked to: whoever uses it would be locked out.
+/// Adds an access key. Generates the id and the secret that are not given, and displays a generated secret once.
+/// Replaces the secret of an existing key only with `replace`, because its users would be locked out.
 pub(crate) fn add(config: &Config, id: Option<&str>, secret: Option<&str>, replace: bool) -> Result<(), Failure> {
     let file = config.credentials_file()?;
     let mut credentials = Credentials::load(&file)?;
@@ -30,7 +30,7 @@ pub(crate) fn add(config: &Config, id: Option<&str>, secret: Option<&str>, repla
     Ok(())
 }
 
-/// The ids of the access keys.
+/// Lists the ids of the access keys.
 pub(crate) fn list(config: &Config) -> Result<(), Failure> {
     let file = config.credentials_file()?;
     let credentials = Credentials::load(&file)?;

@@ -1,5 +1,5 @@
-//! A store behind an endpoint, for a server whose threads have runtimes of their own: requests to the store go through one runtime that
-//! outlives them, so that a connection never ends with the thread that happened to open it.
+//! Remote store for a server whose threads have their own runtimes. All requests go through one runtime that outlives
+//! them, so that a connection does not end with the thread that opened it.
 
 use keyform::aws::Remote;
 use keyform::execute::BoxFuture;
@@ -11,14 +11,14 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::place;
 
-/// A store behind an endpoint.
+/// Remote store on a dedicated runtime.
 pub(crate) struct Elsewhere {
     remote: Remote,
     runtime: Handle,
 }
 
 impl Elsewhere {
-    /// Connects as the settings say.
+    /// Connects according to the settings.
     pub(crate) fn connect(runtime: &Runtime, config: &Config) -> Result<Self, Failure> {
         Ok(Self { remote: runtime.block_on(place::remote(config))?, runtime: runtime.handle().clone() })
     }
@@ -30,11 +30,13 @@ impl Execute for Elsewhere {
         let (remote, writes) = (self.remote.clone(), operation.writes());
         let work = async move { remote.execute(operation).await };
         if writes {
-            // A write that was begun goes on without its caller, so that its SDK settles whether it was applied.
+            // A started write continues without its caller, so that the SDK determines whether it was applied (ADR
+            // 0017).
             let work = self.runtime.spawn(work);
             return Box::pin(async move { work.await.unwrap_or_else(|_| broken()) });
         }
-        // A read ends with its caller: nothing waits for a frozen store on behalf of callers that have left.
+        // A read is cancelled with its caller, so that a frozen store does not accumulate requests of callers that have
+        // left.
         let mut reading = JoinSet::new();
         reading.spawn_on(work, &self.runtime);
         Box::pin(async move { reading.join_next().await.and_then(Result::ok).unwrap_or_else(broken) })

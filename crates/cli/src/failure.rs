@@ -1,8 +1,8 @@
-//! Why the command ends without success: one message that says what to do.
+//! Error of the command: one message that includes the remedy.
 
 use std::fmt;
 
-/// A message for the user.
+/// Message for the user.
 #[derive(Debug)]
 pub(crate) struct Failure(String);
 
@@ -18,7 +18,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Every error of the library already says what to do.
+/// Errors of the library already include the remedy.
 impl<E: std::error::Error> From<E> for Failure {
     fn from(error: E) -> Self {
         Self(error.to_string())

@@ -1,4 +1,4 @@
-//! The directory in which systems keep what does not fit into items.
+//! Directory for system files outside items.
 
 use std::fs::DirBuilder;
 use std::path::PathBuf;
@@ -7,10 +7,11 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::systems;
 
-/// Returns the directory for these models, if there is one. A directory that was named is made, so a mistake in it shows at the start and not with the first document.
+/// Returns the directory for these models, if any. An explicitly named directory is created now, so that a mistake is
+/// reported at startup and not with the first document.
 ///
-/// In memory there is none, and content ends with the process as the tables do. A store elsewhere outlives the process: a system that keeps files is refused there without
-/// a directory, because its documents would be lost with every restart.
+/// In memory there is none, and files end with the process, like the tables. A remote store outlives the process, so a
+/// system that stores files is rejected there without a directory: its documents would be lost with every restart.
 pub(crate) fn folder(config: &Config, models: &[String]) -> Result<Option<PathBuf>, Failure> {
     if let Some(folder) = config.files.as_ref().filter(|_| config.files_folder().is_some()) {
         let mut builder = DirBuilder::new();

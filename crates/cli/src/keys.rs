@@ -1,4 +1,4 @@
-//! `keyform keys`: the master key file and the key ring of a data directory.
+//! `keyform keys`: manages the master key file and the key ring of a data directory.
 
 use keyform::keys::{self, KeyRing, MasterKeys};
 
@@ -6,13 +6,13 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::{output, serve};
 
-/// A new master key and a new data key, and all data written anew under it when asked for.
+/// Creates a new master key and a new data key; with `rewrite`, also rewrites all data under the new key.
 pub(crate) fn rotate(config: &Config, rewrite: bool) -> Result<(), Failure> {
     let file = config.master_key_file()?;
     let mut on_disk = config.clone();
     (on_disk.in_memory, on_disk.encryption) = (false, true);
     if rewrite && KeyRing::exists(&config.data) {
-        // A server that has the directory open would keep the data from being written: then no key is changed either.
+        // Open the directory first: if a server uses it, the rewrite would fail, and then no key must change.
         serve::open(&on_disk)?.close()?;
     }
     let done = keys::rotate(&config.data, &file)?;
@@ -36,7 +36,7 @@ pub(crate) fn rotate(config: &Config, rewrite: bool) -> Result<(), Failure> {
     output::line(&format!("All data is sealed under data key {} now.", done.data_key))
 }
 
-/// Which keys there are; never the keys themselves.
+/// Shows the ids of the keys, never the keys themselves.
 pub(crate) fn show(config: &Config) -> Result<(), Failure> {
     let file = config.master_key_file()?;
     let Some(masters) = MasterKeys::load(&file)? else {

@@ -1,8 +1,9 @@
-//! Live reads over a server's WebSocket. A connection that is lost is made again, and each read goes on where it was.
+//! Live reads over a server's WebSocket. A lost connection is reestablished, and each read resumes.
 //!
-//! 1. Whoever follows [`Ask`]s: first who they are, then for reads.
-//! 2. The [`Socket`] is connected, sends what is followed with the token of where it is, and tells what is [`Heard`].
-//! 3. When a connection is lost it tries again a few times, with growing pauses; one that was never made is not tried again.
+//! 1. The user sends [`Ask`]s: first its credentials, then subscriptions.
+//! 2. The [`Socket`] connects, subscribes with the resume token of each read, and forwards messages as [`Heard`].
+//! 3. After a lost connection it retries several times with growing delays. A connection that never succeeded is not
+//!    retried.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -20,69 +21,70 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 type Stream = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-/// Headers that say who calls.
+/// Headers that identify the caller.
 pub(crate) type Headers = Vec<(&'static str, String)>;
 
-/// How often in a row a connection that was lost is tried again.
+/// Maximum number of consecutive attempts to reconnect.
 const TRIES_MAX: u32 = 7;
-/// The pause before the first try; each next one is twice as long.
+/// Delay before the first attempt; it doubles with each further one.
 const PAUSE: Duration = Duration::from_millis(200);
-/// A connection that has held for so long was a good one, though nothing happened on it.
+/// Time after which a connection counts as stable, even without messages.
 const LASTING: Duration = Duration::from_secs(60);
 
-/// What is asked for.
+/// Request to the socket.
 pub(crate) enum Ask {
-    /// Be this caller from now on. Before that there is no connection.
+    /// Sets the caller. There is no connection before this.
     Authenticate(Headers),
-    /// Follow a read.
+    /// Subscribes to a read.
     Follow {
-        /// The asker's name for it.
+        /// Subscription id, chosen by the user of the socket.
         id: String,
-        /// The read.
+        /// Name of the read.
         read: String,
-        /// Its arguments.
+        /// Arguments of the read.
         arguments: Value,
     },
-    /// Follow it no longer.
+    /// Ends a subscription.
     Unfollow(String),
 }
 
-/// What is heard.
+/// Event of the socket.
 pub(crate) enum Heard {
-    /// A message of the server.
+    /// Message of the server.
     Message(Value),
-    /// The connection is lost, and tried again; why.
+    /// The connection was lost and is being retried; contains the reason.
     Lost(String),
-    /// It is there again.
+    /// The connection is reestablished.
     Again,
-    /// Nothing more comes; why.
+    /// The socket has ended; contains the reason.
     End(String),
 }
 
-/// The connection, and what is followed on it.
+/// WebSocket connection with its subscriptions.
 pub(crate) struct Socket {
-    /// The server, as it was given.
+    /// Server URL as given.
     server: String,
     model: String,
     headers: Option<Headers>,
-    /// What to send to follow a read, with the token of where it is.
+    /// Subscribe messages by id, each with its latest resume token.
     followed: BTreeMap<String, Value>,
-    /// Whether the connection has told anything new.
+    /// Set when the connection has received a message, so that it counts as working.
     has_news: bool,
     asks: mpsc::UnboundedReceiver<Ask>,
     heard: mpsc::UnboundedSender<Heard>,
 }
 
-/// How a connection ended.
+/// Reason for the end of a connection.
 enum Ended {
-    /// Nobody asks any more.
+    /// The user has dropped its sender.
     Unwanted,
-    /// It can be made again; why it ended.
+    /// The connection was lost and can be retried; contains the reason.
     Lost(String),
 }
 
 impl Socket {
-    /// The way to the reads of a model on a server, `http://…` or `https://…`. It ends when nobody asks any more.
+    /// Starts a socket for the reads of a model on a server, `http://…` or `https://…`. It ends when the sender is
+    /// dropped.
     pub(crate) fn start(server: &str, model: &str) -> (mpsc::UnboundedSender<Ask>, mpsc::UnboundedReceiver<Heard>) {
         let (asking, asks) = mpsc::unbounded_channel();
         let (heard, hearing) = mpsc::unbounded_channel();
@@ -121,7 +123,7 @@ impl Socket {
     }
 
     fn tell(&self, heard: Heard) {
-        // Whoever has left does not listen.
+        // The receiver may be gone.
         self.heard.send(heard).unwrap_or_default();
     }
 
@@ -169,7 +171,7 @@ impl Socket {
             tokio::select! {
                 ask = self.asks.recv() => {
                     let Some(ask) = ask else {
-                        // Whether the server hears of it makes no difference.
+                        // The close frame is best effort.
                         stream.close(None).await.unwrap_or_default();
                         return Ended::Unwanted;
                     };
@@ -190,7 +192,7 @@ impl Socket {
         }
     }
 
-    /// Notes what is asked for; what to send for it.
+    /// Records a request; returns the message to send for it.
     fn note(&mut self, ask: Ask) -> Option<Value> {
         match ask {
             Ask::Authenticate(headers) => {
@@ -223,7 +225,7 @@ impl Socket {
     }
 }
 
-/// What a server says that does not open a WebSocket.
+/// Describes the response of a server that rejects the WebSocket.
 fn refusal(answer: &Response) -> String {
     let body = answer.body().as_ref().and_then(|body| serde_json::from_slice::<Value>(body).ok());
     let said = body.and_then(|body| body["detail"].as_str().map(str::to_owned)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The log: on standard error, for people or as JSON, with the access log switched separately.
+//! Log on standard error, as text or JSON, with a separate switch for the access log.
 
 use std::io::{self, IsTerminal as _};
 
@@ -10,7 +10,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::config::{AccessLog, Config, LogFormat};
 
-/// Starts the log. Panics go there too.
+/// Starts the log and a panic hook that writes to it.
 pub(crate) fn start(config: &Config) {
     let terminal = io::stderr().is_terminal();
     let access = if access_wanted(config, terminal) { LevelFilter::INFO } else { LevelFilter::OFF };
@@ -24,12 +24,12 @@ pub(crate) fn start(config: &Config) {
             registry.with(layer.with_ansi(colours).with_filter(filter)).try_init()
         }
     };
-    // Only a second start fails, and then the first one serves.
+    // Only a second initialization fails; the first one then remains in use.
     drop(started);
     std::panic::set_hook(Box::new(|info| tracing::error!("{info}")));
 }
 
-/// By default the access log is for somebody who watches, or for a collector of JSON.
+/// Returns whether the access log is enabled; by default on a terminal or in JSON format.
 fn access_wanted(config: &Config, terminal: bool) -> bool {
     match config.access_log {
         AccessLog::On => true,

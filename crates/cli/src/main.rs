@@ -1,17 +1,19 @@
-//! The `keyform` command: settings, a server, the keeping of keys and credentials, and the commands for models. Thin: what it starts lives in the
+//! The `keyform` command: server, key and credential management, and commands for models. A thin layer over the
 //! library.
 //!
-//! 1. `command` describes the arguments, and `config` puts flags, environment, `keyform.toml` and defaults together.
-//! 2. `serve` opens the database, serves it, and waits for a signal to stop.
-//! 3. `keys` and `credentials` do their errands and end.
-//! 4. `copy` moves tables between stores, and items in and out of files.
-//! 5. `demo` makes something to look at of the systems that come along.
-//! 6. `model` holds the commands that work on models, `lsp` the language server for editors.
+//! 1. `command` defines the arguments, and `config` combines flags, environment, `keyform.toml` and defaults.
+//! 2. `serve` opens the database, serves it, and waits for a stop signal.
+//! 3. `keys` and `credentials` manage keys and access keys.
+//! 4. `copy` copies tables between stores, and exports and imports files.
+//! 5. `demo` runs demonstrations based on the example systems.
+//! 6. `model` contains the commands for models, `lsp` the language server for editors.
 //!
-//! `place` says where a command finds its tables, `elsewhere` is a store behind an endpoint, `live` follows reads on a server, `systems` are the applications that come along,
-//! `applications` runs them, `files` is where they keep what does not fit into items.
+//! `place` opens the store of a command, `elsewhere` is a remote store for a server, `live` follows reads on a server,
+//! `systems` lists the example systems, `applications` runs them, and `files` is their directory for data outside
+//! items.
 //!
-//! Exit codes: 0 when all went well, 1 when a model has errors, 2 when the arguments, the settings or the surroundings do not allow it.
+//! Exit codes: 0 for success, 1 if a model has errors, 2 for invalid arguments or settings and for failures of the
+//! environment.
 
 mod applications;
 mod command;
@@ -40,13 +42,14 @@ use clap::ArgMatches;
 use config::{Config, Surroundings};
 use failure::Failure;
 
-/// The system's allocator may keep for ever what many threads have freed: with glibc, a gigabyte after a flood of log-ins, which in a
-/// small container ends the process. docs/performance.md compares allocators.
+/// The system allocator may never return memory that many threads have freed: with glibc, a gigabyte after a flood of
+/// log-ins, which in a small container ends the process. docs/performance.md compares allocators.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // A store of many tables needs many files. If the limit stays, the server fits its connections into it, with a warning.
+    // A store with many tables needs many files. If raising the limit fails, the server reduces its connections and
+    // logs a warning.
     drop(keyform::server::descriptors::raise());
     let arguments = command::command().get_matches();
     match run(&arguments) {

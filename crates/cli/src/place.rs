@@ -1,4 +1,4 @@
-//! Where a command finds its tables: in a data directory, or on DynamoDB.
+//! Store of a command: a data directory, or DynamoDB.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::config::{Config, Surroundings};
 use crate::failure::Failure;
 use crate::{command, serve};
 
-/// The settings that say where the tables are.
+/// Settings that select the store.
 const SETTINGS: [&str; 13] = [
     "data",
     "encryption",
@@ -30,24 +30,24 @@ const SETTINGS: [&str; 13] = [
     "field_keys_file",
 ];
 
-/// What the variable `stage` stands for in a data directory if nobody says it.
+/// Default value of the variable `stage` in a data directory.
 const STAGE: &str = "local";
 
-/// The arguments that say where the tables are.
+/// Returns the arguments that select the store.
 pub(crate) fn arguments() -> Vec<Arg> {
     let mut arguments = command::settings(&|setting| SETTINGS.contains(&setting.name));
     arguments.push(variable());
     arguments
 }
 
-/// A variable in the names of tables.
+/// Returns the argument for variables in table names.
 pub(crate) fn variable() -> Arg {
     Arg::new("variable").long("set").value_name("NAME=VALUE").action(ArgAction::Append).help(
         "Value of a variable in table names, such as --set stage=dev; in a data directory `stage` defaults to `local`",
     )
 }
 
-/// Tables elsewhere are made only when this is given.
+/// Returns the flag for creating tables in a remote store, where they cost money and are not created by default.
 pub(crate) fn create_tables() -> Arg {
     Arg::new("create-tables")
         .long("create-tables")
@@ -55,12 +55,12 @@ pub(crate) fn create_tables() -> Arg {
         .help("Create missing tables, with --store dynamodb")
 }
 
-/// What the variables in the names of tables stand for.
+/// Returns the values of variables in table names.
 pub(crate) fn variables(arguments: &ArgMatches) -> Result<BTreeMap<String, String>, Failure> {
     Ok(pairs(arguments, "variable")?.into_iter().collect())
 }
 
-/// `NAME=VALUE`, several of them.
+/// Parses repeated `NAME=VALUE` arguments.
 pub(crate) fn pairs(arguments: &ArgMatches, name: &str) -> Result<Vec<(String, String)>, Failure> {
     let given = arguments.get_many::<String>(name).into_iter().flatten();
     let pair = |text: &String| match text.split_once('=') {
@@ -70,17 +70,17 @@ pub(crate) fn pairs(arguments: &ArgMatches, name: &str) -> Result<Vec<(String, S
     given.map(pair).collect()
 }
 
-/// The arguments that bound the waits for stores that are named by a text.
+/// Returns the timeout arguments of remote stores that are named by a URL.
 pub(crate) fn timeouts() -> Vec<Arg> {
     command::settings(&|setting| setting.name.starts_with("store_"))
 }
 
-/// The settings of a process, with those of the arguments.
+/// Resolves the settings of the process and the arguments.
 pub(crate) fn config(arguments: &ArgMatches) -> Result<Config, Failure> {
     Config::resolve(arguments, &Surroundings::of_process())
 }
 
-/// How models run there. `variables` are those that were given: a data directory has a stage of its own.
+/// Returns the settings for running models. In a data directory the variable `stage` has a default.
 pub(crate) fn run_settings(
     config: &Config,
     mut variables: BTreeMap<String, String>,
@@ -97,12 +97,13 @@ pub(crate) fn run_settings(
     }
 }
 
-/// How a store is named in one text.
+/// Help text on the names of stores.
 pub(crate) const NAMES: &str = "A store is named by data:DIR (a data directory), dynamodb:REGION (AWS, with the credentials of the environment; \
                                 add ?profile=NAME for a profile), or http://HOST:PORT (an endpoint that speaks DynamoDB's protocol; \
                                 ?region=NAME, ?profile=NAME).";
 
-/// A server on this machine takes any signature unless it was told otherwise: without credentials in the environment, some are made up.
+/// Returns placeholder credentials for a server on this machine, which accepts any signature by default, if the
+/// environment has none.
 fn stand_in(address: &str) -> Option<Credentials> {
     let host = address.split("://").nth(1)?;
     let is_here = ["127.0.0.1", "localhost", "[::1]"].iter().any(|here| host.starts_with(here));
@@ -111,21 +112,21 @@ fn stand_in(address: &str) -> Option<Credentials> {
         .then(|| Credentials { access_key_id: "keyform".to_owned(), secret_access_key: "keyform".to_owned() })
 }
 
-/// A store that is open.
+/// Open store.
 pub(crate) enum Place {
-    /// A data directory.
+    /// Data directory.
     Embedded(Database),
-    /// DynamoDB, or an endpoint that speaks its protocol.
+    /// DynamoDB, or a compatible endpoint.
     Remote(Remote),
 }
 
 impl Place {
-    /// Opens what the arguments name.
+    /// Opens the store that the arguments select.
     pub(crate) async fn open(arguments: &ArgMatches) -> Result<Self, Failure> {
         Self::open_at(&config(arguments)?).await
     }
 
-    /// Opens what the settings name.
+    /// Opens the store that the settings select.
     pub(crate) async fn open_at(config: &Config) -> Result<Self, Failure> {
         if config.is_embedded() {
             return Ok(Self::Embedded(open(config)?));
@@ -133,7 +134,7 @@ impl Place {
         Ok(Self::Remote(remote(config).await?))
     }
 
-    /// Opens what a text names: `data:DIR`, `dynamodb:REGION`, `http://HOST:PORT`; see [`NAMES`].
+    /// Opens a store by name: `data:DIR`, `dynamodb:REGION`, `http://HOST:PORT`; see [`NAMES`].
     pub(crate) async fn named(text: &str, timeouts: Timeouts) -> Result<Self, Failure> {
         let (address, options) = text.split_once('?').unwrap_or((text, ""));
         if let Some(folder) = address.strip_prefix("data:") {
@@ -158,7 +159,7 @@ impl Place {
         Err(Failure::new(format!("`{text}` is not a store. {NAMES}")))
     }
 
-    /// What runs its operations.
+    /// Returns the store as a trait object.
     pub(crate) fn store(&self) -> Arc<dyn Execute> {
         match self {
             Self::Embedded(database) => Arc::new(database.clone()),
@@ -166,12 +167,13 @@ impl Place {
         }
     }
 
-    /// Tables are made without being asked for only where they cost nothing.
+    /// Returns whether the store is embedded. Only there are tables created without being requested, because they cost
+    /// nothing.
     pub(crate) fn is_embedded(&self) -> bool {
         matches!(self, Self::Embedded(_))
     }
 
-    /// Closes it: what was written is on disk.
+    /// Closes the store; an embedded one syncs to disk.
     pub(crate) fn close(self) -> Result<(), Failure> {
         match self {
             Self::Embedded(database) => Ok(database.close()?),
@@ -180,7 +182,7 @@ impl Place {
     }
 }
 
-/// Connects to the endpoint that the settings name.
+/// Connects to the endpoint of the settings.
 pub(crate) async fn remote(config: &Config) -> Result<Remote, Failure> {
     let stand_in = config.endpoint_url.as_deref().and_then(stand_in);
     let options = Options {
@@ -193,7 +195,7 @@ pub(crate) async fn remote(config: &Config) -> Result<Remote, Failure> {
     Ok(Remote::connect(options).await?)
 }
 
-/// A directory that a server has open is reached through the server.
+/// Opens the data directory. If a server uses it, the error explains how to go through the server.
 fn open(config: &Config) -> Result<Database, Failure> {
     Database::open_with(&config.data, serve::options(config)?).map_err(|error| match error {
         OpenError::Store(in_use @ StoreError::InUse { .. }) => Failure::new(format!(

@@ -1,4 +1,4 @@
-//! `keyform serve`: opens the database or the way to a store elsewhere, serves it with its models, and ends well.
+//! `keyform serve`: opens the database or a remote store, serves it with its models, and shuts down gracefully.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -26,22 +26,22 @@ use crate::elsewhere::Elsewhere;
 use crate::failure::Failure;
 use crate::{files, logging, output, place, signals, systems};
 
-/// What the main thread waits for.
+/// Event of the main thread.
 enum Event {
     Signal,
     Stopped(usize),
 }
 
-/// The exit code after a second Ctrl-C, as shells expect it.
+/// Exit code after a second Ctrl-C, by shell convention (128 + SIGINT).
 const INTERRUPTED: i32 = 130;
 
-/// The address in what systems tell of their sample data.
+/// Placeholder for the server's URL in the sample data's instructions.
 const SAMPLE_URL: &str = "http://127.0.0.1:8000";
 
-/// How often the files of models are looked at.
+/// Polling interval for changes of model files.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What is to be served besides the database.
+/// Arguments of `serve` beyond the settings.
 #[derive(Default)]
 pub(crate) struct Request {
     models: Vec<String>,
@@ -52,7 +52,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// What the arguments ask for.
+    /// Reads the arguments.
     pub(crate) fn of(arguments: &ArgMatches) -> Result<Self, Failure> {
         Ok(Self {
             models: arguments.get_many::<String>("models").into_iter().flatten().cloned().collect(),
@@ -64,7 +64,7 @@ impl Request {
     }
 }
 
-/// Serves until a signal comes.
+/// Serves until a signal arrives.
 pub(crate) fn run(config: &Config, request: &Request) -> Result<(), Failure> {
     logging::start(config);
     let folder = files::folder(config, &request.models)?;
@@ -83,7 +83,7 @@ pub(crate) fn run(config: &Config, request: &Request) -> Result<(), Failure> {
         applications.stop();
         database.close()?;
     } else {
-        // It outlives the server: connections to the store belong to it.
+        // This runtime must outlive the server, because it owns the connections to the store.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let store: Arc<dyn Execute> = Arc::new(Elsewhere::connect(&runtime, config)?);
         let Offer { files, applications, token_keys } = offer(config, request, store.clone(), folder)?;
@@ -99,13 +99,13 @@ pub(crate) fn run(config: &Config, request: &Request) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prints what can be tried with sample data, at the address that this server has.
+/// Prints the instructions for sample data, with this server's URL.
 fn tell(lines: &[String], running: &Running) -> Result<(), Failure> {
     let url = running.url();
     lines.iter().try_for_each(|line| output::line(&line.replace(SAMPLE_URL, &url)))
 }
 
-/// Prints what is served, where, and what it protects, and watches the files of models.
+/// Prints the ready lines and starts watching the model files.
 fn announce(ready: &str, running: &Running, files: ModelFiles) -> Result<(), Failure> {
     let (names, url) = (files.models().names(), running.url());
     let models = match names.as_slice() {
@@ -116,7 +116,7 @@ fn announce(ready: &str, running: &Running, files: ModelFiles) -> Result<(), Fai
     };
     let metrics = running.metrics_url().map(|url| format!("metrics: {url}"));
     let state = running.security().describe(running.takes_operations()).to_owned();
-    // In one write: a program that waits for the first line finds the others, too.
+    // Write all lines at once: a program that waits for the first line then finds the others.
     let lines: Vec<String> = [Some(ready.to_owned()), models, metrics, Some(state)].into_iter().flatten().collect();
     output::line(&lines.join("\n"))?;
     watch(files);
@@ -124,14 +124,14 @@ fn announce(ready: &str, running: &Running, files: ModelFiles) -> Result<(), Fai
     Ok(())
 }
 
-/// What is served, and with what.
+/// Models and keys to serve.
 struct Offer {
     files: ModelFiles,
     applications: Applications,
     token_keys: TokenKeys,
 }
 
-/// The models that are asked for; if none are, the systems.
+/// Loads the requested models or, without any, the example systems.
 fn offer(
     config: &Config,
     request: &Request,
@@ -165,7 +165,8 @@ fn offer(
     Ok(Offer { files, applications, token_keys })
 }
 
-/// Without a key of the operator, there is one for as long as the process lives: the tokens that systems issue in development are known.
+/// Loads the token keys or, without a configured file, generates one for the lifetime of the process, so that tokens
+/// issued by systems in development are accepted.
 fn token_keys(config: &Config) -> Result<TokenKeys, Failure> {
     match config.jwt_key_file.as_deref() {
         Some(file) => Ok(TokenKeys::load(file)?),
@@ -173,7 +174,7 @@ fn token_keys(config: &Config) -> Result<TokenKeys, Failure> {
     }
 }
 
-/// Serves the systems, which cost nothing until somebody calls them. Where others can reach the port, only if their tokens can be verified.
+/// Registers the example systems. If others can reach the port, only with a token key to verify callers.
 fn include_systems(config: &Config, request: &Request, files: &ModelFiles, applications: &Applications) {
     let reachable = config.jwt_key_file.is_none() && !is_loopback(&config.host);
     if !request.no_systems && !reachable {
@@ -181,7 +182,7 @@ fn include_systems(config: &Config, request: &Request, files: &ModelFiles, appli
     }
 }
 
-/// Starts the jobs of systems, and fills them with sample data if that was asked for; lines that tell what can be tried.
+/// Starts the jobs of systems and, if requested, writes sample data; returns its instructions.
 fn begin(applications: &Applications, request: &Request, security: Security) -> Result<Vec<String>, Failure> {
     if request.demo && !security.opens_models() {
         return Err(Failure::new(format!("--demo shows calls of the model API. {}", security.describe(true))));
@@ -201,7 +202,7 @@ fn is_loopback(host: &str) -> bool {
     bare == "localhost" || bare.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// Says at the start what the store cannot do for a model.
+/// Logs at startup which patterns the store cannot run.
 fn report_lacks(config: &Config, runner: &Runner) {
     let model = &runner.checked().model.name;
     for (write, why) in runner.not_runnable() {
@@ -216,7 +217,7 @@ fn report_lacks(config: &Config, runner: &Runner) {
     }
 }
 
-/// Tables elsewhere must be there; they are made only when that was asked for.
+/// Checks that all tables exist in a remote store; creates them only if requested.
 fn check_tables(runtime: &Runtime, files: &ModelFiles, request: &Request) -> Result<(), Failure> {
     let mut missing = Vec::new();
     for runner in files.runners() {
@@ -240,7 +241,7 @@ fn check_tables(runtime: &Runtime, files: &ModelFiles, request: &Request) -> Res
     )))
 }
 
-/// Reads models again when their files change, as long as the process lives.
+/// Reloads models when their files change, for the lifetime of the process.
 fn watch(mut files: ModelFiles) {
     if files.models().is_empty() {
         return;
@@ -266,7 +267,7 @@ fn report(event: &Reload) {
     }
 }
 
-/// Waits for the first signal, then for the server to end; a second signal ends the process at once.
+/// Waits for the first signal, then for the server to stop; a second signal ends the process immediately.
 fn wait(events: &Receiver<Event>, running: Running, stopped: impl FnOnce(usize) -> bool + Send + 'static) {
     let mut running = Some((running, stopped));
     while let Ok(event) = events.recv() {
@@ -285,7 +286,7 @@ fn wait(events: &Receiver<Event>, running: Running, stopped: impl FnOnce(usize) 
     }
 }
 
-/// Opens the database that the settings name.
+/// Opens the database of the settings.
 pub(crate) fn open(config: &Config) -> Result<Database, Failure> {
     if config.in_memory {
         return Ok(Database::in_memory_with(options(config)?));
@@ -298,7 +299,7 @@ pub(crate) fn open(config: &Config) -> Result<Database, Failure> {
     })
 }
 
-/// How the database is opened.
+/// Returns the options for opening the database.
 pub(crate) fn options(config: &Config) -> Result<Options, Failure> {
     let mut options = Options {
         durability: config.durability,
@@ -346,8 +347,8 @@ fn settings(config: &Config, models: Models, token_keys: TokenKeys) -> Result<Se
     })
 }
 
-/// Without a home there is no place for credentials, and there are none. A file that was named must be there: a slip in its
-/// name would let everybody in.
+/// Loads the credentials. Without a home directory there are none. An explicitly named file must exist, because a typo
+/// in its name would disable authentication.
 fn load_credentials(config: &Config) -> Result<Credentials, Failure> {
     if let Some(file) = config.credentials_file.as_ref().filter(|file| !file.exists()) {
         return Err(Failure::new(format!(
@@ -361,7 +362,7 @@ fn load_credentials(config: &Config) -> Result<Credentials, Failure> {
     }
 }
 
-/// The ready line, and a line to paste.
+/// Returns the ready line and a command to try.
 fn ready(config: &Config, running: &Running) -> String {
     let url = running.url();
     let place = if config.in_memory { "in memory".to_owned() } else { format!("data in {}", config.data.display()) };
@@ -372,7 +373,7 @@ fn ready(config: &Config, running: &Running) -> String {
     ready
 }
 
-/// The ready line of a server without a database.
+/// Returns the ready line of a server with a remote store.
 fn ready_elsewhere(config: &Config, running: &Running) -> String {
     let place = match (&config.endpoint_url, &config.region) {
         (Some(url), _) => url.clone(),

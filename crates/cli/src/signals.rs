@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM as messages.
+//! Delivers Ctrl-C and SIGTERM as messages.
 
 use std::io;
 use std::sync::mpsc::Sender;
@@ -6,8 +6,8 @@ use std::thread;
 
 use tokio::runtime::Builder;
 
-/// Sends a message for each signal to stop, from a thread that lives as long as the process. When this returns, signals
-/// no longer end the process by themselves.
+/// Sends a message for each stop signal, from a thread that lives as long as the process. After this returns, signals
+/// no longer end the process by default.
 pub(crate) fn watch<T: Send + 'static>(sender: Sender<T>, message: fn() -> T) -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_io().build()?;
     let mut signals = runtime.block_on(async { Signals::new() })?;

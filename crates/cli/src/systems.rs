@@ -1,19 +1,19 @@
-//! The systems that come with the command, by name: their models and their code are part of it.
+//! Example systems built into the command: their models and their code.
 
 use std::path::Path;
 
 use keyform::CallError;
 use keyform::application::{Application, Host};
 
-/// A system that comes with the command.
+/// Example system built into the command.
 pub(crate) struct System {
-    /// The name of its model.
+    /// Name of the model.
     pub(crate) name: &'static str,
-    /// The text of its model.
+    /// Source of the model.
     pub(crate) text: &'static str,
-    /// Whether it keeps content outside of items, and needs a directory for it.
+    /// Set if the system stores files outside items, which needs a directory.
     pub(crate) keeps_files: bool,
-    /// The application on a host.
+    /// Creates the application on a host.
     pub(crate) application: fn(&Host) -> Result<Application, CallError>,
 }
 
@@ -23,7 +23,7 @@ macro_rules! system {
     };
 }
 
-/// All of them, in the order of their names.
+/// All example systems, sorted by name.
 pub(crate) static SYSTEMS: [System; 5] = [
     system!("agencies", keyform_agencies, keeps_files: false),
     system!("discord", keyform_discord, keeps_files: false),
@@ -32,16 +32,16 @@ pub(crate) static SYSTEMS: [System; 5] = [
     system!("workspaces", keyform_workspaces, keeps_files: false),
 ];
 
-/// Older forms of systems, which `evolve` leads from: they can be run, but are not served.
+/// Older forms of systems, from which `evolve` migrates. They can be run but are not served.
 const OLDER: [(&str, &str); 1] = [("workspaces-v1", keyform_workspaces::legacy::MODEL)];
 
-/// The system that is named so, unless there is a file of that name.
+/// Returns the system with this name, unless there is a file with that name.
 pub(crate) fn find(name: &str) -> Option<&'static System> {
     let system = SYSTEMS.iter().find(|system| system.name == name)?;
     (!Path::new(name).is_file()).then_some(system)
 }
 
-/// The model of a system, or of an older form of one, that is named so, unless there is a file of that name.
+/// Returns the model of a system or an older form with this name, unless there is a file with that name.
 pub(crate) fn model(name: &str) -> Option<&'static str> {
     let older = OLDER.iter().find(|(older, _)| *older == name && !Path::new(name).is_file());
     find(name).map(|system| system.text).or(older.map(|(_, text)| *text))

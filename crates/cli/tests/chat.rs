@@ -1,4 +1,4 @@
-//! Two people in two terminals, against one server: what each types, and what the other sees.
+//! Two chat clients in two terminals, against one server.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -15,7 +15,7 @@ fn keyform(home: &TempDir, arguments: &[&str]) -> Command {
     command
 }
 
-/// A program that runs: what it prints, and what it is told.
+/// Child process with its input and output.
 struct Running {
     child: Child,
     lines: Receiver<String>,
@@ -37,7 +37,7 @@ impl Running {
         writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
     }
 
-    /// Waits for a line with a text in it.
+    /// Waits for a line that contains the text.
     fn sees(&mut self, text: &str) -> String {
         loop {
             match self.lines.recv_timeout(Duration::from_secs(60)) {
@@ -52,7 +52,7 @@ impl Running {
         }
     }
 
-    /// The number before a message.
+    /// Waits for a message and returns the number before it.
     fn sees_message(&mut self, text: &str) -> String {
         let line = self.sees(text);
         line.strip_prefix('#').unwrap().split(' ').next().unwrap().to_owned()
@@ -66,7 +66,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It has ended already if all went well.
+        // Usually the process has already ended.
         self.child.kill().unwrap_or_default();
         self.child.wait().map(drop).unwrap_or_default();
     }
@@ -151,7 +151,7 @@ fn two_people_see_what_the_other_types() {
     ada.sees("* grace has gone");
     ada.ends();
 
-    // Whoever comes again has the same account, and finds the way.
+    // A returning user has the same account and server.
     let mut ada = chat(&home, &url, "ada");
     ada.sees("Engines #");
     let wrong = keyform(&home, &["demo", "chat", "--url", &url, "--name", "ada", "--password", "another password"]);
@@ -166,7 +166,7 @@ fn two_people_see_what_the_other_types() {
 #[test]
 fn without_a_server_it_says_what_to_do() {
     let home = TempDir::new().unwrap();
-    // A port that was free a moment ago.
+    // A port that was free a moment ago, so no server is listening.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("http://127.0.0.1:{port}");
     let output = keyform(&home, &["demo", "chat", "--url", &url, "--name", "ada"]).output().unwrap();

@@ -1,4 +1,4 @@
-//! `keyform check`: what it prints and how it ends.
+//! `keyform check`: output and exit codes.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

@@ -1,4 +1,4 @@
-//! The real binary: ready line, refusals, signals, keys and credentials.
+//! The real binary: ready line, errors, signals, keys and credentials.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// A folder of its own for each test, which is home and current directory of the command.
+/// Temporary folder of a test, used as home and current directory of the command.
 struct Home(TempDir);
 
 impl Home {
@@ -32,7 +32,7 @@ impl Home {
         self.command(arguments).output().unwrap()
     }
 
-    /// Runs a command that must fail, and gives its message.
+    /// Runs a command that must fail, and returns its message.
     fn refusal(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert_eq!(output.status.code(), Some(2), "{output:?}");
@@ -40,7 +40,7 @@ impl Home {
         String::from_utf8(output.stderr).unwrap()
     }
 
-    /// Runs a command that must succeed, and gives what it printed.
+    /// Runs a command that must succeed, and returns its output.
     fn answer(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert!(output.status.success(), "{output:?}");
@@ -52,7 +52,7 @@ impl Home {
     }
 }
 
-/// A server that runs.
+/// Running server.
 struct Served {
     child: Child,
     out: BufReader<ChildStdout>,
@@ -84,7 +84,7 @@ impl Served {
         stream
     }
 
-    /// Sends an operation and gives status and body.
+    /// Sends an operation; returns status and body.
     fn operation(&self, name: &str, body: &str) -> String {
         let mut stream = self.connect();
         let length = body.len();
@@ -97,7 +97,7 @@ impl Served {
         answer
     }
 
-    /// Sends a signal, and gives the exit code and what else was printed.
+    /// Sends a signal; returns the exit code and the remaining output.
     fn end(mut self, signal: &str) -> (Option<i32>, String) {
         let killed = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
         assert!(killed.success());
@@ -109,7 +109,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // A test that fails must not leave a server behind; one that has ended cannot be killed, which is well.
+        // A failing test must not leave a server running. Errors mean that it has already ended.
         drop(self.child.kill());
         drop(self.child.wait());
     }
@@ -210,7 +210,7 @@ fn keys_are_rotated_and_data_stays_readable() {
     assert_eq!(home.serve(&[]).end("-TERM").0, Some(0));
 }
 
-/// The number of the data key that a file is sealed under stands in its header.
+/// The header of a table file contains the number of the data key that encrypts it.
 fn data_keys_in_use(folder: &Path) -> Vec<u32> {
     let mut keys = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -1,4 +1,4 @@
-//! `keyform copy`, `export`, `import --to` and `deploy` as processes: killed for real, and gone on with.
+//! `keyform copy`, `export`, `import --to` and `deploy` as processes that are killed and resumed.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -24,7 +24,7 @@ fn succeeds(folder: &Path, arguments: &[&str]) -> String {
     told
 }
 
-/// Lines of items, in order.
+/// Returns the exported items, sorted.
 fn items(folder: &Path, store: &str) -> Vec<String> {
     succeeds(folder, &["export", "things", "--from", store, "-o", "out.jsonl"]);
     let text = fs::read_to_string(folder.join("out.jsonl")).unwrap();
@@ -46,7 +46,7 @@ fn a_copy_that_is_killed_goes_on() {
     let mut child = keyform(folder, &slowly).spawn().unwrap();
     let checkpoint = folder.join("keyform-copy.json");
     let begun = Instant::now();
-    // Some pages are noted, others are not.
+    // Wait until some pages are in the checkpoint and others are not.
     while !fs::read_to_string(&checkpoint).is_ok_and(|text| text.contains("\"items\":20")) {
         assert!(begun.elapsed() < Duration::from_secs(60), "it never began");
         std::thread::yield_now();

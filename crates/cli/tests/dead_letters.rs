@@ -1,4 +1,5 @@
-//! `keyform handlers dead-letters`, beside a program whose handler fails; and a model that is not there is said before a data directory is.
+//! `keyform handlers dead-letters` beside a program whose handler fails; a missing model is reported before a missing
+//! data directory.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::path::Path;
@@ -54,7 +55,7 @@ fn letters(folder: &Path, url: &str, step: &str, more: &[&str]) -> (i32, String)
     (output.status.code().unwrap(), String::from_utf8(said).unwrap())
 }
 
-/// A program that runs handlers, of which `deliver` fails as long as it should.
+/// Program with handlers; `deliver` fails as long as the test wants.
 struct Program {
     runner: Runner,
     handlers: Handlers,
@@ -88,11 +89,11 @@ impl Program {
         self.runner.write("send", &call).await.unwrap();
     }
 
-    /// Waits until the letters are as they should be.
+    /// Waits until the dead letters satisfy the predicate.
     async fn until(&self, is_so: impl Fn(&[keyform::live::handle::DeadLetter]) -> bool) {
         let waited = async {
             while !is_so(&self.handlers.dead_letters("deliver").await.unwrap()) {
-                // Letters are written after the last call.
+                // Dead letters are written after the last call of the handler.
                 drop(tokio::time::timeout(Duration::from_millis(10), self.called.notified()).await);
             }
         };

@@ -1,7 +1,9 @@
-//! The pages on evolution and on workspaces are true: their models are written, their commands run, and what they print is what they say.
+//! Runs the documentation pages on evolution and workspaces: writes their models, runs their commands, and compares the
+//! output.
 //!
-//! A block of `kf NAME` is a file. In a block of `console` each line with `$` is a command, and the lines after it are what it prints on
-//! standard output; `…` stands for any text, and a line of it for any lines. Without such lines the command only has to succeed.
+//! A block of `kf NAME` is a file. In a block of `console` each line with `$` is a command, and the lines after it are
+//! its standard output; `…` matches any text, and a line of only `…` matches any lines. Without output lines the
+//! command only has to succeed.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
@@ -18,7 +20,7 @@ fn keyform(home: &Path, arguments: &[String]) -> Command {
     command
 }
 
-/// Words of a command line; a word in quotes may have spaces.
+/// Splits a command line into words; quoted words may contain spaces.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;
@@ -33,7 +35,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Whether a text is a pattern in which `…` stands for anything.
+/// Returns whether the text matches a pattern in which `…` matches anything.
 fn is_like(pattern: &str, text: &str) -> bool {
     let mut rest = text;
     let parts: Vec<&str> = pattern.split('…').collect();
@@ -66,7 +68,7 @@ fn run(home: &Path, line: &str, expected: &str) {
     }
 }
 
-/// Runs the commands of a page; how many blocks of them it has.
+/// Runs the commands of a page; returns the number of its command blocks.
 fn run_page(page: &str) -> usize {
     let home = TempDir::new().unwrap();
     let mut blocks = 0;
@@ -96,7 +98,7 @@ fn the_page_on_workspaces_is_true() {
     assert!(run_page(include_str!("../../../docs/systems/workspaces.md")) >= 5, "the page has its examples");
 }
 
-/// A run that is killed again and again comes to its end, and everything is there.
+/// A run that is killed repeatedly completes and loses nothing.
 #[test]
 fn a_killed_run_goes_on() {
     let home = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! `keyform explain`: text and JSON, one pattern or several, and what it says of a pattern that is not there.
+//! `keyform explain`: text and JSON, one pattern or several, and the error for an unknown pattern.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::io::Write as _;
@@ -20,7 +20,7 @@ read order(customer, order) -> Order?
 read orders(customer) -> [Order] page 20
 ";
 
-/// Runs the command on the model from standard input; gives its exit code and what it printed.
+/// Runs the command on the model from standard input; returns exit code, standard output and standard error.
 fn explain(arguments: &[&str]) -> (i32, String, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_keyform"))
         .args(["explain", "-"])

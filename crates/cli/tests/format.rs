@@ -31,7 +31,7 @@ fn run(folder: &Path, arguments: &[&str], input: &str) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// Runs a command; gives its exit code and what it printed.
+/// Runs a command; returns its exit code and its output.
 fn answer(folder: &Path, arguments: &[&str], input: &str) -> (i32, String) {
     let output = run(folder, arguments, input);
     (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())

@@ -1,4 +1,4 @@
-//! The TextMate grammar names every word of the language that the completions of the editor know.
+//! The TextMate grammar contains every keyword that the editor's completion offers.
 
 use std::fs;
 use std::path::PathBuf;

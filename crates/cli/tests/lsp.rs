@@ -1,4 +1,4 @@
-//! The language server as an editor drives it: the real command, the real protocol, over standard input and output.
+//! The language server as an editor uses it: the real command and protocol over standard input and output.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -62,7 +62,7 @@ impl Editor {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    /// Opens or changes the text, and returns the codes of the findings that come back.
+    /// Opens or changes the document; returns the codes of the published diagnostics.
     fn codes(&mut self, method: &str, params: &Value) -> Vec<String> {
         self.notify(method, params);
         let told = self.receive();

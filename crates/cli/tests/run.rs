@@ -1,4 +1,4 @@
-//! `keyform run` on a store behind an endpoint, as on DynamoDB.
+//! `keyform run` on a remote store.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::process::{Command, Output};

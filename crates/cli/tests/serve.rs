@@ -1,4 +1,4 @@
-//! Models served and called by the real binary: on a data directory, on a store behind an endpoint, and through a server.
+//! Models served and called by the real binary: on a data directory, on a remote store, and through a server.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -40,7 +40,7 @@ write addTwo(shelf, text) -> Note {
 }
 "#;
 
-/// Home and current directory of the commands of a test.
+/// Home and current directory of a test's commands.
 struct Home(TempDir);
 
 impl Home {
@@ -65,7 +65,7 @@ impl Home {
         self.command(arguments).output().unwrap()
     }
 
-    /// What a command that must succeed printed.
+    /// Runs a command that must succeed; returns its output.
     fn answer(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert!(output.status.success(), "{output:?}");
@@ -87,7 +87,7 @@ impl Home {
     }
 }
 
-/// A server that runs.
+/// Running server.
 struct Served {
     child: Child,
     url: String,
@@ -108,7 +108,7 @@ impl Served {
         Self { child, url, ready }
     }
 
-    /// Sends a request and gives status and body.
+    /// Sends a request; returns status and body.
     fn send(&self, method: &str, path: &str, headers: &str, body: &str) -> Option<(u16, String)> {
         let mut stream = TcpStream::connect(self.url.strip_prefix("http://").unwrap()).ok()?;
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -130,7 +130,7 @@ impl Served {
     }
 
     fn kill(&mut self) {
-        // It may have been killed before.
+        // The server may have been killed before.
         drop(self.child.kill());
         self.child.wait().unwrap();
     }
@@ -138,7 +138,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // One that has ended cannot be killed, which is well.
+        // An error means that the server has already ended.
         drop(self.child.kill());
         drop(self.child.wait());
     }
@@ -315,7 +315,7 @@ fn a_server_that_is_killed_leaves_every_keyed_write_applied_once() {
             .map(|lane| {
                 scope.spawn(move || {
                     let mut answers = Vec::new();
-                    // Until the server is gone: the last call of each has no answer.
+                    // Call until the server is gone: the last call of each lane gets no answer.
                     for number in (lane..).step_by(4) {
                         let answer = post(served_now, number);
                         answered.fetch_add(1, Ordering::SeqCst);

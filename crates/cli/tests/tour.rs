@@ -1,7 +1,7 @@
-//! The tour in the README is true: its server is started, every command of it runs, and what they print is what it says.
+//! Runs the tour of the README: starts its server, runs every command, and compares the output.
 //!
-//! Of the section "A tour", the first block of `sh` starts the server (after the build, which the test has behind it). All others run in one shell, one
-//! after the other; a block of `text` after one of them is what it prints, where `…` stands for anything.
+//! In the section "A tour", the first `sh` block starts the server (after the build, which the test skips). All others
+//! run in one shell in order; a `text` block after one of them is its output, where `…` matches anything.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
@@ -13,14 +13,14 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-/// What the shell prints after each block.
+/// Line that the shell prints after each block.
 const BORDER: &str = "=====";
 
-/// The server of the tour.
+/// Server of the tour.
 struct Served(Child);
 
 impl Served {
-    /// Starts it by the line of the README, on another port, and waits until it says that it is ready.
+    /// Starts the server with the README's command line on another port, and waits for the ready line.
     fn start(home: &Path, line: &str, port: u16) -> Self {
         let words: Vec<&str> = line.split('#').next().unwrap().split_whitespace().collect();
         assert_eq!(words[0], "keyform", "{line}");
@@ -30,7 +30,7 @@ impl Served {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let served = Self(child);
         assert!(lines.any(|line| line.unwrap().starts_with("keyform is ready")), "the server did not start");
-        // The rest is read to its end, so that the server never waits for somebody to read it.
+        // Drain the output, so that the server never blocks on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
         served
     }
@@ -43,7 +43,7 @@ impl Drop for Served {
     }
 }
 
-/// A block of commands, and what they print if the page says so.
+/// Block of commands, and their expected output if the page shows it.
 struct Step<'a> {
     commands: &'a str,
     printed: Option<&'a str>,
@@ -63,7 +63,7 @@ fn steps(page: &str) -> Vec<Step<'_>> {
     steps
 }
 
-/// Whether a text is like a pattern in which `…` stands for anything.
+/// Returns whether the text matches a pattern in which `…` matches anything.
 fn is_like(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.trim_end().split('…');
     let Some(mut rest) = text.trim_end().strip_prefix(parts.next().unwrap()) else { return false };
@@ -99,7 +99,7 @@ fn every_command_of_the_tour_runs_and_prints_what_it_says() {
     }
 }
 
-/// Runs a script with our command in its path; what it prints.
+/// Runs a script with our command in its path; returns its output.
 fn run(home: &Path, script: &str) -> String {
     let binary = PathBuf::from(env!("CARGO_BIN_EXE_keyform"));
     let path = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap());

@@ -1,4 +1,4 @@
-//! `keyform watch` by the real binary: what is there, what changes, and that it goes on where it was when the server was away.
+//! `keyform watch` with the real binary: current items, changes, and resumption after a restart of the server.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -26,7 +26,7 @@ read notes(shelf) -> [Note] page 10
 write add(shelf, noteId) -> Note { create Note {} else NoteExists }
 "#;
 
-/// A command that runs, and what it prints. Dropping it ends it.
+/// Running command with its output. Dropping it kills the process.
 struct Running {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -44,7 +44,7 @@ impl Running {
         self.lines.next().unwrap().unwrap()
     }
 
-    /// The kind of the next change, and the note.
+    /// Returns the kind of the next change and the note's id.
     fn change(&mut self) -> (String, String) {
         let line: Value = serde_json::from_str(&self.line()).unwrap();
         (line["kind"].as_str().unwrap().to_owned(), line["item"]["noteId"].as_str().unwrap().to_owned())
@@ -53,7 +53,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It has ended already if all went well.
+        // Usually the process has already ended.
         self.child.kill().unwrap_or_default();
         self.child.wait().map(drop).unwrap_or_default();
     }
@@ -65,7 +65,7 @@ fn command(home: &TempDir, arguments: &[&str]) -> Command {
     command
 }
 
-/// The server with its data, on a port, and its address.
+/// Starts the server on its data and a port; returns it with its URL.
 fn serve(home: &TempDir, port: &str) -> (Running, String) {
     let mut server = Running::start(home, &["serve", "notes.kf", "--data", "data", "--port", port]);
     let ready = server.line();

@@ -1,5 +1,5 @@
-//! The key that cursors are signed with. Processes that have the same key take each other's cursors: the copies of a server, a server and
-//! its next start, and one run of the command and the next.
+//! Key that signs cursors. Processes with the same key accept each other's cursors: the instances of a server, a
+//! restarted server, and separate runs of the command.
 
 use std::fmt;
 use std::fs;
@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 
 use keyform_engine::owner_only;
 
-/// The bytes of a key.
+/// Length of a key in bytes.
 pub const KEY_BYTES: usize = 32;
 
-/// Why there is no key.
+/// Reason why the key cannot be used.
 #[derive(Debug)]
 pub enum CursorKeyError {
-    /// The file cannot be read or made.
+    /// The file cannot be read or created.
     Io(PathBuf, io::Error),
-    /// The file does not hold a key.
+    /// The file does not contain a key.
     Form(PathBuf),
-    /// Others can read the file.
+    /// Other users can read the file.
     Exposed(PathBuf),
 }
 
@@ -40,10 +40,10 @@ impl fmt::Display for CursorKeyError {
 
 impl std::error::Error for CursorKeyError {}
 
-/// A key that nobody else has.
+/// Generates a random key.
 ///
 /// # Panics
-/// If the operating system has no randomness.
+/// If the operating system provides no random bytes.
 #[must_use]
 pub fn random() -> [u8; KEY_BYTES] {
     let mut key = [0; KEY_BYTES];
@@ -51,20 +51,21 @@ pub fn random() -> [u8; KEY_BYTES] {
     key
 }
 
-/// The key in a file.
+/// Reads the key from a file.
 ///
 /// # Errors
-/// The file is not there, can be read by others, or holds something else.
+/// The file does not exist, is readable by other users, or does not contain a key.
 pub fn read(file: &Path) -> Result<[u8; KEY_BYTES], CursorKeyError> {
     refuse_exposed(file)?;
     let text = fs::read_to_string(file).map_err(|error| CursorKeyError::Io(file.to_owned(), error))?;
     parse(text.trim()).ok_or_else(|| CursorKeyError::Form(file.to_owned()))
 }
 
-/// The key in a file, which is made if it is not there. Of several processes that start at once, all get the same key.
+/// Reads the key from a file, which is created if it does not exist. Concurrently started processes all get the same
+/// key.
 ///
 /// # Errors
-/// As [`read`], or the file cannot be made.
+/// As [`read`], or the file cannot be created.
 pub fn read_or_make(file: &Path) -> Result<[u8; KEY_BYTES], CursorKeyError> {
     if !file.exists() {
         make(file).map_err(|error| CursorKeyError::Io(file.to_owned(), error))?;
@@ -72,7 +73,8 @@ pub fn read_or_make(file: &Path) -> Result<[u8; KEY_BYTES], CursorKeyError> {
     read(file)
 }
 
-/// Writes a whole file aside and gives it the name, unless another process was faster.
+/// Creates the file under a temporary name and hard-links it to its own. Linking fails if another process was first, so
+/// the file is always complete and never overwritten.
 fn make(file: &Path) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         owner_only::create_dir_all(folder)?;

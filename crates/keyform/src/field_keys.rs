@@ -1,4 +1,4 @@
-//! Where the keys of encrypted fields are kept: a file that its owner alone may read, or an environment variable.
+//! Storage of the keys of encrypted fields: a file that only its owner can read, or an environment variable (ADR 0014).
 //!
 //! ```
 //! use keyform::field_keys;
@@ -22,42 +22,42 @@ use keyform_engine::owner_only;
 use keyform_runtime::seal::{FieldKey, KeyId, Keyring, SealError};
 use zeroize::Zeroizing;
 
-/// The variable that names the file with the keys.
+/// Environment variable with the path of the key file.
 pub const FILE_VARIABLE: &str = "KEYFORM_FIELD_KEYS_FILE";
-/// The variable that holds the keys: base64, with commas between them, the one that seals first.
+/// Environment variable with the keys: base64, comma-separated, the sealing key first.
 pub const KEYS_VARIABLE: &str = "KEYFORM_FIELD_KEYS";
 
-/// Why keys cannot be had.
+/// Reason why keys cannot be loaded or changed.
 #[derive(Debug)]
 pub enum FieldKeysError {
-    /// Something with the file went wrong.
+    /// A file operation failed.
     File {
-        /// What was tried: `read`, for one.
+        /// Operation as a verb, such as `read`.
         doing: &'static str,
-        /// The file.
+        /// Path of the key file.
         file: PathBuf,
-        /// Why it failed.
+        /// Cause.
         source: io::Error,
     },
-    /// There is no such file.
+    /// The file does not exist.
     Missing(PathBuf),
-    /// There is a file already, and it is not overwritten.
+    /// The file exists and is not overwritten.
     Exists(PathBuf),
-    /// Others than the owner may read the file.
+    /// Other users can read the file.
     Exposed {
-        /// The file.
+        /// Path of the key file.
         file: PathBuf,
-        /// Its mode.
+        /// Unix permission bits.
         mode: u32,
     },
-    /// What the file or the variable holds cannot be read.
+    /// The contents of the file or the variable are invalid.
     Content {
-        /// The file or the variable.
+        /// Path of the file, or name of the variable.
         place: String,
-        /// What is wrong.
+        /// Cause.
         source: SealError,
     },
-    /// Both the file and the keys are given.
+    /// Both variables are set.
     Both,
 }
 
@@ -88,11 +88,11 @@ impl fmt::Display for FieldKeysError {
 
 impl std::error::Error for FieldKeysError {}
 
-/// Reads a file of keys.
+/// Loads a key file.
 ///
 /// # Errors
 ///
-/// It is not there, not readable, readable by others, or damaged.
+/// The file does not exist, cannot be read, is readable by other users, or is damaged.
 pub fn load(file: &Path) -> Result<Keyring, FieldKeysError> {
     let text = match fs::read_to_string(file) {
         Ok(text) => Zeroizing::new(text),
@@ -104,11 +104,11 @@ pub fn load(file: &Path) -> Result<Keyring, FieldKeysError> {
     Keyring::from_text(&text).map_err(|source| FieldKeysError::Content { place: place(), source })
 }
 
-/// The keys that a variable holds, or the file that another names; `None` if neither is given.
+/// Loads the keys from [`KEYS_VARIABLE`], or from the file that [`FILE_VARIABLE`] names; `None` if neither is set.
 ///
 /// # Errors
 ///
-/// As [`load`], or if both are given.
+/// As [`load`], or if both are set.
 pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Keyring>, FieldKeysError> {
     let given = |name| variable(name).filter(|text| !text.is_empty());
     match (given(FILE_VARIABLE), given(KEYS_VARIABLE).map(Zeroizing::new)) {
@@ -122,11 +122,11 @@ pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Opt
     }
 }
 
-/// Makes a file with one fresh key.
+/// Creates a file with one generated key.
 ///
 /// # Errors
 ///
-/// There is a file already, or it cannot be written.
+/// The file exists or cannot be written.
 pub fn create(file: &Path) -> Result<Keyring, FieldKeysError> {
     let ring = generated(file)?;
     let mut new = match owner_only::options().write(true).create_new(true).open(file) {
@@ -140,7 +140,7 @@ pub fn create(file: &Path) -> Result<Keyring, FieldKeysError> {
     Ok(ring)
 }
 
-/// Reads a file of keys, or makes it with one fresh key.
+/// Loads a key file, or creates it with one generated key.
 ///
 /// # Errors
 ///
@@ -153,13 +153,13 @@ pub fn load_or_create(file: &Path) -> Result<Keyring, FieldKeysError> {
         owner_only::create_dir_all(folder).map_err(failed("make", folder))?;
     }
     match create(file) {
-        // Another process was faster: its key is the one that counts.
+        // Another process created the file first: use its key.
         Err(FieldKeysError::Exists(_)) => load(file),
         made => made,
     }
 }
 
-/// Adds a fresh key to a file, which seals from now on; the others still open.
+/// Adds a generated key to a file. It seals from now on; the older keys still open.
 ///
 /// # Errors
 ///
@@ -169,11 +169,11 @@ pub fn rotate(file: &Path) -> Result<Keyring, FieldKeysError> {
     change(file, |ring| Ok(ring.rotated(fresh)))
 }
 
-/// Removes an older key from a file. What is still sealed under it cannot be opened any more.
+/// Removes an older key from a file. Fields that are still sealed with it can no longer be opened.
 ///
 /// # Errors
 ///
-/// As [`load`], or if it is the key that seals or none of the file's.
+/// As [`load`], or if the id is the sealing key or unknown.
 pub fn forget(file: &Path, id: KeyId) -> Result<Keyring, FieldKeysError> {
     change(file, |ring| ring.without(id))
 }
@@ -183,7 +183,7 @@ fn generated(file: &Path) -> Result<Keyring, FieldKeysError> {
     FieldKey::generate().map(Keyring::of).map_err(|source| FieldKeysError::Content { place: place(), source })
 }
 
-/// Replaces the file as a whole: a crash leaves the old keys or the new ones.
+/// Replaces the file atomically: a crash leaves the old keys or the new ones.
 fn change(file: &Path, by: impl FnOnce(Keyring) -> Result<Keyring, SealError>) -> Result<Keyring, FieldKeysError> {
     let place = || file.display().to_string();
     let ring = by(load(file)?).map_err(|source| FieldKeysError::Content { place: place(), source })?;

@@ -1,4 +1,4 @@
-//! A DynamoDB-compatible database to embed in a program, open on a directory, or serve.
+//! DynamoDB-compatible database to embed in a program, open on a directory, or serve.
 //!
 //! ```
 //! use keyform::{Attributes, Database};
@@ -26,9 +26,9 @@
 //! # }
 //! ```
 //!
-//! [`Database::open`] does the same on a directory, where an acknowledged write survives a power cut.
-//! [`Database::execute`] is the same for async code, on any runtime. [`serve`] lets any AWS SDK talk to a database,
-//! and callers to the patterns of [`ModelFiles`].
+//! [`Database::open`] does the same on a directory, where an acknowledged write survives a power failure.
+//! [`Database::execute`] is the async version and works on any runtime. [`serve`] gives AWS SDKs access to a database,
+//! and callers access to the patterns of [`ModelFiles`].
 
 #[cfg(feature = "aws")]
 pub use keyform_aws as aws;
@@ -47,17 +47,17 @@ mod serve;
 pub mod surroundings;
 pub mod typed;
 
-/// The examples of the page on typed Rust compile and run.
+/// Compiles and runs the examples of the page on typed Rust.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/rust.md")]
 struct TypedRust;
 
-/// The example of the page on applications compiles and runs.
+/// Compiles and runs the example of the page on applications.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/applications.md")]
 struct Applications;
 
-/// The README's example compiles.
+/// Compiles the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! Models in files, served on a store, and read again when the files change.
+//! Models in files, served on a store, and reloaded when the files change.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +18,7 @@ use crate::application::Application;
 use crate::cursor_key;
 use crate::surroundings::System;
 
-/// Models that are read from files. Tables are made before a model's first call.
+/// Models loaded from files. Tables are created before a model's first call.
 ///
 /// ```
 /// use keyform::server::{Server, Settings};
@@ -44,61 +44,61 @@ pub struct ModelFiles {
 
 struct ModelFile {
     path: PathBuf,
-    /// A text that is part of a program is never read again.
+    /// Set for the model of an application, which is compiled in and never reloaded.
     fixed: bool,
     runner: Runner,
-    /// What was read last, good or bad; nothing if it could not be read.
+    /// Text of the last read, valid or not; `None` if the file could not be read.
     text: Option<String>,
-    /// The name under which the file's model is served.
+    /// Name under which the model is served.
     name: String,
 }
 
-/// Where models run.
+/// Store and settings that models run with.
 #[derive(Clone)]
 pub struct Ground {
-    /// The store.
+    /// Store of the models' tables.
     pub store: Arc<dyn Execute>,
-    /// Whether their tables are made for them.
+    /// Policy for missing tables.
     pub tables: Tables,
-    /// Variables, the key of cursors, and what the store lacks.
+    /// Variables, cursor key, field keys, and limitations of the store.
     pub settings: Settings,
 }
 
-/// What came of reading a file again.
+/// Result of reloading a changed file.
 #[derive(Debug)]
 pub enum Reload {
-    /// The model is served as it stands now.
+    /// The new version is served.
     Changed {
-        /// The file.
+        /// Path of the model file.
         file: PathBuf,
-        /// The model.
+        /// Name of the model.
         model: String,
-        /// What is different.
+        /// Changes between the two versions.
         difference: Difference,
     },
-    /// The older version goes on being served.
+    /// The new version is invalid; the previous one is still served.
     Kept {
-        /// The file.
+        /// Path of the model file.
         file: PathBuf,
-        /// Why.
+        /// Reason for rejecting the new version.
         error: ModelFileError,
     },
 }
 
-/// Why a model cannot be served.
+/// Reason why a model cannot be served.
 #[derive(Debug)]
 pub enum ModelFileError {
     /// The file cannot be read.
     Unreadable(PathBuf, String),
-    /// The model has errors; this is the text of the findings.
+    /// The model has errors; contains the rendered diagnostics.
     Findings(PathBuf, String),
-    /// A table's name has a variable without a value.
+    /// A table name has a variable without a value.
     Variable(PathBuf, String),
-    /// Another file has a model of the same name.
+    /// Another file has a model with the same name.
     Twice(PathBuf, String),
-    /// The model cannot run here: it has encrypted fields, and there are no keys for them.
+    /// The model has encrypted fields and no keys are configured.
     Unrunnable(PathBuf, RunError),
-    /// The model has no name, and so no path.
+    /// The model has no name, and therefore no path.
     Nameless(PathBuf),
 }
 
@@ -124,10 +124,10 @@ impl fmt::Display for ModelFileError {
 impl std::error::Error for ModelFileError {}
 
 impl ModelFiles {
-    /// Reads models. `variables` are what the variables in the names of tables stand for.
+    /// Loads models that run on an embedded database. `variables` are the values of variables in table names.
     ///
     /// # Errors
-    /// A file that cannot be read, or a model that cannot be served.
+    /// A file cannot be read, or a model cannot be served.
     pub fn open(
         paths: &[PathBuf],
         database: &Database,
@@ -137,10 +137,10 @@ impl ModelFiles {
         Self::open_on(paths, Ground { store: Arc::new(database.clone()), tables: Tables::Made, settings })
     }
 
-    /// Reads models that run on any store: on DynamoDB, for one.
+    /// Loads models that run on any store, such as DynamoDB.
     ///
     /// # Errors
-    /// A file that cannot be read, or a model that cannot be served.
+    /// A file cannot be read, or a model cannot be served.
     pub fn open_on(paths: &[PathBuf], ground: Ground) -> Result<Self, ModelFileError> {
         let mut files = Self { files: Vec::new(), models: Models::default(), ground };
         for path in paths {
@@ -149,10 +149,10 @@ impl ModelFiles {
         Ok(files)
     }
 
-    /// Serves the model of one more file.
+    /// Adds the model of another file.
     ///
     /// # Errors
-    /// It cannot be read, or not be served.
+    /// The file cannot be read, or the model cannot be served.
     pub fn add_file(&mut self, path: &Path) -> Result<(), ModelFileError> {
         let text = read(path)?;
         let runner = self.ground.runner(path, &text)?;
@@ -163,15 +163,15 @@ impl ModelFiles {
         )
     }
 
-    /// What runs each of the models.
+    /// Returns the runners of all models.
     pub fn runners(&self) -> impl Iterator<Item = &Runner> {
         self.files.iter().map(|file| &file.runner)
     }
 
-    /// Serves one more application, with its flows. Its jobs and handlers are for the caller to start.
+    /// Adds an application with its flows. The caller must start its jobs and handlers.
     ///
     /// # Errors
-    /// Another model has its name.
+    /// Another model has the same name.
     pub fn add_application(&mut self, application: &Application) -> Result<(), ModelFileError> {
         let (name, runner) = (application.name().to_owned(), application.runner().clone());
         self.add(ModelFile { path: PathBuf::from(&name), fixed: true, name, runner, text: None }, application.served())
@@ -186,14 +186,14 @@ impl ModelFiles {
         Ok(())
     }
 
-    /// The models, for the settings of a server.
+    /// Returns the models, for the settings of a server.
     #[must_use]
     pub fn models(&self) -> Models {
         self.models.clone()
     }
 
-    /// Reads the files again, and serves what has changed. A version that cannot be served leaves the older one in its place, and is told
-    /// once.
+    /// Rereads the files and serves changed models. An invalid version is reported once, and the previous one stays in
+    /// service.
     pub fn reload(&mut self) -> Vec<Reload> {
         let mut events = Vec::new();
         for number in (0..self.files.len()).filter(|number| !self.files[*number].fixed).collect::<Vec<_>>() {
@@ -251,7 +251,7 @@ impl Ground {
     }
 }
 
-/// The name of a table in which a variable has no value, if there is one.
+/// Returns the first table name with a variable that has no value.
 #[must_use]
 pub fn unnamed_table(checked: &Checked, variables: &BTreeMap<String, String>) -> Option<String> {
     checked.model.tables.iter().map(|table| table_name(table, variables)).find(|name| name.contains('{'))

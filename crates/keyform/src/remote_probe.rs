@@ -1,9 +1,10 @@
-//! The readiness of a server whose store is remote: whether the store answers.
+//! Readiness of a server with a remote store: checks that the store answers.
 //!
-//! A check is a ListTables of one name, which reads no table and costs no units. Any answer counts, a refusal included: credentials without the right to
-//! list tables may still read them. A check starts when a probe asks and the last result is older than [`FRESH`], and only one runs at a time, so
-//! probes cannot load the store. A probe waits for it at most [`PATIENCE`] and takes the last result otherwise: a store that is slow for a
-//! moment does not take the server out of service, one that does not answer for [`TIMEOUT`] does.
+//! A check is a ListTables of one name, which reads no table and costs no units. Any response counts, including an
+//! error: credentials without permission to list tables may still read them. A check starts when a probe asks and the
+//! last result is older than [`FRESH`], and only one runs at a time, so probes cannot load the store. A probe waits at
+//! most [`PATIENCE`] and uses the last result otherwise: a brief slowdown of the store does not make the server
+//! unready, but a store that does not answer for [`TIMEOUT`] does.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,14 +17,14 @@ use keyform_server::Probe;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
-/// The age up to which a result is good.
+/// Maximum age of a reusable result.
 const FRESH: Duration = Duration::from_secs(2);
-/// The longest wait of a probe: less than the second after which Kubernetes gives up.
+/// Maximum wait of a probe; less than the one-second default timeout of Kubernetes.
 const PATIENCE: Duration = Duration::from_millis(800);
-/// The longest wait for the store.
+/// Timeout of a check.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Asks a remote store whether it answers.
+/// Checks whether a remote store answers.
 pub(crate) struct RemoteProbe {
     store: Arc<dyn Execute>,
     state: Arc<Mutex<State>>,
@@ -32,7 +33,7 @@ pub(crate) struct RemoteProbe {
 #[derive(Default)]
 struct State {
     last: Option<(Instant, Result<(), String>)>,
-    /// Closed when the check that runs has ended.
+    /// Closed when the current check ends.
     running: Option<watch::Receiver<()>>,
 }
 
@@ -53,10 +54,11 @@ impl RemoteProbe {
         Self { store, state: Arc::default() }
     }
 
-    /// The end of the check that runs; starts one if the last result is too old.
+    /// Returns a receiver for the end of the current check; starts a check if the last result is too old.
     fn running(&self) -> Option<watch::Receiver<()>> {
         let mut state = locked(&self.state);
-        // A check ends with the thread that started it; its channel is closed then, and the next probe starts another.
+        // A check is cancelled with the runtime that spawned it. Its channel is closed then, and the next probe starts
+        // another.
         let runs = state.running.as_ref().is_some_and(|running| running.has_changed().is_ok());
         if state.is_fresh() {
             return None;
@@ -74,7 +76,7 @@ impl Probe for RemoteProbe {
     fn check(&self) -> BoxFuture<'_, Result<(), String>> {
         Box::pin(async move {
             if let Some(mut running) = self.running() {
-                // Either the check has ended, or the last result has to do.
+                // On timeout, use the last result.
                 drop(timeout(PATIENCE, running.changed()).await);
             }
             locked(&self.state).result()
@@ -86,7 +88,7 @@ async fn check(store: Arc<dyn Execute>, state: Arc<Mutex<State>>, ended: watch::
     let list = Operation::ListTables(ListTables { limit: Some(1), ..ListTables::default() });
     let result = match timeout(TIMEOUT, store.execute(list)).await {
         Err(_) => Err(format!("the store has not answered for {} s", TIMEOUT.as_secs())),
-        // The address of the store is for the log: a probe may be public.
+        // Log the store's address instead of returning it, because the probe may be public.
         Ok(Err(error)) if *error.detail() == Detail::NoAnswer => {
             tracing::warn!("{}", error.message());
             Err("the store does not answer".to_owned())
@@ -112,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers as often as it is allowed to, with what it is set to.
+    /// Store stub that answers a limited number of requests with a fixed result.
     struct Remote {
         answers: Semaphore,
         answer: Result<(), Error>,

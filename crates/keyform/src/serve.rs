@@ -1,4 +1,4 @@
-//! A database behind an HTTP endpoint.
+//! Serves a database or models over HTTP.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use keyform_server::{Figure, FigureKind, Probe, Running, Server, Settings, Start
 
 use crate::remote_probe::RemoteProbe;
 
-/// Serves a database to any AWS SDK, on threads of its own. The database is not closed when the server stops.
+/// Serves a database to any AWS SDK, on its own threads. Stopping the server does not close the database.
 ///
 /// ```
 /// use keyform::Database;
@@ -26,23 +26,24 @@ use crate::remote_probe::RemoteProbe;
 /// ```
 ///
 /// # Errors
-/// The operating system gives no threads.
+/// A thread cannot be created.
 pub fn serve(server: Server, database: &Database) -> Result<Running, StartError> {
     let probe = DatabaseProbe(database.clone());
     server.start(Arc::new(database.clone()), Some(Arc::new(probe)))
 }
 
-/// Serves models whose store is elsewhere, such as on DynamoDB: the model API alone. The store's own endpoint is not served, because whoever
-/// reached it would act with the rights of this process. The server keeps nothing, so there can be as many as wanted.
+/// Serves only the model API, for models on a remote store such as DynamoDB. Operations at `POST /` are closed, because
+/// any client would act with the permissions of this process. The server is stateless, so any number of instances may
+/// run (ADR 0013).
 ///
 /// # Errors
-/// A port that is taken, an address that others can reach without a key for tokens, or no threads.
+/// The port is in use, others can reach the address and there is no token key, or a thread cannot be created.
 pub fn serve_models(settings: Settings, store: Arc<dyn Execute>) -> Result<Running, StartError> {
     let probe = RemoteProbe::of(store.clone());
     Server::bind(Settings { operations: false, ..settings })?.start(store, Some(Arc::new(probe)))
 }
 
-/// What a database tells about itself.
+/// Reports health and metrics of a database.
 struct DatabaseProbe(Database);
 
 impl Probe for DatabaseProbe {

@@ -1,4 +1,4 @@
-//! The world as a model's patterns see it: the system's clock and randomness, and waiting by tokio's timer.
+//! System clock, randomness and timer, as patterns use them.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -6,12 +6,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use keyform_language::bind::Fresh;
 use keyform_runtime::run::{Surroundings, Waiting};
 
-/// The system's clock and randomness.
+/// System clock and randomness.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct System;
 
 const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-/// Letters and digits that are not taken for each other.
+/// Letters and digits that are not easily confused.
 const LEGIBLE: &[u8; 32] = b"23456789abcdefghjkmnpqrstuvwxyzA";
 
 fn random<const N: usize>() -> [u8; N] {
@@ -24,11 +24,12 @@ fn letters(alphabet: &[u8; 32], length: usize) -> String {
     (0..length).map(|_| char::from(alphabet[usize::from(random::<1>()[0] % 32)])).collect()
 }
 
-/// The time and the random part of the last ULID of this process.
+/// Time and random part of the last ULID of this process.
 static LAST: Mutex<(u64, u128)> = Mutex::new((0, 0));
 const RANDOM_BITS: u32 = 80;
 
-/// The parts of the next ULID: within a millisecond, or if the clock went back, one more than the last, so that ids sort as they were made.
+/// Returns the parts of the next ULID. Within a millisecond, or if the clock went back, it increments the last one, so
+/// that ids sort in creation order.
 fn next(millis: u64) -> (u64, u128) {
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     *last = if millis > last.0 {

@@ -1,16 +1,17 @@
-//! One suite of behaviours for every store: the same calls give the same answers, on the embedded engine in process, on our own server through the AWS
-//! SDK, and on ExtendDB through the AWS SDK where `KEYFORM_EXTENDDB_URL` says where one listens (`tools/behaviours.sh` starts one).
+//! One behaviour suite for every store. The same calls give the same answers on the embedded engine, on our own server
+//! through the AWS SDK, and on ExtendDB through the AWS SDK if `KEYFORM_EXTENDDB_URL` is set (`tools/behaviours.sh`
+//! starts one).
 //!
-//! `tests/behaviours/library.script` is read from top to bottom. `@ada` is who calls from here on, `@system` is code; a line with a pattern and its arguments
-//! is a call, and the lines after it are its answer: `=> …` and, where there are more than one, how many requests it sent. `next` asks for
-//! the page after the last one, `forged` with a cursor that nobody made, `foreign` with the last cursor in another call; `count=60` stands for as
-//! many ids.
+//! `tests/behaviours/library.script` runs from top to bottom. `@ada` sets the caller for the following lines, `@system`
+//! calls as code. A line with a pattern and its arguments is a call, and the lines after it are its answer: `=> …` and,
+//! if there was more than one, the number of requests. `next` requests the page after the last one, `forged` uses an
+//! invented cursor, `foreign` uses the last cursor in another call; `count=60` stands for 60 ids.
 //!
-//! What differs between stores is said here: ExtendDB brings indexes up to date a moment after the table (as the service may), which the reads
-//! through them wait for; and it knows when the last page is full and nothing follows, where the service and our engine give a cursor to an
-//! empty page, so no full page of the script is the last.
+//! Differences between stores are handled here. ExtendDB updates indexes a moment after the table (as the service may),
+//! so reads through them are retried. ExtendDB also knows when nothing follows a full page, where the service and our
+//! engine return a cursor to an empty page, so no full page of the script is the last one.
 //!
-//! `KEYFORM_BLESS=1 cargo test -p keyform --test behaviours` writes the answers anew; read the difference like code.
+//! `KEYFORM_BLESS=1 cargo test -p keyform --test behaviours` regenerates the answers; review the diff like code.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::path::{Path, PathBuf};
@@ -23,15 +24,15 @@ use keyform::runtime::run::{Answer, Call, Caller, RunError, Runner, Settings, js
 use keyform::{AttributeValue, Attributes};
 use keyform_scenario::{Counted, Counting, Store, stage};
 
-/// 2036-03-01, so that no store's own clock ends an item that the model's clock does not.
+/// 2036-03-01, so that no store's own clock expires an item before the model's clock does.
 const NOW_MILLIS: i64 = 2_087_942_400_000;
 
-/// A script that runs on a store.
+/// Script execution on a store.
 struct Play {
     runner: Runner,
     store: Arc<Counting>,
     caller: Caller,
-    /// The last call of a read, and where its page ended.
+    /// Last call of a read, and the cursor after its page.
     last: Option<(String, Call)>,
     cursor: Option<String>,
 }
@@ -49,7 +50,7 @@ impl Play {
         Self { runner, store: counting, caller: Caller::System, last: None, cursor: None }
     }
 
-    /// The script with the answers of this store.
+    /// Returns the script with the answers of this store.
     async fn transcript(&mut self, script: &str) -> String {
         let mut transcript = String::new();
         let mut lines = script.lines().peekable();
@@ -64,8 +65,8 @@ impl Play {
         transcript
     }
 
-    /// The answer to a line. Some stores bring indexes up to date a while after the table: a read through one is repeated for some time if
-    /// its answer is not the expected one.
+    /// Returns the answer to a line. Some stores update indexes with a delay, so a read through an index is retried for
+    /// a while until it returns the expected answer.
     async fn settled(&mut self, line: &str, expected: Option<&str>) -> Option<String> {
         for _ in 0..if self.is_through_index(line) { 200 } else { 0 } {
             let answer = self.line(line).await.map(|answer| format!("=> {answer}"));
@@ -127,7 +128,7 @@ impl Play {
         }
     }
 
-    /// An answer: items in the order of the store where the read has one, and whether a page follows.
+    /// Formats an answer: items in the order of the store if the read has one, and whether another page follows.
     fn answer(&mut self, answer: &Answer) -> String {
         let model = &self.runner.checked().model;
         let Answer::Page { items, cursor } = answer else { return json::answer(model, answer).to_string() };
@@ -168,7 +169,7 @@ impl Play {
     }
 }
 
-/// `a=b c="d e"`
+/// Parses `a=b c="d e"`.
 fn pairs(line: &str) -> Vec<(String, String)> {
     let mut pairs = Vec::new();
     let mut rest = line;
@@ -183,7 +184,7 @@ fn pairs(line: &str) -> Vec<(String, String)> {
     pairs
 }
 
-/// The value of an argument in its type; `count=60` is that many ids, and what is no value of the type goes along as text.
+/// Parses an argument as its type. `count=60` is that many ids; values that do not fit the type are passed as strings.
 fn argument(parameters: &[Parameter], name: &str, text: &str) -> (String, AttributeValue) {
     if name == "count" {
         let ids = (0..text.parse::<usize>().unwrap()).map(|number| format!("n{number:03}").into());

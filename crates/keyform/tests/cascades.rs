@@ -1,4 +1,5 @@
-//! What a delete brings with it: the whole tree goes and nothing else, on every store, also when whoever carries it out is stopped after any request.
+//! Cascading deletes: the whole tree is removed and nothing else, on every store, also when the process stops after any
+//! request.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::collections::BTreeMap;
@@ -17,10 +18,10 @@ use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Clock, Store, contents, stage};
 
 const MODEL: &str = include_str!("cascades.kf");
-/// Longer than an intent is somebody's, and than an index lags behind.
+/// Longer than the lease of an intent, and than the lag of an index.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A model on a store, with calls that are short to write.
+/// Model on a store, with short helpers for calls.
 struct Planner {
     runner: Runner,
     clock: Clock,
@@ -49,7 +50,7 @@ impl Planner {
         Self::made_on(Arc::new(Database::in_memory())).await
     }
 
-    /// Another process on another way to the same tables.
+    /// Creates another process that uses the same tables through another store handle.
     fn through(&self, store: Arc<dyn Execute>) -> Self {
         Self::on(store, &self.stage, &self.clock, false)
     }
@@ -64,7 +65,7 @@ impl Planner {
         self.try_call(name, arguments).await.unwrap_or_else(|error| panic!("{name}: {error}")).unwrap_or_default()
     }
 
-    /// Makes an item, and returns its id.
+    /// Creates an item and returns its id.
     async fn make(&self, name: &str, arguments: &[(&str, &str)], id: &str) -> String {
         match &self.call(name, arguments).await[id] {
             AttributeValue::S(id) => id.clone(),
@@ -82,13 +83,13 @@ impl Planner {
         }
     }
 
-    /// Everything in a table of the model, by key.
+    /// Returns all items of a table, by key.
     async fn table(&self, name: &str) -> BTreeMap<String, Attributes> {
         let items = contents(&*self.store, &format!("{name}-{}", self.stage)).await;
         items.into_iter().map(|item| (format!("{:?}", (&item["pk"], &item["sk"])), item)).collect()
     }
 
-    /// The intents of this stage.
+    /// Returns the number of intents of this stage.
     async fn intents(&self) -> usize {
         let its = format!("planner#plan-{}", self.stage);
         let ledger = format!("planner#ledger-{}", self.stage);
@@ -96,7 +97,7 @@ impl Planner {
         contents(&*self.store, CASCADES).await.iter().filter(is_its).count()
     }
 
-    /// Lets time pass and takes up what is left, until nothing is.
+    /// Advances the clock and resumes cascades until no intent is left.
     async fn settle(&self) {
         for _ in 0..10 {
             if self.intents().await == 0 {
@@ -108,7 +109,7 @@ impl Planner {
         panic!("{} intents stay", self.intents().await);
     }
 
-    /// A group with projects, tasks, members and notes; so many of each.
+    /// Creates a group with projects, tasks, members and notes; `each` of them per project.
     async fn group(&self, name: &str, projects: usize, each: usize) -> Tree {
         let group = self.make("makeGroup", &[("name", name)], "groupId").await;
         let mut made = Vec::new();
@@ -175,7 +176,7 @@ async fn unique_values_are_free_again() {
     }
 }
 
-/// An expired child's value may be another's: it is not freed with the child.
+/// The unique value of an expired child may belong to another item by now, so deleting the child must not release it.
 #[tokio::test]
 async fn what_has_expired_frees_nothing() {
     let planner = Planner::embedded().await;
@@ -195,7 +196,7 @@ async fn what_has_expired_frees_nothing() {
     assert!(planner.try_call("makeTask", &claim).await.is_err(), "the value is still the other's");
 }
 
-/// After each request of a delete the process ends; another takes up what is left.
+/// The process ends after each request of a delete in turn; another one resumes the cascade.
 #[tokio::test]
 async fn stopped_after_any_request_it_ends_alike() {
     let mut stops = 0;
@@ -221,7 +222,7 @@ async fn stopped_after_any_request_it_ends_alike() {
     assert!(stops > 15, "{stops} stops");
 }
 
-/// Whoever resumes can be stopped as well, after any request, and so on.
+/// The resuming process may be interrupted as well, repeatedly.
 #[tokio::test]
 async fn a_chain_of_processes_that_end_soon_comes_to_the_end() {
     let planner = Planner::embedded().await;
@@ -264,7 +265,7 @@ async fn several_that_resume_at_once_do_no_harm() {
     }
 }
 
-/// A process ended long ago; a server that starts finds what it has left.
+/// A process ended long ago; a starting server resumes its cascade.
 #[tokio::test]
 async fn a_server_takes_up_what_is_left() {
     let planner = Planner::embedded().await;
@@ -306,11 +307,11 @@ async fn while_somebody_is_at_work_others_wait() {
     assert_eq!(planner.runner.resume_cascades().await.unwrap().finished, 1);
 }
 
-/// A store whose indexes show nothing new while they are told so, or go on showing what was there.
+/// Store whose indexes, on request, hide new items or keep showing old ones.
 struct Lagging {
     store: Arc<dyn Execute>,
     hides: AtomicBool,
-    /// Runs right after a Query of an index has been answered, once.
+    /// Runs once, right after a Query of an index was answered.
     then: tokio::sync::Mutex<Vec<Operation>>,
     queries: AtomicUsize,
 }
@@ -364,7 +365,7 @@ async fn what_an_index_shows_later_goes_later() {
     assert_eq!(slow.runner.resume_cascades().await.unwrap().finished, 3);
 }
 
-/// The index has shown a note which moves to another project before it is deleted.
+/// A note moves to another project after the index returned it and before it is deleted.
 #[tokio::test]
 async fn what_has_moved_to_another_parent_stays() {
     let planner = Planner::embedded().await;
@@ -372,7 +373,7 @@ async fn what_has_moved_to_another_parent_stays() {
     let tree = planner.group("gone", 1, 3).await;
     let lagging = Lagging::new(planner.store.clone());
     let slow = planner.through(lagging.clone());
-    // What the move would send.
+    // The request that the move would send.
     let mut moved =
         planner.table("plan").await.into_values().find(|item| item["pk"] == "NOTE#gone-0-1".into()).unwrap();
     moved.insert("projectId".to_owned(), other.projects[0].as_str().into());
@@ -402,7 +403,7 @@ async fn refs_to_other_fields_than_the_key_cascade_too() {
     }
 }
 
-/// A name that is given again before the old person's badges are gone: those are the new one's then.
+/// A name is reused before the old person's badges are deleted: the badges then belong to the new person.
 #[tokio::test]
 async fn the_children_of_a_new_item_with_the_same_key_stay() {
     for requests in 0.. {
@@ -440,7 +441,7 @@ async fn an_item_that_refers_by_restrict_refuses() {
         let refused = |outcome: &str| RunError::Refused { outcome: outcome.to_owned(), item: None };
         let delete = [("name", "ada"), ("nickWas", "countess")];
         assert_eq!(planner.try_call("deletePerson", &delete).await, Err(refused("ContractRemains")), "{}", store.name);
-        // The author's own refusal says more.
+        // The model's own outcome takes precedence, because it is more specific.
         let wrong = planner.try_call("deletePerson", &[("name", "ada"), ("nickWas", "count")]).await;
         assert!(matches!(wrong, Err(RunError::Refused { outcome, .. }) if outcome == "OtherNick"), "{}", store.name);
         let both = planner.try_call("deletePersonWith", &[("name", "ada"), ("contractId", "c1")]).await;
@@ -453,7 +454,7 @@ async fn an_item_that_refers_by_restrict_refuses() {
     }
 }
 
-/// Replies of replies, as deep as they go, also in a circle.
+/// Replies to replies, at any depth, also in a cycle.
 #[tokio::test]
 async fn an_entity_may_refer_to_itself() {
     let planner = Planner::embedded().await;
@@ -486,7 +487,7 @@ async fn a_batch_cascades() {
     assert_eq!(planner.intents().await, 0);
 }
 
-/// A store without transactions: the intent comes first, and is withdrawn if the delete is refused.
+/// On a store without transactions the intent is written first, and withdrawn if the delete is refused.
 #[tokio::test]
 async fn without_transactions_the_intent_comes_first() {
     for requests in 0.. {
@@ -519,7 +520,7 @@ async fn without_transactions_unique_values_cannot_go() {
     let planner = Planner::embedded().await;
     let tree = planner.group("gone", 1, 1).await;
     let plain = Planner::on(planner.store.clone(), &planner.stage, &planner.clock, true);
-    // Tasks have unique codes, which transactions keep.
+    // Tasks have unique codes, which need transactions.
     let refused = plain.try_call("deleteGroup", &[("groupId", &tree.group)]).await;
     assert!(matches!(&refused, Err(RunError::NotRunnable(why)) if why.contains("Task")), "{refused:?}");
     assert!(plain.runner.not_runnable().iter().any(|(write, _)| *write == "deleteGroup"));

@@ -1,5 +1,5 @@
-//! `docs/compatibility.md` tells the truth: the tests that it names exist, every difference names one, and every difference
-//! that a script shows is on the page. Differences that a script cannot show are shown here.
+//! Verifies `docs/compatibility.md`: the tests that it names exist, every difference names one, and every difference in
+//! a script is on the page. Differences that a script cannot show are tested here.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use keyform::operation::{Operation, Output};
 use keyform::{Database, Error};
 use keyform_wire::Decoded;
 
-/// Where the workspace is.
+/// Returns the root of the workspace.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -21,13 +21,13 @@ fn page() -> String {
     text("docs/compatibility.md")
 }
 
-/// What stands between backquotes and names a test.
+/// Returns the test names in backquotes.
 fn references(text: &str) -> Vec<&str> {
     let quoted = text.split('`').skip(1).step_by(2);
     quoted.filter(|quoted| quoted.contains(".rs::") || quoted.contains(".script#")).collect()
 }
 
-/// The lines of the section with that heading.
+/// Returns the lines of a section.
 fn section<'a>(page: &'a str, heading: &str) -> impl Iterator<Item = &'a str> {
     let lines = page.lines().skip_while(move |line| *line != heading).skip(1);
     lines.take_while(|line| !line.starts_with("## "))
@@ -75,7 +75,7 @@ fn every_heading_of_the_scripts_is_on_the_page() {
     }
 }
 
-/// A database with a table `Things` whose partition key is `pk`.
+/// Creates a database with a table `Things` whose partition key is `pk`.
 fn database() -> Database {
     let database = Database::in_memory();
     let table = r#"{"TableName": "Things", "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],

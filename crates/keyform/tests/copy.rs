@@ -1,4 +1,5 @@
-//! Copies: between any two stores, stopped after any request and gone on with, and with changes going on meanwhile. In the end both sides are the same.
+//! Copies between any two stores, interrupted after any request and resumed, and with concurrent changes. Both sides
+//! are the same at the end.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -50,7 +51,7 @@ fn key(number: i64) -> Attributes {
     [("pk".to_owned(), format!("p{}", number % 5).into()), ("sk".to_owned(), number.into())].into()
 }
 
-/// An item with a value of each type.
+/// Creates an item with a value of each type.
 fn item(number: i64, title: &str) -> Attributes {
     let mut item = key(number);
     let mut set = |name: &str, value: AttributeValue| item.insert(name.to_owned(), value);
@@ -110,7 +111,7 @@ async fn remove(store: &dyn Execute, table: &str) {
     drop(store.execute(Operation::DeleteTable { table: table.to_owned() }).await);
 }
 
-/// Until nothing changes for that long.
+/// Returns settings that follow until the source is idle this long.
 fn following(idle_millis: i64) -> Settings {
     let (_, stop) = watch::channel(false);
     Settings { segments: 2, follow: Some(Follow { stop, idle_millis: Some(idle_millis) }), ..Settings::default() }
@@ -172,7 +173,7 @@ async fn what_cannot_be_copied_is_refused() {
     assert!(matches!(refused, Err(CopyError::Feed(_))), "{refused:?}");
 }
 
-/// Two stores, and what is copied from one to the other.
+/// Two stores with a source and a target table.
 struct Pair {
     from: Arc<dyn Execute>,
     to: Arc<dyn Execute>,
@@ -190,7 +191,7 @@ impl Pair {
         Self::new(&Store::embedded(), &Store::embedded())
     }
 
-    /// A copy whose stores die after so many requests, then the same copy to its end; tells whether it died.
+    /// Runs a copy whose stores fail after a number of requests, then resumes it; returns whether it failed.
     async fn killed(&self, requests: i64, file: &Path, settings: &Settings) -> (Report, bool) {
         let Self { from, to, source, target } = self;
         fill(&**from, source, 23).await;
@@ -200,7 +201,7 @@ impl Pair {
         let died = first.table(source, target).await.is_err();
         assert_eq!(died, dying.is_dead() || dead.is_dead());
         if settings.follow.is_some() {
-            // Whatever the first run has seen: these come after the position, and must arrive.
+            // These changes come after the recorded position, so they must arrive whatever the first run has seen.
             put(&**from, source, item(1, "changed")).await;
             put(&**from, source, item(100, "new")).await;
             delete(&**from, source, key(2)).await;
@@ -211,7 +212,7 @@ impl Pair {
         (report, died)
     }
 
-    /// Both sides are the same, and have so many items.
+    /// Asserts that both sides are the same and have this many items.
     async fn assert_same(&self, items: u64) {
         let was = fingerprint(self.from.clone(), &self.source, 1, None).await.unwrap();
         let is = fingerprint(self.to.clone(), &self.target, 1, None).await.unwrap();
@@ -253,7 +254,7 @@ async fn a_copy_that_follows_is_killed_after_any_request_and_goes_on_to_the_same
     }
 }
 
-/// From and to every store through the AWS SDK; a stream elsewhere takes its time, so there is some idleness to wait for.
+/// From and to every store through the AWS SDK. Remote streams have a delay, so the copy waits for some idle time.
 #[tokio::test]
 async fn a_copy_through_the_sdk_is_killed_and_goes_on_to_the_same_end() {
     let folder = tempfile::tempdir().unwrap();
@@ -291,7 +292,7 @@ async fn a_checkpoint_of_another_copy_is_refused() {
     assert!(matches!(Checkpoint::open(&file), Err(CopyError::Checkpoint(_))));
 }
 
-/// Writers change the source all through the copy; when they stop, so does the following, and both sides are the same.
+/// Writers change the source during the copy; after they stop, both sides are the same.
 async fn under_load(from: Store, to: Store) {
     let (source, target) = (name("busy"), name("copy"));
     fill(&*from.execute, &source, 40).await;
@@ -337,7 +338,7 @@ async fn changes_during_a_copy_are_brought_over() {
     }
 }
 
-/// A store that gets to one write of each batch only.
+/// Store that processes only one write of each batch.
 struct Slow(Database);
 
 impl Execute for Slow {
@@ -367,7 +368,7 @@ async fn what_a_store_did_not_get_to_is_sent_again() {
     assert_eq!(copier.table("things", "things").await.unwrap().verified.map(|both| both.items), Some(12));
 }
 
-/// The stream of the engine is trimmed by the engine's own clock.
+/// The engine trims its stream by its own clock.
 #[tokio::test]
 async fn a_copy_that_was_away_for_more_than_a_day_says_that_changes_are_lost() {
     let env = ManualEnv::at_ms(1_800_000_000_000);

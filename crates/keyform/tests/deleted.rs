@@ -1,4 +1,4 @@
-//! A write that deletes an item returns it, whatever request it is, and however often it is sent.
+//! A write that deletes an item returns it, whatever request it uses and however often it is sent.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::sync::Arc;

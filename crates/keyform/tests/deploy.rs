@@ -1,7 +1,8 @@
-//! Deploys: each page of `tests/deploy` is a model before, a model after, and the plan from the one to the other. The plan is what the page
-//! says; applied, there is nothing left to do; killed after any request and applied again, it comes to the same end.
+//! Deploys. Each page of `tests/deploy` has a model before, a model after, and the plan between them. The plan must
+//! match the page; after applying it nothing is left to do; interrupted after any request and applied again, it reaches
+//! the same state.
 //!
-//! `KEYFORM_BLESS=1 cargo test -p keyform --test deploy` writes the plans anew; read the difference like code.
+//! `KEYFORM_BLESS=1 cargo test -p keyform --test deploy` regenerates the plans; review the diff like code.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -16,7 +17,6 @@ use keyform::{Execute, Operation};
 use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Store, stage};
 
-/// One page.
 struct Page {
     file: PathBuf,
     text: String,
@@ -42,7 +42,7 @@ impl Page {
         }
     }
 
-    /// The page with another plan.
+    /// Returns the page with another plan.
     fn with(&self, plan: &str) -> String {
         let kept = self.text.split("```text\n").next().unwrap_or_default();
         format!("{kept}```text\n{plan}```\n")
@@ -78,7 +78,7 @@ async fn apply(store: &dyn Execute, model: &str, request: &Request) -> Result<Pl
     Ok(plan)
 }
 
-/// What there is, without what no two stores share.
+/// Returns the state of the tables without the properties that differ between stores.
 async fn state(store: &dyn Execute, model: &str, request: &Request) -> Vec<Live> {
     let desired = deploy::desired(&Checked::read(model).model, &request.variables).unwrap();
     let names: Vec<String> = desired.into_iter().map(|wanted| wanted.create.table).collect();
@@ -112,14 +112,14 @@ async fn remove(store: &dyn Execute, models: &[&str], request: &Request) {
                 deletion_protected: Some(false),
                 ..Default::default()
             };
-            // A store that has no protection need not take it off.
+            // Stores without deletion protection reject this; ignore it.
             drop(store.execute(Operation::UpdateTable(change)).await);
             drop(store.execute(Operation::DeleteTable { table }).await);
         }
     }
 }
 
-/// A peer need not have everything the service has: this one changes neither the throughput of an index nor encryption alone.
+/// Returns whether a peer lacks a feature: this one changes neither the throughput of an index nor encryption alone.
 fn is_lacking(error: &DeployError) -> bool {
     let text = error.to_string();
     ["not yet supported", "At least one of BillingMode"].iter().any(|told| text.contains(told))

@@ -1,4 +1,5 @@
-//! A store that answers every page with the same position, or gets to no key of a batch: what reads from it ends with an error.
+//! Stores that return the same position for every page, or process no key of a batch: reads end with an error instead
+//! of looping.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -28,7 +29,7 @@ read boxes(shelf) -> [Box] all
 read howMany(shelf) -> count Box
 "#;
 
-/// A store that makes no progress.
+/// Store that makes no progress.
 struct Stuck(Database);
 
 impl Execute for Stuck {

@@ -1,5 +1,5 @@
-//! What `keyform explain` shows is what the service takes: every request of the systems' models and of others is read by the wire as the request it was
-//! printed from, and a database with the model's tables accepts it.
+//! The output of `keyform explain` is valid: every request of the example systems and other models decodes to the
+//! operation it was formatted from, and a database with the model's tables accepts it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ fn models() -> Vec<PathBuf> {
     models
 }
 
-/// Every request of a model with its sample arguments, by the name of its pattern.
+/// Returns every request of a model with sample arguments, by the name of its pattern.
 fn requests(checked: &Checked) -> Vec<(String, Operation)> {
     let model = &checked.model;
     let mut requests = Vec::new();

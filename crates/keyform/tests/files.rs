@@ -1,4 +1,4 @@
-//! Items in files: what goes out comes in again exactly, in every format; and what AWS writes is read.
+//! Exported items are imported exactly, in every format; exports written by AWS can be imported.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -20,7 +20,7 @@ use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Store, stage};
 use md5::{Digest as _, Md5};
 
-/// A name of its own, since ExtendDB is shared.
+/// Unique table name, because tests share ExtendDB.
 fn name() -> String {
     format!("things-{}", stage())
 }
@@ -39,7 +39,7 @@ fn number(text: &str) -> AttributeValue {
     AttributeValue::N(text.parse().unwrap())
 }
 
-/// Values that are easily spoilt, each under a name that is.
+/// Values, and attribute names, that are easily corrupted.
 fn difficult() -> Vec<Attributes> {
     let nested = AttributeValue::M(
         [("list".to_owned(), AttributeValue::L(vec![AttributeValue::Null, AttributeValue::B(vec![0, 255])]))].into(),
@@ -171,7 +171,7 @@ fn md5(bytes: &[u8]) -> String {
     base64::engine::general_purpose::STANDARD.encode(Md5::digest(bytes))
 }
 
-/// An export as AWS lays it out, with a prefix and fields we do not write.
+/// Creates an export in the layout of AWS, with a prefix and fields that we do not write.
 fn export_of_aws(folder: &Path, kind: &str, lines: &str, items: u64) -> std::path::PathBuf {
     let export = folder.join("AWSDynamoDB/01693685827463-2d8752fd");
     fs::create_dir_all(export.join("data")).unwrap();

@@ -1,4 +1,5 @@
-//! Flows end: at their deadline, and when their caller leaves if they say so. What guesses a secret is counted.
+//! Flows end at their deadline and, if interruptible, when the caller disconnects. Rate limits count guesses of a
+//! secret.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -39,7 +40,7 @@ write take(code) -> Code {
 }
 "#;
 
-/// What happens to a flow.
+/// Events of a flow.
 #[derive(Debug, PartialEq, Eq)]
 enum Seen {
     Begun,
@@ -47,7 +48,7 @@ enum Seen {
     Dropped,
 }
 
-/// Tells what happens to a flow, also that it was dropped.
+/// Reports the events of a flow, including that it was dropped.
 struct Witness(Sender<Seen>, bool);
 
 impl Witness {
@@ -77,7 +78,7 @@ struct Nothing {}
 struct Api {
     running: Running,
     seen: Mutex<Receiver<Seen>>,
-    /// What the waiting flows wait for.
+    /// Permits that the waiting flows need.
     gate: Arc<Semaphore>,
 }
 
@@ -103,7 +104,7 @@ impl Api {
         };
         let endless = {
             let tell = tell.clone();
-            // Every operation of a store in memory is ready at once.
+            // Every operation of an in-memory store completes immediately.
             Flow::new("endless", "Reads without end.", move |_: FlowCall<Nothing>| {
                 let (witness, store) = (Witness::begin(&tell), store.clone());
                 async move {
@@ -144,7 +145,7 @@ impl Api {
         stream
     }
 
-    /// Status, `Retry-After` and body of an answer.
+    /// Sends a request; returns status, `Retry-After` and body.
     fn send(&self, method: &str, path: &str, body: &str) -> (u16, Option<u64>, Value) {
         answer(self.begin(method, path, body))
     }
@@ -197,13 +198,13 @@ fn an_interruptible_flow_stops_when_its_caller_leaves() {
     assert_eq!(api.next(), Seen::Begun);
     drop(stream);
     assert_eq!(api.next(), Seen::Dropped);
-    // One that sends its next request and leaves then is noticed too.
+    // A client that disconnects after sending its next request is detected too.
     let mut stream = api.begin("POST", "leaving", "{}");
     assert_eq!(api.next(), Seen::Begun);
     stream.write_all(b"GET / HTTP/1.1\r\n").unwrap();
     drop(stream);
     assert_eq!(api.next(), Seen::Dropped);
-    // One that stays is answered.
+    // A client that stays connected gets its answer.
     let stream = api.begin("POST", "leaving", "{}");
     assert_eq!(api.next(), Seen::Begun);
     api.gate.add_permits(1);

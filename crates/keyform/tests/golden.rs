@@ -1,7 +1,7 @@
-//! Golden scripts: requests as an SDK sends them, and the answers as they go over the wire.
+//! Golden scripts: requests as an SDK sends them, and the responses as they are on the wire.
 //!
-//! Every script in `tests/golden` is run on a database in memory and on one on (simulated) disk, with a clock that only the
-//! script moves. A script is read from top to bottom:
+//! Every script in `tests/golden` runs on an in-memory database and on one with a simulated disk, with a clock that
+//! only the script advances. A script runs from top to bottom:
 //!
 //! ```text
 //! # a comment
@@ -12,7 +12,7 @@
 //! !reopen            the database is closed and opened again (on disk only)
 //! ```
 //!
-//! `KEYFORM_BLESS=1 cargo test -p keyform --test golden` writes the answers anew; read the difference like code.
+//! `KEYFORM_BLESS=1 cargo test -p keyform --test golden` regenerates the answers; review the diff like code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use keyform_wire::Decoded;
 
 const START_MS: u64 = 1_790_000_000_000;
 
-/// A database that a script runs on.
+/// Database that a script runs on.
 struct Bench {
     database: Database,
     env: ManualEnv,
@@ -51,7 +51,7 @@ impl Bench {
         }
     }
 
-    /// Runs a request and returns the line that answers it.
+    /// Executes a request and returns the line that answers it.
     fn answer(&self, operation: &str, body: &str) -> String {
         let service = if is_stream_operation(operation) { "DynamoDBStreams" } else { "DynamoDB" };
         let target = format!("{service}_20120810.{operation}");
@@ -98,7 +98,7 @@ fn scripts() -> Vec<PathBuf> {
     files
 }
 
-/// Runs a script and returns it with the answers it really got.
+/// Runs a script and returns it with the actual answers.
 fn run_script(text: &str, bench: &mut Bench) -> String {
     let mut out = String::new();
     for line in text.lines().filter(|line| !line.starts_with("=>")) {

@@ -1,5 +1,6 @@
-//! Handlers: every change at least once and in order per item, shared by several copies, again after a crash, and dead letters that are
-//! driven again. On the embedded store, on our server through the AWS SDK, and on ExtendDB if it is there.
+//! Handlers: every change at least once and in order per item, shared by several instances, resumed after a crash, with
+//! dead letters that are retried. On the embedded store, on our server through the AWS SDK, and on ExtendDB if
+//! available.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -60,7 +61,7 @@ write remove(noteId) {
 }
 "#;
 
-/// With tables of its own, since ExtendDB is shared.
+/// Unique tables, because tests share ExtendDB.
 fn runner(store: Arc<dyn Execute>) -> Runner {
     runner_of(store, &stage())
 }
@@ -78,7 +79,7 @@ async fn put(runner: &Runner, note: usize, number: i64) {
     runner.write("put", &Call { arguments: arguments.into(), ..Call::default() }).await.unwrap();
 }
 
-/// The checkpoints are beside the runner's table.
+/// Uses a checkpoint table named after the runner's table.
 fn settings(runner: &Runner) -> HandleSettings {
     HandleSettings {
         table: format!("checkpoints-{}", runner.tables()[0].0),
@@ -90,10 +91,10 @@ fn settings(runner: &Runner) -> HandleSettings {
     }
 }
 
-/// What handlers have seen.
+/// Changes that handlers have received.
 #[derive(Default)]
 struct Seen {
-    /// The numbers of each note in the order in which they came, by change.
+    /// Numbers of each note in order of arrival, with the id of the change.
     numbers: Mutex<BTreeMap<String, Vec<(String, i64)>>>,
     removed: Mutex<Vec<String>>,
     arrived: Notify,
@@ -127,7 +128,7 @@ impl Seen {
             })
     }
 
-    /// Waits until so many different changes have come.
+    /// Waits until this many distinct changes have arrived.
     async fn wait_for(&self, count: usize) {
         let waited = async {
             while self.distinct() < count {
@@ -137,14 +138,14 @@ impl Seen {
         tokio::time::timeout(Duration::from_secs(30), waited).await.expect("all changes in time");
     }
 
-    /// How many different changes have come.
+    /// Returns the number of distinct changes.
     fn distinct(&self) -> usize {
         let numbers = self.numbers.lock().unwrap();
         let ids: std::collections::BTreeSet<_> = numbers.values().flatten().map(|(id, _)| id.clone()).collect();
         ids.len()
     }
 
-    /// In the order of their first coming, the changes of an item are in the order in which they happened.
+    /// Asserts that the first deliveries of an item's changes are in order.
     fn check_order(&self) {
         for changes in self.numbers.lock().unwrap().values() {
             let mut firsts: Vec<i64> = Vec::new();
@@ -168,7 +169,7 @@ async fn handle_all(store: Arc<dyn Execute>) {
         put(&runner, number % 7, number as i64).await;
     }
     seen.wait_for(100).await;
-    // One copy leaves in order, the other is cut off: a third goes on where they were.
+    // One instance stops gracefully, the other is cut off: a third one resumes their work.
     first.stop().await;
     drop(second);
     for number in 100..200 {
@@ -251,7 +252,7 @@ async fn keep_and_drive_again(store: Arc<dyn Execute>) {
     let running = handlers.clone().start().await.unwrap();
     put(&runner, 1, 1).await;
     put(&runner, 2, 2).await;
-    // Another shard's changes may come meanwhile: the letter is there when it is there.
+    // Changes of other shards may arrive meanwhile, so wait for the dead letter itself.
     let waited = async {
         loop {
             let letters = handlers.dead_letters("record").await.unwrap();
@@ -271,7 +272,7 @@ async fn keep_and_drive_again(store: Arc<dyn Execute>) {
     assert!(handlers.dead_letters("record").await.unwrap().is_empty());
     let last = tried.lock().unwrap().last().cloned().unwrap();
     assert_eq!(last.0, letters[0].change, "under the same id");
-    // Somebody who has no code wants a letter tried: the program that runs does it.
+    // A program without handler code requests a retry; the running program performs it.
     broken.store(true, Ordering::SeqCst);
     put(&runner, 1, 3).await;
     let kept = DeadLetters::new(runner.store().clone(), &runner.checked().model, &settings(&runner));
@@ -317,7 +318,7 @@ async fn begin_from_now_on(store: Arc<dyn Execute>) {
     let seen = Arc::new(Seen::default());
     let handlers = seen.handlers(&runner).with(HandleSettings { begin: Begin::Now, ..settings(&runner) });
     let running = handlers.start().await.unwrap();
-    // The first look decides what now is; until then a change is before it.
+    // The first read determines the start position, so write until a change arrives after it.
     let waited = async {
         let mut number = 2;
         while seen.distinct() == 0 {

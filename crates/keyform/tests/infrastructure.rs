@@ -1,6 +1,7 @@
-//! What others deploy: templates and policies of a model, as they were last read and found good.
+//! Generated templates and policies of a model, compared with the last reviewed version.
 //!
-//! `KEYFORM_BLESS=1 cargo test -p keyform --test infrastructure` writes them anew; `tools/templates.sh` has the vendors' own tools look at them.
+//! `KEYFORM_BLESS=1 cargo test -p keyform --test infrastructure` regenerates them; `tools/templates.sh` validates them
+//! with the vendors' tools.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -84,7 +85,7 @@ fn every_system_has_templates_and_policies() {
     }
 }
 
-/// A store that remembers what it was asked.
+/// Store that records its requests.
 struct Recorder {
     database: Database,
     asked: Mutex<Vec<Operation>>,
@@ -97,14 +98,14 @@ impl Execute for Recorder {
     }
 }
 
-/// What IAM is asked when an operation arrives: the action, the table, perhaps the index, and the values of its partition keys.
+/// IAM request of an operation: the action, the table or index, and the partition key values.
 struct Asked {
     action: &'static str,
     resource: String,
     leading: Vec<String>,
 }
 
-/// The partition keys of each table and index, by resource.
+/// Partition keys of each table and index, by resource.
 type Partitions = BTreeMap<String, Vec<String>>;
 
 fn partitions(checked: &Checked) -> Partitions {
@@ -185,7 +186,7 @@ fn asked(operation: &Operation, partitions: &Partitions) -> Vec<Asked> {
     }
 }
 
-/// Whether a text is of a pattern with stars.
+/// Returns whether the text matches a pattern with `*`.
 fn is_like(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,
@@ -195,7 +196,7 @@ fn is_like(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// Whether a policy allows it to a caller with these claims.
+/// Returns whether a policy allows a request to a caller with these claims.
 fn allows(policy: &Value, asked: &Asked, claims: &Attributes) -> bool {
     let arn = format!("arn:aws:dynamodb:dev:1:table/{}", asked.resource);
     let resolved = |pattern: &Value| {
@@ -216,7 +217,7 @@ fn allows(policy: &Value, asked: &Asked, claims: &Attributes) -> bool {
     })
 }
 
-/// Makes arguments equal to claims where the permission says that they are.
+/// Sets arguments equal to claims where the permission requires it.
 fn agree(
     condition: &Expr,
     parameters: &[Parameter],
@@ -244,7 +245,7 @@ fn agree(
     }
 }
 
-/// The call, by a caller who may.
+/// Returns a call by a permitted caller.
 fn permitted(checked: &Checked, parameters: &[Parameter], allow: Option<&Permission>, inputs: &mut Inputs<'_>) -> Call {
     let claims = inputs.caller.clone().into_owned();
     let mut arguments = inputs.arguments.clone().into_owned();
@@ -256,12 +257,13 @@ fn permitted(checked: &Checked, parameters: &[Parameter], allow: Option<&Permiss
     Call { arguments, caller: Caller::Claims(claims), ..Call::default() }
 }
 
-/// What a call of a pattern really asks of a store: by a caller, whose guards are looked at, and by the system, which goes further.
+/// Returns the actual requests of a pattern: called by a caller, which evaluates guards, and by the system, which gets
+/// further.
 async fn requests(runner: &Runner, recorder: &Recorder, name: &str, is_read: bool, call: &Call) -> Vec<Operation> {
     recorder.asked.lock().unwrap().clear();
     let system = Call { caller: Caller::System, ..call.clone() };
     for call in [call, &system] {
-        // The store is empty: most calls find nothing, or are refused. What they asked for counts.
+        // The store is empty, so most calls find nothing or are refused. Only their requests matter.
         if is_read {
             drop(runner.read(name, call).await);
         } else {

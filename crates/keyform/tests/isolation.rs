@@ -1,4 +1,5 @@
-//! No pattern of any model shows or changes anything of another caller. The calls are made from the models, so that a new pattern is covered.
+//! No pattern of any model exposes or changes data of another caller. The calls are derived from the models, so new
+//! patterns are covered.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod random;
@@ -22,14 +23,14 @@ fn proof(text: &str) -> Proof {
     proof
 }
 
-/// Whether more requests may follow to fill a page: a filter has left items out.
+/// Returns whether filling a page may take more requests, because a filter excludes items.
 fn is_filled(checked: &Checked, name: &str) -> bool {
     let number = checked.model.reads.iter().position(|read| read.name == name);
     let plan = number.and_then(|number| checked.plans.read(ReadId(number)));
     plan.is_some_and(|plan| !plan.filters.is_empty())
 }
 
-/// No call sends more requests than `explain` says.
+/// Asserts that no call sends more requests than `explain` states.
 fn check_requests(checked: &Checked, proof: &Proof) {
     let explained = explain::explain(checked, "*").into_iter();
     for explained in explained.filter(|explained| !is_filled(checked, &explained.pattern)) {
@@ -44,12 +45,13 @@ fn check_requests(checked: &Checked, proof: &Proof) {
     }
 }
 
-/// Proves a model; answers the patterns that let nobody through.
+/// Checks a model; returns the patterns that no caller could enter.
 fn check(text: &str) -> Vec<String> {
     check_but(text, &[])
 }
 
-/// The same, but for patterns that tell whether something is there: which, and by which refusal.
+/// Like `check`, except for patterns that may reveal whether something exists: the pattern and the refusal that reveals
+/// it.
 fn check_but(text: &str, telling: &[(&str, &str)]) -> Vec<String> {
     let proof = proof(text);
     let is_told = |leak: &&Leak| {
@@ -67,13 +69,13 @@ fn check_but(text: &str, telling: &[(&str, &str)]) -> Vec<String> {
 
 #[test]
 fn callers_of_the_systems_are_kept_apart() {
-    // What only administrators may, and operators.
+    // Patterns for administrators and operators only.
     let of_administrators =
         ["agencies", "latestAgencies", "deleteAgency", "orderDissolution", "dissolveAgency", "evictMembers"];
     let of_operators =
         ["tenants", "tenantOfChannel", "mappingsOfChannel", "identity", "setDailyLimit", "setTenantStatus"];
     for name in ["agencies", "discord", "helpmaton", "t3nets", "workspaces"] {
-        // Whoever gives somebody a seat learns whether there is a user of that id, and nothing else of them.
+        // A caller who assigns a seat learns whether a user id exists, and nothing else about the user.
         let telling = [("takeSeat", "UnknownUser"), ("giveSeat", "UnknownUser")];
         let telling: &[(&str, &str)] = if name == "helpmaton" { &telling } else { &[] };
         let closed = check_but(&fs::read_to_string(path(&format!("systems/{name}/{name}.kf"))).unwrap(), telling);
@@ -93,7 +95,7 @@ fn callers_of_models_nobody_thought_of_are_kept_apart() {
     }
 }
 
-/// How many random models are drawn; `KEYFORM_SEED` gives one of them alone.
+/// Number of random models; `KEYFORM_SEED` selects a single one.
 const SEEDS: u64 = 24;
 
 fn seeds() -> std::ops::Range<u64> {
@@ -101,7 +103,7 @@ fn seeds() -> std::ops::Range<u64> {
     one.map_or(0..SEEDS, |seed| seed..seed + 1)
 }
 
-/// Models that nobody has written: a new pattern is covered because it is a pattern.
+/// Random models cover patterns that no hand-written model has.
 #[test]
 fn callers_of_random_models_are_kept_apart() {
     for seed in seeds() {
@@ -112,8 +114,8 @@ fn callers_of_random_models_are_kept_apart() {
     }
 }
 
-/// Each permission of a random model is needed: without it the proof finds the leak, and in no other pattern. One permission of each model, so that it
-/// does not take long.
+/// Each permission of a random model is necessary: without it the trial finds the leak, and in no other pattern. Tests
+/// one permission per model to limit the time.
 #[test]
 fn a_permission_that_is_missing_in_a_random_model_is_found() {
     for seed in seeds() {

@@ -1,9 +1,9 @@
-//! The order of the crates is law: each may use only those below it. Manifests and `use` lines are read and compared.
+//! Enforces the order of the crates: each may use only those below it. Compares manifests and `use` lines.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each crate with the crates of ours that it may use, dev-dependencies included.
+/// Each crate with the workspace crates that it may use, dev-dependencies included.
 const MAY_USE: [(&str, &[&str]); 12] = [
     ("core", &[]),
     ("wire", &["core"]),
@@ -23,7 +23,7 @@ fn crates_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The name in `use` lines.
+/// Returns the crate's name in `use` lines.
 fn module_name(name: &str) -> String {
     if name == "keyform" { name.to_owned() } else { format!("keyform_{name}") }
 }
@@ -41,7 +41,7 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Which of our crates a text names in paths.
+/// Returns the workspace crates that a source file names in paths.
 fn used_in(text: &str, names: &[&str]) -> Vec<String> {
     let names_in_code = |name: &&&str| {
         let path = format!("{}::", module_name(name));
@@ -62,7 +62,7 @@ fn used_in(text: &str, names: &[&str]) -> Vec<String> {
 fn source_files_use_only_crates_below_their_own() {
     let names: Vec<&str> = MAY_USE.iter().map(|(name, _)| *name).collect();
     for (name, allowed) in MAY_USE {
-        // Generated code names crates in multi-line texts; the manifest shows what the generator itself depends on.
+        // Generated code names crates in multi-line strings; the manifest shows the generator's own dependencies.
         if name == "codegen" {
             continue;
         }
@@ -76,7 +76,7 @@ fn source_files_use_only_crates_below_their_own() {
     }
 }
 
-/// The systems are applications as anybody would write them: they know the library alone.
+/// The example systems are ordinary applications: they use only the library.
 #[test]
 fn systems_use_nothing_but_the_library() {
     let systems = crates_folder().join("../systems");
@@ -100,7 +100,7 @@ fn manifests_depend_only_on_crates_below() {
     }
 }
 
-/// The tests of a crate may use any crate that stands before it in the order, for example a store to run on.
+/// The tests of a crate may use any crate before it in the order, for example a store to run on.
 #[test]
 fn tests_depend_only_on_crates_before_their_own() {
     for (number, (name, _)) in MAY_USE.iter().enumerate() {
@@ -111,7 +111,7 @@ fn tests_depend_only_on_crates_before_their_own() {
     }
 }
 
-/// Crates of ours that a manifest names below a heading.
+/// Returns the workspace crates in a section of a manifest.
 fn depended_on(name: &str, heading: &str) -> Vec<&'static str> {
     let manifest = fs::read_to_string(crates_folder().join(name).join("Cargo.toml")).expect("a manifest can be read");
     let section = manifest.split_once(&format!("\n[{heading}]\n")).map_or("", |(_, section)| section);

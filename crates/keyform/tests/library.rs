@@ -1,4 +1,4 @@
-//! The library as a program uses it: from threads, from async code without a runtime, and after it was closed.
+//! The library from threads, from async code without a runtime, and after closing.
 
 use std::future::Future;
 use std::path::Path;
@@ -22,7 +22,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Runs a future on this thread with nothing but the standard library.
+/// Runs a future on this thread with the standard library only.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
@@ -34,7 +34,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// Encrypted, with a master key of the test's own beside the data.
+/// Opens an encrypted database, with the test's own master key beside the data.
 fn on_disk(folder: &Path) -> Database {
     let options = Options { encryption: Encryption::KeyFile(folder.join("master.key")), ..Options::default() };
     Database::open_with(folder.join("data"), options).expect("nobody else has the folder")
@@ -68,7 +68,7 @@ fn count(database: &Database) -> usize {
     keys.filter(|key| is_there(database, key)).count()
 }
 
-/// Half of the threads block, the other half poll futures.
+/// Writes from several threads: half of them block, the others poll futures.
 fn write_from_threads(database: &Database) {
     thread::scope(|scope| {
         for number in 0..THREADS {

@@ -1,5 +1,5 @@
-//! What a model promises of the life of an item, on a model of its own: versions, stamps, unique values that move, renew and expire with their
-//! item, index keys after partial updates, and items whose time is over but which the store still has.
+//! Life cycle of items, on a dedicated model: versions, timestamps, unique values that move, renew and expire with
+//! their item, index keys after partial updates, and expired items that the store still has.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -148,7 +148,7 @@ fn call(pairs: Pairs<'_>) -> Call {
 
 impl Lobby {
     async fn open() -> Self {
-        // Nothing sweeps: what is over stays in the store.
+        // No sweep, so that expired items stay in the store.
         let options = Options { sweep_interval: None, ..Options::default() };
         let database = Database::in_memory_with(options);
         let checked = Checked::read(MODEL);
@@ -229,7 +229,7 @@ async fn unique_values_are_claimed_moved_renewed_and_released() {
     lobby.enter("bob", "b2", 100).await.unwrap();
     assert_eq!(end(lobby.sentinel("b1")), Some((START + 100).into()), "it ends with its item");
 
-    // Moved, with the end of its item.
+    // Moved, and expires with its item.
     lobby.write("changeBadge", &[("guestId", "ada"), ("badge", "b3")]).await.unwrap();
     assert_eq!(lobby.sentinel("b1"), None);
     assert_eq!(end(lobby.sentinel("b3")), Some((START + 100).into()));
@@ -240,7 +240,7 @@ async fn unique_values_are_claimed_moved_renewed_and_released() {
     lobby.write("extend", &[("guestId", "ada"), ("expires", &later)]).await.unwrap();
     assert_eq!(end(lobby.sentinel("b3")), Some((START + 500).into()));
 
-    // Removed, and free again.
+    // Removed and available again.
     lobby.write("dropBadge", &[("guestId", "ada")]).await.unwrap();
     assert_eq!(lobby.sentinel("b3"), None);
     lobby.write("changeBadge", &[("guestId", "bob"), ("badge", "b3")]).await.unwrap();
@@ -287,12 +287,12 @@ async fn what_is_over_makes_room() {
     let lobby = Lobby::open().await;
     lobby.enter("ada", "b1", 10).await.unwrap();
     lobby.pass(11);
-    // Another takes the value whose item is over, and keeps it when that is deleted at last.
+    // Another guest takes the value of the expired item, and keeps it when that item is finally deleted.
     lobby.enter("bob", "b1", 1000).await.unwrap();
     lobby.write("leave", &[("guestId", "ada")]).await.unwrap();
     assert!(lobby.sentinel("b1").is_some(), "it is another's now");
     assert_eq!(refusal(lobby.enter("eve", "b1", 1000).await), "AlreadyIn");
-    // The same key is made anew.
+    // The same key can be created again.
     lobby.enter("cy", "b2", 20).await.unwrap();
     lobby.pass(11);
     let again = lobby.enter("cy", "b2", 1000).await.unwrap().unwrap();

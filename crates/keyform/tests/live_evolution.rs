@@ -1,5 +1,5 @@
-//! Live reads while an evolution is open: old items are part of the answer in their new form, whoever writes them and wherever they go. In
-//! the end, and at every rest between, what a follower has put together is what the read says. On every store.
+//! Live reads during an open evolution: old items are part of the answer in their new form, whichever application
+//! writes them. At the end, and at every pause, a follower's state equals the read's answer. On every store.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -15,7 +15,7 @@ use keyform::runtime::run::{Answer, Call, Found, Runner, Settings as RunSettings
 use keyform::surroundings::System;
 use keyform_scenario::{Store, stage};
 
-/// The form that all begin with: one partition for all notes.
+/// Initial form: one partition for all notes.
 const OLD: &str = r#"
 model notes
 
@@ -44,7 +44,7 @@ write forget(noteId) {
 }
 "#;
 
-/// A field has another name, and there is one more.
+/// A field is renamed and another one is added.
 const RENAMED: &str = r#"
 model notes
 
@@ -84,7 +84,7 @@ write forget(noteId) {
 }
 "#;
 
-/// Each user has a partition: in the same table, or in another one.
+/// One partition per user: in the same table, or in another one.
 const MOVED: &str = r#"
 model notes
 
@@ -141,7 +141,7 @@ async fn write(runner: &Runner, name: &str, arguments: &[(&str, &str)]) {
     runner.write(name, &call(arguments)).await.unwrap();
 }
 
-/// Someone who follows a read.
+/// Subscriber of a read.
 struct Follower {
     read: &'static str,
     call: Call,
@@ -158,7 +158,7 @@ impl Follower {
         Self { read, call, stream, token: String::new(), state: BTreeMap::new(), count: None }
     }
 
-    /// Leaves, and comes back with its token.
+    /// Reconnects with the resume token.
     async fn comes_back(&mut self, live: &Live, runner: &Runner) {
         self.stream = live.read(runner, self.read, self.call.clone(), Some(&self.token)).await.unwrap();
     }
@@ -186,7 +186,7 @@ impl Follower {
         }
     }
 
-    /// Takes what comes until the state is what the read says, and what comes for a little while after that.
+    /// Consumes events until the state equals the answer of the read, and for a short time after that.
     async fn is_right(&mut self, runner: &Runner, when: &str) {
         let begun = tokio::time::Instant::now();
         loop {
@@ -223,13 +223,13 @@ impl Follower {
     }
 }
 
-/// The old application, the new one and the migration write, one after the other; followers come before, between and back again.
+/// The old application, the new one and the migration write in turn; followers join before, between, and again.
 struct Story {
     new_model: String,
     reads: &'static [(&'static str, &'static [(&'static str, &'static str)])],
-    /// What the new form calls the words.
+    /// Name of the text field in the new form.
     words: &'static str,
-    /// The arguments that `forget` takes, of note `n2`.
+    /// Arguments of `forget` for note `n2`.
     forget: &'static [(&'static str, &'static str)],
 }
 
@@ -274,7 +274,7 @@ async fn tell(store: &Store, story: &Story) {
     migration.cut_over(&pace, &|_| {}).await.unwrap();
     write(&new, "write", &[("noteId", "n8"), ("userId", "ada"), (story.words, "in the end")]).await;
     rest(&mut followers, &new, &format!("{name}, in the end")).await;
-    // A copy that begins now knows of one form only; tokens of the time before are taken, or answered with a page.
+    // An instance that starts now knows only one form; it accepts older tokens or answers with a page.
     let after = runner(&story.new_model, &store.execute, &stage);
     for follower in &mut followers {
         follower.comes_back(&live, &after).await;

@@ -1,6 +1,6 @@
-//! Live reads against what the read answers: many clients write at random, subscribers leave and come back, some are slow, and in the end
-//! what each has put together is what the read says. On the embedded store, on our server through the AWS SDK, and on ExtendDB if
-//! KEYFORM_EXTENDDB_URL says where it is.
+//! Live reads compared with the read's answer: many clients write at random, subscribers disconnect and reconnect, some
+//! are slow, and at the end each one's state equals the answer. On the embedded store, on our server through the AWS
+//! SDK, and on ExtendDB if KEYFORM_EXTENDDB_URL is set.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -63,19 +63,19 @@ async fn write(runner: &Runner, dice: &mut Dice) {
     put(runner, list, task, state, weight, &format!("title {}", dice.below(50))).await;
 }
 
-/// Someone who follows a read.
+/// Subscriber of a read.
 struct Follower {
     read: &'static str,
     call: Call,
-    /// What was put together.
+    /// State assembled from the events.
     state: BTreeMap<String, Found>,
     count: Option<i64>,
     token: Option<String>,
-    /// The ids of all changes.
+    /// Ids of all changes.
     seen: BTreeSet<String>,
     pages: usize,
     resumed: usize,
-    /// Whether an insert must be new and a removal of something known: where the store says exactly what a page holds.
+    /// Whether an insert must be new and a removal must concern a known item. True for stores with exact pages.
     strict: bool,
 }
 
@@ -89,7 +89,7 @@ impl Follower {
         live.read(runner, self.read, self.call.clone(), self.token.as_deref()).await.unwrap()
     }
 
-    /// Takes an event in; tells whether the stream has ended.
+    /// Applies an event; returns whether the stream has ended.
     fn fold(&mut self, event: &LiveEvent) -> bool {
         match event {
             LiveEvent::Page(page) => {
@@ -130,7 +130,7 @@ impl Follower {
         }
     }
 
-    /// What the read answers now.
+    /// Returns the current answer of the read.
     async fn answer(&self, runner: &Runner) -> (Vec<Found>, Option<i64>) {
         match runner.read(self.read, &self.call).await {
             Ok(Answer::One(item)) => (item.into_iter().collect(), None),
@@ -185,12 +185,12 @@ struct Plan {
     strict: bool,
 }
 
-/// Runs writers and followers to their end, and compares.
+/// Runs writers and followers to completion, and compares.
 async fn compare(store: Arc<dyn Execute>, stage: &str, plan: Plan) {
     let runner = runner(store, stage);
     runner.create_tables().await.unwrap();
     let quick = Live::new(LiveSettings { poll: Duration::from_millis(50), ..LiveSettings::default() });
-    // So little room that a follower who does not look at once is slow.
+    // A small outbox, so that a follower that does not read immediately counts as slow.
     let narrow =
         Live::new(LiveSettings { poll: Duration::from_millis(50), outbox_bytes: 2048, ..LiveSettings::default() });
     let running = Arc::new(AtomicU64::new(plan.writers));
@@ -223,7 +223,7 @@ async fn compare(store: Arc<dyn Execute>, stage: &str, plan: Plan) {
     assert!(resumed > 0, "somebody has come back");
 }
 
-/// Follows until the writers are done and the state is right; leaves and comes back meanwhile.
+/// Follows until the writers are done and the state is right; disconnects and reconnects meanwhile.
 async fn follow(mut follower: Follower, live: Live, runner: Runner, running: Arc<AtomicU64>, seed: u64) -> usize {
     let mut dice = Dice(seed);
     let mut stream = follower.connect(&live, &runner).await;
@@ -362,7 +362,7 @@ async fn what_cannot_be_followed_is_refused_in_words() {
     assert!(matches!(error, LiveError::Feed(FeedError::NoStream { .. })), "{error}");
 }
 
-/// A store whose stream can become unreadable, as with a damaged block.
+/// Store whose stream can become unreadable, as with a damaged block.
 struct Unreadable {
     database: Database,
     is_damaged: Arc<AtomicBool>,

@@ -1,4 +1,5 @@
-//! Live reads over a real WebSocket: pages, changes, tokens, several reads on a connection, guards, slow clients, and what is refused.
+//! Live reads over a real WebSocket: pages, changes, tokens, several reads per connection, guards, slow clients, and
+//! errors.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -77,7 +78,7 @@ impl Api {
         tokio_tungstenite::client_async(request, stream).await.map(|(socket, _)| Client(socket))
     }
 
-    /// The page of figures.
+    /// Returns the metrics page.
     async fn figures(&self) -> String {
         let address = self.running.url().replace("http://", "");
         let mut stream = TcpStream::connect(&address).await.unwrap();
@@ -103,7 +104,7 @@ impl Client {
         self.0.send(Message::text(message.to_string())).await.unwrap();
     }
 
-    /// The next message, or the code with which the server has closed.
+    /// Returns the next message, or the server's close code.
     async fn next(&mut self) -> Result<Value, u16> {
         loop {
             let next = tokio::time::timeout(Duration::from_secs(30), self.0.next()).await.expect("an answer in time");
@@ -125,7 +126,7 @@ impl Client {
         self.send(json!({ "type": "subscribe", "id": id, "read": "tasks", "arguments": list, "token": token })).await;
     }
 
-    /// The kinds and titles of the next changes.
+    /// Returns the kinds and titles of the next changes.
     async fn changes(&mut self) -> Vec<(String, Value)> {
         let message = self.next().await.unwrap();
         assert_eq!(message["type"], "changes", "{message}");
@@ -134,7 +135,7 @@ impl Client {
     }
 }
 
-/// As much of JSON Schema as `docs/live.schema.json` uses: every message of these tests must fit it.
+/// Implements the part of JSON Schema that `docs/live.schema.json` uses. Every message of these tests must match it.
 mod schema {
     use serde_json::Value;
 
@@ -298,7 +299,7 @@ async fn a_browser_brings_its_token_as_a_subprotocol_and_leaves_when_it_ends() {
     let mut client = api.connect(&[("sec-websocket-protocol", &protocols)]).await.unwrap();
     client.subscribe("a", None).await;
     assert_eq!(client.next().await.unwrap()["type"], "page");
-    // A token that ends in a second, with half a minute for clocks that differ.
+    // A token that expires in two seconds, including the 30 seconds tolerance for clock differences.
     client.send(json!({ "type": "authenticate", "token": token(-28) })).await;
     assert_eq!(client.next().await.unwrap()["type"], "authenticated");
     assert_eq!(client.next().await, Err(4001));
@@ -312,7 +313,7 @@ async fn a_client_that_does_not_read_is_closed_as_slow() {
     client.subscribe("a", None).await;
     let page = client.next().await.unwrap();
     let title = "x".repeat(3900);
-    // Enough for the buffers of both sockets, too.
+    // Enough to fill the buffers of both sockets as well.
     for number in 0..4000 {
         api.put(&format!("t{}", number % 50), &format!("{title}{number}")).await;
     }

@@ -1,4 +1,4 @@
-//! The model API over real HTTP: the flows of discord, guards, cursors, idempotency keys, problems, tokens, and models that change.
+//! Model API over real HTTP: flows of discord, guards, cursors, idempotency keys, problems, tokens, and model reloads.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -37,7 +37,7 @@ impl Answer {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
     }
 
-    /// The status, the type of the problem, and the outcome.
+    /// Returns the status, the type of the problem, and the outcome.
     fn problem(&self) -> (u16, String, Value) {
         assert_eq!(self.header("content-type"), Some("application/problem+json"), "{}", self.text);
         let body = self.json();
@@ -47,7 +47,7 @@ impl Answer {
     }
 }
 
-/// A served model, and its runner for what only code may do.
+/// Served model, with its runner for calls that only code may make.
 struct Api {
     running: Running,
     runner: Runner,
@@ -86,7 +86,7 @@ impl Api {
         self.send("POST", &format!("/v1/discord/{pattern}"), &headers, &body.to_string())
     }
 
-    /// Signs somebody up, as code does.
+    /// Creates a user, as code.
     fn sign_up(&self, name: &str) -> String {
         let arguments: Attributes = [
             ("email".to_owned(), AttributeValue::from(format!("{name}@example.com"))),
@@ -206,7 +206,7 @@ fn pages_follow_each_other_by_cursors_that_cannot_be_made_up_or_moved() {
     let items: Vec<&Value> = [&first, &second].iter().flat_map(|page| page["items"].as_array().unwrap()).collect();
     let times: Vec<&str> = items.iter().map(|item| item["createdAt"].as_str().unwrap()).collect();
     assert!(times.is_sorted_by(|newer, older| newer >= older), "{times:?}");
-    // Messages of the same millisecond stand in the order of their ids, which is chance: each must be there once.
+    // Messages of the same millisecond are ordered by their random ids, so check only that each one is present once.
     let contents: std::collections::BTreeSet<&str> =
         items.iter().map(|item| item["content"].as_str().unwrap()).collect();
     assert_eq!((items.len(), contents.len()), (70, 70));
@@ -421,7 +421,7 @@ struct LoggedIn {
     token: String,
 }
 
-/// A flow that issues tokens, and one that calls a pattern for who calls it.
+/// Returns a flow that issues tokens, and one that calls a pattern on behalf of its caller.
 fn flows(runner: &Runner, keys: &TokenKeys) -> Vec<Flow> {
     let keys = keys.clone();
     let log_in = move |call: FlowCall<LogIn>| {
@@ -496,7 +496,7 @@ fn a_server_that_others_can_reach_wants_a_token_key() {
     assert!(error.contains("--jwt-key"), "{error}");
 }
 
-/// A file in a folder of its own; the folder is kept so that the file stays.
+/// Writes a model file in a temporary folder; the returned folder keeps the file alive.
 fn write_model(name: &str, text: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(format!("{name}.kf"));
@@ -601,7 +601,8 @@ fn openapi_of_every_system_is_sound() {
     }
 }
 
-/// What a validator would look at: the parts that must be there, unique ids, references that lead somewhere, parameters once each.
+/// Checks an OpenAPI document like a validator: required parts, unique ids, resolvable references, and unique
+/// parameters.
 fn check_openapi(document: &Value) {
     assert_eq!(document["openapi"], "3.1.0");
     assert!(document["info"]["title"].is_string() && document["info"]["version"].is_string());

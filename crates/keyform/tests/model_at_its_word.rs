@@ -1,12 +1,15 @@
-//! Random calls of a model's patterns, side by side with a naive reading of the model: a plain list of entities (`tests/naive`).
+//! Random calls of a model's patterns, compared with a naive interpreter of the model: a plain list of entities
+//! (`tests/naive`).
 //!
-//! Both get the same calls at the same moments, and the same fresh ids. After each call they have given the same outcome or the same fields, and
-//! every few calls they hold the same entities. Arguments are drawn from few values and from what is stored, so that calls meet each other.
+//! Both get the same calls at the same times, and the same generated ids. After each call they must have returned the
+//! same outcome or the same fields, and every few calls they must contain the same entities. Arguments are drawn from
+//! few values and from stored ones, so that calls interact.
 //!
-//! The systems are compared on every store, with fewer calls where each has its time. What the list says is there at once; an index that lags
-//! behind its table is read when it has caught up.
+//! The example systems are compared on every store, with fewer calls on remote ones. The list has no delay, so lagging
+//! indexes are read after they have caught up.
 //!
-//! `KEYFORM_SEED=7 KEYFORM_ROUNDS=5000 cargo test -p keyform --test model_at_its_word` runs one seed for as many calls.
+//! `KEYFORM_SEED=7 KEYFORM_ROUNDS=5000 cargo test -p keyform --test model_at_its_word` runs one seed with that many
+//! calls.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 #[path = "naive/arguments.rs"]
@@ -37,19 +40,20 @@ use naive::{Refusal, State, Stored};
 const START_MILLIS: i64 = 1_773_480_413_589;
 const SEEDS: u64 = 3;
 const ROUNDS: usize = 400;
-/// A model of many patterns has more calls than that: so many of each.
+/// Minimum number of calls per pattern, for models with many patterns.
 const CALLS_OF_EACH: usize = 12;
-/// How many calls there are between two comparisons of everything.
+/// Calls between two complete comparisons.
 const CALLS_BETWEEN: usize = 5;
-/// Where each request takes its time, calls are fewer, and everything is compared less often.
+/// Fewer calls and fewer comparisons on stores where each request takes time.
 const CALLS_BETWEEN_ELSEWHERE: usize = 40;
 const ROUNDS_ELSEWHERE: usize = 240;
 
-/// A clock that the test moves. During one call every fresh id of a kind is the same, so that nobody need ask in the same order.
+/// Clock that the test advances. During one call all generated ids of a kind are equal, so that the order of generation
+/// does not matter.
 struct Clock {
     millis: AtomicI64,
     call: AtomicU64,
-    /// How all UUIDs begin. Transactions have them as tokens, which a store remembers.
+    /// Prefix of all UUIDs. Transactions use UUIDs as tokens, which a shared store remembers.
     uuid: String,
 }
 
@@ -90,25 +94,25 @@ impl Surroundings for Clock {
         0.0
     }
 
-    /// A moment at most: other stores make their tables in their own time.
+    /// Sleeps only briefly, because remote stores create their tables in their own time.
     fn sleep(&self, pause: Duration) -> Waiting<'_> {
         Box::pin(tokio::time::sleep(pause.min(Duration::from_millis(10))))
     }
 }
 
-/// Where a model works.
+/// Store that a model runs on.
 struct Ground {
     store: Arc<dyn Execute>,
-    /// When it begins. A store with a clock of its own removes what is over by that clock, and must not be ahead.
+    /// Start time. A store with its own clock expires items by that clock, which must not be ahead.
     start_millis: i64,
-    /// How many calls there are between two comparisons of everything.
+    /// Calls between two complete comparisons.
     calls_between: usize,
-    /// How the UUIDs of its runs begin.
+    /// Prefix of the UUIDs of its runs.
     uuid: String,
 }
 
 impl Ground {
-    /// An engine of its own, which removes nothing by itself.
+    /// Uses a separate embedded engine that does not expire items by itself.
     fn embedded() -> Self {
         let env = Arc::new(ManualEnv::at_ms(START_MILLIS as u64));
         let options = Options { env, sweep_interval: None, ..Options::default() };
@@ -117,7 +121,7 @@ impl Ground {
         Self { store, start_millis: START_MILLIS, calls_between: CALLS_BETWEEN, uuid }
     }
 
-    /// A store that others have too. The list has no index: those of the store are read when they have caught up with their table.
+    /// Uses a store that tests share. Its indexes are read after they have caught up, because the list has no delay.
     fn shared(store: &keyform_scenario::Store) -> Self {
         let uuid = System.uuid()[..23].to_owned();
         let start_millis = System.now_millis();
@@ -125,22 +129,22 @@ impl Ground {
     }
 }
 
-/// A model at work, and the same model taken at its word.
+/// Model on a store, and the naive interpreter of the same model.
 struct World {
     runner: Runner,
     store: Arc<dyn Execute>,
     clock: Arc<Clock>,
     state: State,
     dice: Dice,
-    /// The refs whose items go with those of another entity.
+    /// Refs whose items are deleted with those of another entity.
     indirect: Vec<(EntityId, FieldId)>,
-    /// How often each pattern was called, and how often it was not refused.
+    /// Number of calls per pattern, and of calls that were not refused.
     calls: BTreeMap<String, (usize, usize)>,
-    /// The last writes, for whoever looks for the one that went wrong.
+    /// Last writes, for failure messages.
     last: Vec<String>,
 }
 
-/// What a pattern answered, or why it did not.
+/// Result of a pattern, or the reason for a refusal.
 type Told<T> = Result<T, Refusal>;
 
 impl World {
@@ -162,7 +166,7 @@ impl World {
         Self { runner, store, clock, state, dice, indirect, calls: BTreeMap::new(), last: Vec::new() }
     }
 
-    /// Time goes by: mostly a moment, seldom so long that things expire.
+    /// Advances the clock: usually a moment, rarely so long that items expire.
     fn pass_time(&mut self) {
         let millis = match self.dice.below(60) {
             0 => 2 * 86_400_000,
@@ -187,7 +191,7 @@ impl World {
             Ok((state, returned)) => (Ok(returned), Some(state)),
             Err(refusal) => (Err(refusal), None),
         };
-        // What is impossible may be refused for another reason first.
+        // An impossible call may be refused for another reason first.
         if !(returned == Err(Refusal::Impossible) && told.as_ref().is_ok_and(Option::is_none)
             || is_refused(&told, &returned))
         {
@@ -235,7 +239,7 @@ impl World {
         *successes += usize::from(succeeded);
     }
 
-    /// All pages of a read.
+    /// Returns all pages of a read.
     async fn answer(
         &self,
         read: &Read,
@@ -260,7 +264,7 @@ impl World {
         }
     }
 
-    /// Everything that is stored, as entities.
+    /// Returns all stored items as entities.
     async fn dump(&self) -> Vec<Stored> {
         let mut all = Vec::new();
         for table in &self.runner.checked().model.tables {
@@ -275,14 +279,14 @@ impl World {
     }
 }
 
-/// The refs that no key finds, whose items go with those of an entity in between.
+/// Returns the refs that no key can look up, whose items are deleted with those of an intermediate entity.
 fn indirect(checked: &Checked) -> Vec<(EntityId, FieldId)> {
     let dependents = checked.model.entity_ids().flat_map(|id| checked.plans.dependents.of(id));
     let indirect = dependents.filter(|dependent| matches!(dependent.found, plan::Found::Through(_)));
     indirect.map(|dependent| (dependent.entity, dependent.field)).collect()
 }
 
-/// Says only what differs.
+/// Asserts equality and reports only the differences.
 fn assert_same(got: &[Stored], wanted: &[Stored], context: &str) {
     let more: Vec<&Stored> = got.iter().filter(|stored| !wanted.contains(stored)).collect();
     let less: Vec<&Stored> = wanted.iter().filter(|stored| !got.contains(stored)).collect();
@@ -290,7 +294,7 @@ fn assert_same(got: &[Stored], wanted: &[Stored], context: &str) {
     assert_eq!(got.len(), wanted.len(), "{context}");
 }
 
-/// Refusals that are the same in effect.
+/// Returns whether both refusals are equivalent.
 fn is_refused<T, U>(told: &Told<T>, expected: &Told<U>) -> bool {
     told.is_err() && matches!(expected, Err(Refusal::Impossible))
 }
@@ -335,14 +339,14 @@ fn is_one(read: &Read) -> bool {
     matches!(&read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Number::One | Number::Maybe, _)]))
 }
 
-/// Whether the index of a read has only some of the fields.
+/// Returns whether the index of a read contains only some of the fields.
 fn is_partial(model: &Model, read: &Read) -> bool {
     let index = read.via.as_ref().and_then(|(_, _, index)| *index);
     let table = read.result.entities().first().and_then(|entity| model.entity(*entity).table);
     index.zip(table).is_some_and(|(index, table)| model.table(table).index_at(index).projection.is_some())
 }
 
-/// The fields of a stored entity that another one has, or all.
+/// Returns the fields of a stored entity that another one has too, or all.
 fn part_of(stored: &Stored, like: &Stored, is_part: bool) -> Stored {
     let mut stored = stored.clone();
     stored.fields.retain(|name, _| !is_part || like.fields.contains_key(name));
@@ -353,7 +357,7 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{variable} is a number")))
 }
 
-/// Compares a model with itself taken at its word; `skipped` are the patterns that the naive reading does not cover.
+/// Compares a model with its naive interpretation; `skipped` patterns are not covered by the interpreter.
 fn check(text: &str, skipped: &[&str]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let seeds = number("KEYFORM_SEED").map_or(0..SEEDS, |seed| seed..seed + 1);
@@ -393,7 +397,7 @@ async fn play(
     assert_eq!(other.collect::<Vec<_>>(), skipped, "patterns that are not interpreted");
     for round in 0..rounds {
         world.pass_time();
-        // Most calls write; later ones read as often.
+        // Most calls are writes, and all of the first quarter.
         if world.dice.below(3) > 0 || round < rounds / 4 {
             let write = writes[world.dice.below(writes.len())];
             world.write(write).await;
@@ -415,7 +419,7 @@ fn system(name: &str) -> String {
     fs::read_to_string(path).unwrap()
 }
 
-/// A model whose tables are all named by the stage, so that they are the test's own.
+/// Adds the stage to the names of all tables, so that they belong to this test.
 fn staged(text: &str) -> String {
     let line = |line: &str| match line.strip_suffix("\" {") {
         Some(named) if named.starts_with("table ") && !named.contains("{stage}") => format!("{named}-{{stage}}\" {{\n"),
@@ -464,7 +468,7 @@ fn the_workspaces() {
     check(&system("workspaces"), &[]);
 }
 
-/// The same calls through the AWS SDK: on our server, and on ExtendDB where one listens.
+/// The same calls through the AWS SDK: on our server, and on ExtendDB if available.
 #[test]
 fn the_systems_on_other_stores() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

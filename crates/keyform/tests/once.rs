@@ -1,4 +1,4 @@
-//! Writes under a key of their caller: applied once, answered alike, also when the first answer was lost.
+//! Writes with an idempotency key: applied once and answered the same, also after a lost response.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -70,7 +70,7 @@ write import(names: list<slug(1..20)>(..20)) batch {
 }
 "#;
 
-/// A store whose answers to transactions can get lost, after they were applied.
+/// Store that can lose the responses of transactions after applying them.
 struct Losing {
     database: Database,
     loses: Arc<AtomicBool>,
@@ -86,7 +86,7 @@ impl Execute for Losing {
     }
 }
 
-/// A shop whose process can end and start again.
+/// Shop whose process can restart.
 struct Shop {
     database: Database,
     loses: Arc<AtomicBool>,
@@ -102,7 +102,7 @@ impl Shop {
         shop
     }
 
-    /// A new process on the same store.
+    /// Starts a new process on the same store.
     fn runner(&self, without_transactions: bool) -> Runner {
         let checked = Checked::read(MODEL);
         assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
@@ -120,12 +120,12 @@ impl Shop {
         self.runner(false).write_once(name, &call("ada", arguments), key).await
     }
 
-    /// Calls while the answer gets lost, then in a new process; both are one.
+    /// Calls while responses get lost, then in a new process; both must count as one call.
     async fn lost(&self, name: &str, arguments: &[(&str, AttributeValue)], key: &str) -> Option<Found> {
         self.loses.store(true, Ordering::Relaxed);
         let lost = self.call(name, arguments, key).await;
         self.loses.store(false, Ordering::Relaxed);
-        // The record is looked at as soon as the store fails, so that even this call may have its answer.
+        // The runner checks the record as soon as the store fails, so even the first call may have its answer.
         let again = self.call(name, arguments, key).await.unwrap();
         assert!(lost.is_err() || lost == Ok(again.clone()), "{lost:?}");
         again

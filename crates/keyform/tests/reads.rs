@@ -1,7 +1,8 @@
-//! Each read that has a plan finds exactly the items that a naive filter finds.
+//! Each planned read finds exactly the items that a naive filter finds.
 //!
-//! Random items of every entity are written to a database in memory; every read of the model is bound to random arguments, run page by
-//! page, and compared with a walk over all items that knows nothing of keys: it compares fields.
+//! The test writes random items of every entity to an in-memory database. It binds every read of the model to random
+//! arguments, runs it page by page, and compares the result with a filter over all items that compares fields and
+//! ignores keys.
 
 #[path = "naive/compare.rs"]
 mod compare;
@@ -67,12 +68,12 @@ fn inputs(arguments: Attributes) -> Inputs<'static> {
     }
 }
 
-/// A value out of few, so that items share values, and values lie close together.
+/// Draws a value from a small pool, so that items share values and values are close together.
 fn value(kind: &Type, word: &str, dice: &mut Dice) -> AttributeValue {
     draw::value(kind, word, NOW_MS as i64, dice)
 }
 
-/// An item as its fields, and as it is stored.
+/// Item as its fields, and as it is stored.
 struct Stored {
     entity: EntityId,
     fields: Attributes,
@@ -132,7 +133,7 @@ impl World {
         self.items.push(Stored { entity: id, fields: fields.collect(), item });
     }
 
-    /// Whether another item has a value that is unique, or an id that is made fresh for each item.
+    /// Returns whether another item has the same unique value, or the same generated id.
     fn breaks_uniqueness(&self, id: EntityId, item: &Attributes) -> bool {
         let entity = self.checked.model.entity(id);
         let shared = |field: &Field| {
@@ -147,7 +148,7 @@ impl World {
         entity.fields.iter().any(|field| (field.flags.unique.is_some() || field.is_generated()) && shared(field))
     }
 
-    /// All items of a read's answer, or how many there are.
+    /// Returns all items of a read's answer, or their number.
     fn run(&self, read: &Read, plan: &ReadPlan, arguments: &Attributes) -> (Vec<Attributes>, usize) {
         let mut found = Vec::new();
         let mut count = 0;
@@ -168,7 +169,7 @@ impl World {
         }
     }
 
-    /// What a walk over all items finds.
+    /// Returns the items that a naive filter finds.
     fn naive(&self, read: &Read, plan: &ReadPlan, arguments: &Attributes) -> Vec<&Stored> {
         self.items.iter().filter(|stored| self.meets(read, plan, arguments, stored)).collect()
     }
@@ -188,7 +189,7 @@ impl World {
     }
 }
 
-/// A `key` clause as one would say it of the texts in an item's key.
+/// Evaluates a `key` clause against the key texts of an item.
 fn has_key(
     model: &Model,
     read: &Read,
@@ -221,7 +222,7 @@ fn has_key(
     meets(&key.partition, partition) && key.sort.as_ref().is_none_or(|test| meets(test, sort))
 }
 
-/// The text of a clause's template with the arguments in it.
+/// Renders a clause's template with the arguments.
 fn rendered(read: &Read, template: &Template, arguments: &Attributes) -> String {
     let value = |(number, parameter): (usize, &Parameter)| {
         let argument = arguments.get(&parameter.arguments[0])?;
@@ -235,7 +236,7 @@ fn rendered(read: &Read, template: &Template, arguments: &Attributes) -> String 
     render(template, |field| &read.parameters[field.0].kind, &values).expect("all arguments are given")
 }
 
-/// A `where` as one would say it of an item, without requests and placeholders.
+/// Naive evaluation of a `where` clause for one item.
 struct Naive<'a> {
     read: &'a Read,
     entity: &'a Entity,
@@ -278,7 +279,7 @@ impl Naive<'_> {
         }
     }
 
-    /// The type of a field.
+    /// Returns the type of a field.
     fn kind(&self, expr: &Expr) -> Option<&Type> {
         match &expr.kind {
             ExprKind::Place(Place { origin: Origin::Field(_, field), .. }) => Some(&self.entity.field(*field).kind),
@@ -305,7 +306,7 @@ impl Naive<'_> {
     }
 }
 
-/// This moment, as a field of the type stores it.
+/// Returns the current time as a field of the type stores it.
 fn now(kind: Option<&Type>) -> AttributeValue {
     let millis = i64::try_from(NOW_MS).expect("small enough");
     match kind.map(Type::resolved) {
@@ -343,14 +344,14 @@ fn is_expired(model: &Model, entity: &Entity, stored: &Stored) -> bool {
     matches!(time, Some(AttributeValue::N(time)) if *time < Number::from(NOW_MS as i64 / 1000))
 }
 
-/// Arguments: mostly those of some item, so that reads find something.
+/// Draws arguments, mostly of a stored item, so that reads find something.
 fn arguments(world: &World, read: &Read, dice: &mut Dice) -> Attributes {
     let entities = read.result.entities();
     let items: Vec<&Stored> = world.items.iter().filter(|stored| entities.contains(&stored.entity)).collect();
     let like = (!items.is_empty()).then(|| items[dice.below(items.len())]);
     let mut arguments = Attributes::new();
     for parameter in &read.parameters {
-        // The ends of a range are seldom those of one item, or nothing would lie between them.
+        // The bounds of a range are rarely those of one item, because nothing would lie between them.
         let rarely = if matches!(parameter.test, Test::Equal | Test::In | Test::Begins) { 0 } else { 3 };
         for name in &parameter.arguments {
             let of_item =
@@ -372,12 +373,13 @@ fn arguments(world: &World, read: &Read, dice: &mut Dice) -> Attributes {
     arguments
 }
 
-/// Where nothing tells two entities apart, nothing can be compared.
+/// Returns whether results can be compared: entities in the same key range must be distinguishable.
 fn can_be_compared(model: &Model, plan: &ReadPlan) -> bool {
     model.table(plan.table).tag.is_some() || plan.matches.iter().all(|entity| plan.returns.contains(entity))
 }
 
-/// The attributes that a read returns of an item: all, or those it selects, or those of the table's key where an index copies only some.
+/// Returns the attributes that a read returns: all, those it selects, or those of the table's key if the index projects
+/// only some.
 fn returned(model: &Model, read: &Read, plan: &ReadPlan, item: &Attributes) -> Attributes {
     let table = model.table(plan.table);
     let is_partial = plan.index.is_some_and(|index| table.index_at(index).projection.is_some());
@@ -394,7 +396,7 @@ fn returned(model: &Model, read: &Read, plan: &ReadPlan, item: &Attributes) -> A
         .collect()
 }
 
-/// Compares one call; answers how many items it found.
+/// Compares one call; returns the number of items found.
 fn check(world: &World, read: &Read, plan: &ReadPlan, dice: &mut Dice) -> usize {
     let arguments = arguments(world, read, dice);
     let (found, count) = world.run(read, plan, &arguments);
@@ -425,12 +427,12 @@ fn is_one(read: &Read) -> bool {
     matches!(&read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Quantity::One | Quantity::Maybe, _)]))
 }
 
-/// One item of many is wanted: the first in an order.
+/// Returns whether the read returns the first of many items in an order.
 fn is_first_of_order(read: &Read, plan: &ReadPlan) -> bool {
     is_one(read) && plan.request == RequestKind::Query && !plan.unique
 }
 
-/// An order that was asked for is the order of the field that the key holds first.
+/// Checks that the result is ordered by the first field in the sort key.
 fn check_order(
     world: &World,
     read: &Read,

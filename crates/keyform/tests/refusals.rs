@@ -1,4 +1,4 @@
-//! A refused write carries the item that refused it only if the caller may read that item through the model.
+//! A refused write includes the conflicting item only if the caller may read that item through the model.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -12,7 +12,7 @@ use keyform::runtime::run::{Call, Caller, Found, RunError, Runner, Settings, jso
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
 
-/// A store that counts requests.
+/// Store that counts requests.
 struct Counted {
     database: Database,
     requests: Arc<AtomicUsize>,
@@ -67,7 +67,7 @@ impl World {
         self.write(named(user), name, arguments).await.unwrap();
     }
 
-    /// The outcome of a refused write, and the item it shows as callers get it.
+    /// Returns the outcome of a refused write, and the item that callers see.
     async fn refusal(&self, caller: Caller, name: &str, arguments: &[(&str, &str)]) -> (String, Option<String>) {
         let (outcome, item) = match self.write(caller, name, arguments).await.unwrap_err() {
             RunError::Refused { outcome, item } => (outcome, item),
@@ -153,12 +153,12 @@ async fn guard_that_let_a_write_in_shows_its_item_at_no_cost() {
     check(&world, "ada", "finishTask", &finish, ("Changed", Some("\"done\":false"))).await;
     assert_eq!(world.requests.load(Ordering::Relaxed), 2, "the guard and the write");
     assert_eq!(world.write(named("eve"), "finishTask", &finish).await, Err(RunError::Forbidden));
-    // A public write has read nothing about the caller, so nothing tells that she is a member.
+    // A public write has not read the caller's membership, so it cannot know that she is a member.
     check(&world, "ada", "addTask", &task, ("Exists", None)).await;
     check(&world, "eve", "addTask", &task, ("Exists", None)).await;
 }
 
-/// The proof by trial covers the refusals of public writes.
+/// The isolation trial covers the refusals of public writes.
 #[test]
 fn proof_of_isolation_finds_no_refusal_that_shows_the_other() {
     let proof = prove(&checked()).unwrap();

@@ -1,4 +1,5 @@
-//! Operations sent to our server through the AWS SDK answer what the database itself answers: outputs, errors and what they carry.
+//! Operations sent to our server through the AWS SDK return the same as the database itself: outputs, errors and their
+//! details.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -23,7 +24,7 @@ use keyform_scenario::connect;
 
 const TABLE: &str = "things";
 
-/// Runs the operations on a database of their own and on a served one, and compares answer by answer.
+/// Runs the operations on an embedded database and on a served one, and compares each answer.
 async fn same_answers(operations: Vec<Operation>) -> Vec<Result<Output, Error>> {
     let embedded = Database::in_memory();
     let served = Database::in_memory();
@@ -42,7 +43,7 @@ async fn same_answers(operations: Vec<Operation>) -> Vec<Result<Output, Error>> 
     answers.split_off(1)
 }
 
-/// Without the id and the times of a table, which no two databases share.
+/// Removes the id and the times of a table, which differ between databases.
 fn comparable(answer: Result<Output, Error>) -> Result<Output, Error> {
     answer.map(|output| match output {
         Output::Table(mut table) => {
@@ -52,7 +53,7 @@ fn comparable(answer: Result<Output, Error>) -> Result<Output, Error> {
             if let Some(stream) = &mut table.stream {
                 stream.label.clear();
                 stream.arn.clear();
-                // The service does not tell the view of a stream that has ended.
+                // The service does not return the view of a disabled stream.
                 stream.view = if stream.enabled { stream.view } else { StreamView::KeysOnly };
             }
             Output::Table(table)
@@ -259,7 +260,7 @@ async fn batches_are_written_and_read() {
         return_capacity: ReturnConsumedCapacity::Total,
         ..BatchWriteItem::default()
     };
-    // Answers of a batch have no order: one item is found.
+    // The answers of a batch have no order, so only one item is found.
     let keys = vec![key(2), key(3)];
     let read = BatchGetRequest { keys, projection: None, consistent: true };
     let get = BatchGetItem { tables: vec![(TABLE.to_owned(), read)], ..BatchGetItem::default() };
@@ -369,7 +370,7 @@ async fn what_is_not_sent_and_who_does_not_answer_is_said() {
     assert!(unheard.message().starts_with("the store did not answer"), "{unheard}");
 }
 
-/// A store that accepts connections and never answers.
+/// Store that accepts connections and never answers.
 async fn frozen() -> (Remote, std::net::TcpListener) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let time = Duration::from_millis(200);

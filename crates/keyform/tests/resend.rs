@@ -1,4 +1,5 @@
-//! A connection that breaks after the request was delivered: a counter is raised once, or its outcome is reported as unknown; never twice.
+//! A connection breaks after the request was delivered: a counter is incremented once, or the outcome is reported as
+//! unknown; it is never incremented twice.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -57,7 +58,7 @@ write label(name, label) -> Counter {
 }
 "#;
 
-/// Passes bytes on, and cuts the connection at answers as long as `cuts` are left: the request was delivered, the answer is lost.
+/// Proxy that cuts the connection at the response while `cuts` remain: the request is delivered, the response is lost.
 struct Flaky {
     url: String,
     cuts: Arc<AtomicUsize>,
@@ -138,7 +139,7 @@ impl World {
         self.runner.write(name, &call(pairs)).await.map(|_| ())
     }
 
-    /// What the store has, past the proxy.
+    /// Returns the value in the store, bypassing the proxy.
     fn hits(&self, name: &str) -> Option<AttributeValue> {
         let key: Attributes = [("pk".to_owned(), format!("COUNTER#{name}").into())].into();
         let get = GetItem { table: "Counters".to_owned(), key, consistent: true, ..GetItem::default() };

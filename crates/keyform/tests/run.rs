@@ -1,7 +1,7 @@
-//! The discord model at work: its flows as people use them, refusals by name, guards, pages and cursors.
+//! The discord model in use: typical flows, named refusals, guards, pages and cursors.
 //!
-//! One suite of behaviours, on each store: the embedded engine in process, our own server through the AWS SDK, and the endpoint of
-//! `KEYFORM_EXTENDDB_URL` through the AWS SDK, if there is one.
+//! One behaviour suite for each store: the embedded engine, our own server through the AWS SDK, and the endpoint of
+//! `KEYFORM_EXTENDDB_URL` through the AWS SDK, if set.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -13,7 +13,7 @@ use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Setti
 use keyform::{AttributeValue, Attributes};
 use keyform_scenario::{Counted, Store, stage};
 
-/// A chat on one store, in a table of its own.
+/// Chat on one store, in its own table.
 struct Chat {
     runner: Runner,
 }
@@ -42,7 +42,7 @@ impl Chat {
         let runner =
             Runner::new(Arc::new(Checked::read(source)), store.caught_up(), Arc::new(counted), settings).unwrap();
         let mut made = runner.create_tables().await.unwrap();
-        // Where stores are shared, another test may have made this one.
+        // On shared stores another test may have created this table.
         made.retain(|table| table != CASCADES);
         assert_eq!(made, [format!("discord-clone-{stage}-DiscordTable")]);
         assert!(runner.create_tables().await.unwrap().is_empty(), "what is there stays");
@@ -80,7 +80,7 @@ impl Chat {
     }
 }
 
-/// Each behaviour on each store.
+/// Runs a behaviour on each store.
 async fn on_every_store(behaviour: impl AsyncFn(&Chat)) {
     for store in Store::all().await {
         behaviour(&Chat::on(&store).await).await;

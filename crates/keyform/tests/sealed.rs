@@ -1,4 +1,4 @@
-//! Encrypted fields: sealed in the store, whichever it is, and readable through the model alone; keys that rotate; secrets that stay.
+//! Encrypted fields: sealed in every store and readable only through the model; key rotation; secrecy.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -80,7 +80,7 @@ write replace(accountId, owner, name, apiKey) -> Account idempotent {
 }
 "#;
 
-/// What must never be seen in a store.
+/// Plaintexts that must never appear in a store.
 const PLAIN: [&str; 4] = ["sk-plain-1", "sk-plain-2", "tag-plain", "limit-plain"];
 
 fn attributes(pairs: &[(&str, AttributeValue)]) -> Attributes {
@@ -91,7 +91,7 @@ fn call(pairs: &[(&str, AttributeValue)]) -> Call {
     Call { arguments: attributes(pairs), ..Call::default() }
 }
 
-/// A vault with tables of its own.
+/// Vault with its own tables.
 struct Vault {
     store: Arc<dyn Execute>,
     runner: Runner,
@@ -113,7 +113,7 @@ fn key(byte: u8) -> FieldKey {
     FieldKey::new([byte; 32])
 }
 
-/// Runs what a test says on each store. Its indexes are read when they have caught up.
+/// Runs a test on each store. Indexes are read after they have caught up.
 async fn on_every_store(test: impl AsyncFn(Vault)) {
     for store in Store::all().await {
         test(Vault::open(store.caught_up()).await).await;
@@ -129,7 +129,7 @@ impl Vault {
         Self { store, runner, stage }
     }
 
-    /// The same vault with other keys.
+    /// Returns a runner on the same vault with other keys.
     fn with(&self, ring: Keyring) -> Runner {
         runner(&self.store, &self.stage, ring).unwrap()
     }
@@ -161,7 +161,7 @@ impl Vault {
         (text(&made.fields["accountId"]), made)
     }
 
-    /// The item as the store has it.
+    /// Returns the item as stored.
     async fn raw(&self, id: &str) -> Item {
         let key = attributes(&[("pk", format!("ACCOUNT#{id}").into()), ("sk", "META".into())]);
         let get = GetItem { table: self.table(), key, consistent: true, ..GetItem::default() };
@@ -171,7 +171,7 @@ impl Vault {
         }
     }
 
-    /// An attribute as somebody writes it who goes past the model.
+    /// Overwrites an attribute, bypassing the model.
     async fn tamper(&self, id: &str, name: &str, value: AttributeValue) {
         let mut item = self.raw(id).await.to_attributes();
         item.insert(name.to_owned(), value);
@@ -307,7 +307,7 @@ async fn the_directory_of_a_database_holds_nothing_readable() {
     assert!(seen > 0, "the item is somewhere, in journal, tables or streams");
 }
 
-/// All files in a folder, however deep.
+/// Returns all files in a folder, recursively.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
@@ -336,7 +336,7 @@ async fn a_ciphertext_that_was_moved_to_another_item_does_not_open() {
     .await;
 }
 
-/// Goes through all pages of a reseal; how many items have changed, on how many pages.
+/// Reseals all pages; returns the number of changed items and of pages.
 async fn reseal(runner: &Runner) -> (u64, u64) {
     let (mut next, mut changed, mut pages) = (None, 0, 0);
     loop {
@@ -362,7 +362,7 @@ async fn keys_rotate_and_items_are_sealed_anew() {
         let unknown = only_new.read("account", &ask).await;
         assert!(matches!(&unknown, Err(RunError::Sealing(SealError::UnknownKey { .. }))), "{unknown:?}");
 
-        // A write seals under the new key, and brings only what it writes.
+        // A write seals with the new key, and only the fields it writes.
         let change = call(&[("accountId", ids[1].as_str().into()), ("apiKey", "sk-plain-2".into())]);
         rotated.write("changeKey", &change).await.unwrap();
 

@@ -1,4 +1,5 @@
-//! Typed code of models: what `keyform::model!` makes of the five systems compiles, and works on the embedded engine.
+//! Typed code of models: the output of `keyform::model!` for the five example systems compiles and works on the
+//! embedded engine.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -28,7 +29,7 @@ mod workspaces {
     keyform::model!("../../systems/workspaces/workspaces.kf");
 }
 
-/// Names that collide with Rust's, and documentation that rustdoc would misread.
+/// Names that collide with Rust's, and documentation that rustdoc would misinterpret.
 mod odd {
     keyform::model!("../codegen/tests/rust/odd.kf");
 }
@@ -45,7 +46,7 @@ mod plain {
     keyform::model!("../codegen/tests/rust/plain.kf");
 }
 
-/// Models nobody had in mind.
+/// Models that the code generator was not written for.
 mod unseen {
     pub mod booking {
         keyform::model!("../language/tests/unseen/booking.kf");

@@ -1,4 +1,5 @@
-//! Values at their edges: nothing, NULL, empty sets, parts of records, lists that name one item twice, and what is more than a store takes.
+//! Edge cases of values: absent, NULL, empty sets, parts of records, lists that name an item twice, and values beyond a
+//! store's limits.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -128,7 +129,7 @@ impl World {
         Self { checked, runner, runtime }
     }
 
-    /// Calls a pattern as the HTTP API does: with JSON, of which null is the same as leaving it out.
+    /// Calls a pattern as the HTTP API does: with JSON, where null is the same as an absent argument.
     fn call(&self, pattern: &str, arguments: Value) -> Result<Value, RunError> {
         let model = &self.checked.model;
         let found = Pattern::find(model, pattern).unwrap();
@@ -224,7 +225,7 @@ fn one_item_named_twice_is_refused_by_name_or_said() {
     assert_eq!(world.call("parts", json!({"thingId": "a"})).unwrap()["items"], json!([]));
     let same = world.refusal("both", json!({"one": "a", "other": "a"}));
     assert_eq!(same, "the same Thing is named twice, and one write takes each item once");
-    // Two items of one unique value.
+    // Two items with the same unique value.
     let other = World::new();
     assert_eq!(other.refusal("makeTwo", json!({"code": "x"})), "refused: Taken");
     assert_eq!(other.call("makeTwo", json!({})).unwrap()["thingId"], "a");

@@ -1,5 +1,5 @@
-//! The optimistic lock of a model on the embedded engine: every write raises the version, and one that expects another is refused with the
-//! item as it is now.
+//! Optimistic locking of a model on the embedded engine: every write increments the version, and a write that expects
+//! another version is refused with the current item.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::sync::Arc;

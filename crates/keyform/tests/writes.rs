@@ -1,4 +1,4 @@
-//! Bound writes on a database: what they keep, what they refuse, and that indexes and sentinels follow.
+//! Bound writes on a database: effects, refusals, and updates of indexes and sentinels.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ write visit(userId) {
 }
 "#;
 
-/// Ids that count up.
+/// Sequential ids.
 #[derive(Default)]
 struct Counted(AtomicU64);
 
@@ -135,7 +135,7 @@ impl World {
         bind::write(model, &model.writes[number], plan, &inputs).expect("the arguments fit")
     }
 
-    /// Runs a write; gives the outcome of the first condition that does not hold.
+    /// Runs a write; returns the outcome of the first failed condition.
     fn run(&self, name: &str, arguments: &[(&str, &str)]) -> Result<(), String> {
         let bound = self.bound(name, arguments);
         let operation = bound.operation.clone().expect("there is something to do");
@@ -148,7 +148,7 @@ impl World {
         }
     }
 
-    /// Which of the conditions does not hold of the items as they are.
+    /// Returns the condition that fails for the current items.
     fn outcome(&self, bound: &BoundWrite, operation: &Operation) -> String {
         let Operation::TransactWriteItems(TransactWriteItems { actions, .. }) = operation else {
             return bound.actions[0].refusals[0].1.outcome.clone();
@@ -239,7 +239,8 @@ fn a_transaction_counts_all_or_nothing() {
     assert_eq!(day["since"], "2026-03-14T09:26:53.589Z".into());
 }
 
-/// The rules refuse a put of what has unique values (W05); should a model be bound all the same, its sentinels are right.
+/// The checker rejects a put of an entity with unique values (W05). If such a model is bound anyway, its sentinels must
+/// be right.
 #[test]
 fn a_put_item_keeps_moves_and_frees_its_unique_values() {
     let put = "write replace(userId, email, team, nickname) -> User {\n  allow system\n  put User {}\n}\n";

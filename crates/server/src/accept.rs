@@ -1,4 +1,5 @@
-//! Taking connections and dealing them out to the workers in turn, so that few connections load all workers equally.
+//! Accepts connections and hands them to the workers round-robin, so that a few connections load all workers equally
+//! (ADR 0006).
 
 use std::fs::File;
 use std::io;
@@ -17,19 +18,19 @@ use crate::queue;
 use crate::seldom::Seldom;
 use crate::shared::Shared;
 
-/// A connection on its way to a worker.
+/// Accepted connection on its way to a worker. Dropping the [`Admission`] releases its slot.
 pub(crate) type Accepted = (StdStream, Admission);
 
-/// The wait after an error such as too many open files, which another connection's end corrects.
+/// Delay after an error such as too many open files, which resolves itself when another connection closes.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Takes connections from the port.
+/// Owns the listening socket.
 pub(crate) struct Acceptor {
     listener: StdListener,
     dealer: Dealer,
 }
 
-/// Deals connections out to the workers, and refuses those beyond the limits.
+/// Hands connections to the workers and refuses those beyond the limits.
 struct Dealer {
     workers: Vec<UnboundedSender<Accepted>>,
     turn: usize,
@@ -48,7 +49,7 @@ impl Acceptor {
         Self { listener, dealer }
     }
 
-    /// Runs until the server stops; connections that wait then are still served, and the port is closed.
+    /// Accepts until the server stops. Connections that are still queued then are served, and the port is closed.
     pub(crate) async fn run(self, mut stopping: watch::Receiver<bool>) {
         let Self { listener, mut dealer } = self;
         let listener = match TcpListener::from_std(listener) {
@@ -85,13 +86,13 @@ impl Dealer {
         self.shared.metrics.connections.add(1);
         self.turn = (self.turn + 1) % self.workers.len();
         match stream.into_std() {
-            // A worker that is gone means that the server stops: the connection is closed by dropping it.
+            // The channel is closed only while the server stops. Dropping the stream closes the connection.
             Ok(stream) => drop(self.workers[self.turn].send((stream, admission))),
             Err(error) => tracing::warn!(%error, "a connection could not be handed over"),
         }
     }
 
-    /// Waits before the next try, so that a lasting error does not keep a core busy.
+    /// Waits before the next attempt, so that a persistent error does not keep a core busy.
     async fn recover(&mut self, error: &io::Error, listener: &TcpListener) {
         if is_of_one_connection(error) {
             return;
@@ -109,8 +110,8 @@ impl Dealer {
         }
     }
 
-    /// The spare descriptor is free now: one connection at a time is accepted with it, answered and closed, so that a
-    /// probe learns that the process lives.
+    /// Accepts, answers and closes one connection with the freed spare descriptor, so that a probe learns that the
+    /// process is alive.
     async fn answer_with_spare(&self, listener: &TcpListener) {
         match tokio::time::timeout(PAUSE, listener.accept()).await {
             Ok(Ok((stream, _))) => self.overflow.refuse_and_wait(stream, Refusal::Descriptors).await,
@@ -121,13 +122,14 @@ impl Dealer {
     }
 }
 
-/// The client gave up before it was accepted; the next connection is not affected.
+/// Returns whether the error concerns only the connection being accepted, because its client gave up.
 fn is_of_one_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
 }
 
-/// A descriptor that is held to be given up when there is no other. Without one, accepting waits for a connection's end.
+/// Opens a descriptor in reserve, to be released when the process runs out of them. Without it, accepting pauses until
+/// a connection closes.
 fn spare() -> Option<File> {
     if cfg!(unix) { File::open("/dev/null").ok() } else { None }
 }

@@ -1,4 +1,4 @@
-//! Admission of connections: a limit on all of them, and one on those of a single client.
+//! Admission of connections: a limit on the total, and a limit per client address.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -6,21 +6,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::settings::Limits;
 
-/// Connections of one client address that is not loopback, unless the settings choose another number.
+/// Default limit for one client address that is not loopback.
 const PER_ADDRESS_MAX: usize = 512;
 
-/// The reason why a connection is refused.
+/// Reason for refusing a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// The server has as many connections as it may have.
+    /// The server is at its total connection limit.
     Full,
-    /// This client has as many connections as one client may have.
+    /// This client is at the per-client limit.
     Client,
-    /// The process or the system has no file descriptor left.
+    /// The process or the system is out of file descriptors.
     Descriptors,
 }
 
-/// The connections that are open now.
+/// Counts of open connections, in total and per client.
 pub(crate) struct Admissions {
     max: usize,
     per_address_max: Option<usize>,
@@ -39,7 +39,7 @@ impl Admissions {
         Self { max: connections_max, per_address_max: connections_per_address_max, open: Mutex::default() }
     }
 
-    /// Counts a connection in; it is counted out when the admission is dropped.
+    /// Counts a connection until the returned [`Admission`] is dropped.
     pub(crate) fn admit(self: &Arc<Self>, address: IpAddr) -> Result<Admission, Refusal> {
         let client = client(address);
         let mut open = self.lock();
@@ -55,12 +55,11 @@ impl Admissions {
         Ok(Admission { admissions: self.clone(), client })
     }
 
-    /// The number of connections.
     pub(crate) fn total(&self) -> usize {
         self.lock().total
     }
 
-    /// Loopback has no limit of its own by default: everything behind a proxy on this machine comes from there.
+    /// Loopback has no limit of its own by default, because every client behind a local proxy shares that address.
     fn max_of(&self, client: IpAddr) -> usize {
         self.per_address_max.unwrap_or(if client.is_loopback() { self.max } else { PER_ADDRESS_MAX }).max(1)
     }
@@ -70,7 +69,7 @@ impl Admissions {
         open.total -= 1;
         match open.by_client.get_mut(&client) {
             Some(of_client) if *of_client > 1 => *of_client -= 1,
-            // The entry goes with the last connection, so that the map is never larger than the limit.
+            // Remove the entry with the last connection, so that the map never outgrows the connection limit.
             _ => {
                 open.by_client.remove(&client);
             }
@@ -82,7 +81,7 @@ impl Admissions {
     }
 }
 
-/// One of the connections that are open.
+/// Slot of one open connection; dropping it releases the slot.
 pub(crate) struct Admission {
     admissions: Arc<Admissions>,
     client: IpAddr,
@@ -94,7 +93,7 @@ impl Drop for Admission {
     }
 }
 
-/// One client of IPv6 usually has a whole /64 network, so all its addresses count as one.
+/// Groups IPv6 addresses by /64, because one client usually owns a whole /64 network.
 fn client(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) if !address.is_loopback() => {

@@ -1,12 +1,12 @@
-//! Reading and unpacking bodies, within limits of size, memory and time.
+//! Reads and decompresses request bodies, within limits of size, memory and time.
 //!
-//! A body that came in one piece is used where it lies; only longer ones are copied together.
+//! A body that arrives in one piece is used in place; only longer ones are copied together.
 //!
-//! Large bodies share a budget of bytes ([`Budget`]), which each keeps until its request is answered. A body takes its whole share before it
-//! grows large and never takes a second one, so bodies that wait for each other cannot block each other.
+//! Large bodies share a byte budget ([`Budget`]), and each holds its share until its request is answered. A body
+//! acquires its whole share before it grows large and never acquires a second one, so waiting bodies cannot deadlock.
 //!
-//! A packed body is unpacked twice if it becomes a large one: first without keeping anything, which tells its size. So a few bytes that
-//! unpack to gigabytes cost some time of one thread, and no memory.
+//! A compressed body that expands to a large one is decompressed twice: first only to measure its size. A few bytes
+//! that expand to gigabytes therefore cost some time of one thread, and no memory.
 
 use std::io::{self, Read as _};
 use std::sync::Arc;
@@ -24,42 +24,42 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::shared::Shared;
 use crate::work;
 
-/// The size up to which a body is small. All connections together may hold as many small bodies as there are
-/// connections, but large ones only within the budget: the memory of the server is bounded.
+/// Maximum size of a small body. Each connection may hold one small body, but large bodies must fit the budget, so the
+/// memory of the server is bounded.
 const SMALL_BYTES_MAX: usize = 256 * 1024;
-/// The size up to which a packed body is unpacked on the worker. What it becomes is no measure of the work: thousands of empty members unpack to
-/// nothing.
+/// Maximum compressed size that is decompressed on the worker thread. The limit is on the input, because output size
+/// does not measure the work: thousands of empty gzip members expand to nothing.
 const QUICK_PACKED_BYTES_MAX: usize = 16 * 1024;
-/// The piece in which a large body is measured.
+/// Buffer size for measuring a large body.
 const PIECE_BYTES: usize = 32 * 1024;
-/// What the budget is counted in.
+/// Granularity of the budget.
 const SHARE_BYTES: usize = 1024;
 
-/// Why a body is not there.
+/// Reason why a body was not read.
 #[derive(Debug)]
 pub(crate) enum BodyError {
-    /// It is larger than allowed.
+    /// Larger than `body_bytes_max`.
     TooLarge,
-    /// The client is too slow.
+    /// Not complete within the body timeout.
     TooSlow,
-    /// The connection broke off.
+    /// The connection was lost.
     Broken,
 }
 
-/// A body, and its share of the budget if it is a large one.
+/// Request body, with its share of the budget if it is large.
 #[derive(Debug)]
 pub(crate) struct Body {
     bytes: Bytes,
     share: Option<Share>,
 }
 
-/// The bytes of large bodies that may be in memory at a time.
+/// Limit on the bytes of large bodies in memory at one time.
 pub(crate) struct Budget {
     shares: Arc<Semaphore>,
     total: u32,
 }
 
-/// A part of the budget, given back when it is dropped.
+/// Part of the budget, released on drop.
 #[derive(Debug)]
 struct Share {
     _permit: OwnedSemaphorePermit,
@@ -71,7 +71,7 @@ impl Budget {
         Self { shares: Arc::new(Semaphore::new(total as usize)), total }
     }
 
-    /// Waits until there is room for a body of that size; one that is larger than the whole budget waits for all of it.
+    /// Waits for room for a body of this size. A body larger than the whole budget waits for all of it.
     async fn take(&self, bytes: usize) -> Share {
         let shares = u32::try_from(bytes.div_ceil(SHARE_BYTES)).unwrap_or(u32::MAX).clamp(1, self.total);
         let permit = self.shares.clone().acquire_many_owned(shares).await;
@@ -80,7 +80,6 @@ impl Budget {
 }
 
 impl Body {
-    /// The bytes as they were sent.
     pub(crate) fn bytes(&self) -> &Bytes {
         &self.bytes
     }
@@ -92,7 +91,7 @@ pub(crate) async fn read(headers: &HeaderMap, body: Incoming, shared: &Shared) -
     if body.size_hint().lower() > bytes_max as u64 {
         return Err(BodyError::TooLarge);
     }
-    // What it takes in memory: its length if it is announced, and all that is allowed if it is not or if it has to be unpacked.
+    // Memory to reserve: the announced length, or the maximum if the length is unknown or the body is compressed.
     let announced = body.size_hint().exact().filter(|_| encoding(headers).is_none());
     let bytes = announced.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(bytes_max);
     let collecting = collect(body, bytes, shared);
@@ -113,7 +112,7 @@ async fn collect(mut body: Incoming, bytes: usize, shared: &Shared) -> Result<Bo
     while all.len() <= bytes_max {
         if all.len() > SMALL_BYTES_MAX && share.is_none() {
             share = Some(shared.large_bodies.take(bytes).await);
-            // Growing by doubling would take up to twice the share.
+            // Growing by doubling would use up to twice the share.
             all.reserve_exact(bytes.saturating_sub(all.len()));
         }
         match next(&mut body).await? {
@@ -129,7 +128,7 @@ async fn next(body: &mut Incoming) -> Result<Option<Bytes>, BodyError> {
         match body.frame().await {
             None => return Ok(None),
             Some(Err(_)) => return Err(BodyError::Broken),
-            // Trailers say nothing that we need.
+            // Trailers are ignored.
             Some(Ok(frame)) => {
                 if let Ok(data) = frame.into_data() {
                     return Ok(Some(data));
@@ -139,13 +138,13 @@ async fn next(body: &mut Incoming) -> Result<Option<Bytes>, BodyError> {
     }
 }
 
-/// The encoding of a body that is not plain.
+/// Returns the content encoding unless it is `identity`.
 fn encoding(headers: &HeaderMap) -> Option<&str> {
     let encoding = headers.get(CONTENT_ENCODING)?.to_str().unwrap_or("?");
     Some(encoding).filter(|encoding| !encoding.is_empty() && !encoding.eq_ignore_ascii_case("identity"))
 }
 
-/// Unpacks a body as its headers say; what it becomes is bounded too.
+/// Decompresses a body according to its headers. The size limit applies to the output too.
 pub(crate) async fn unpack(headers: &HeaderMap, body: Body, shared: &Shared) -> Result<Body, Error> {
     let Some(encoding) = encoding(headers) else { return Ok(body) };
     let unreadable = || access::body_not_readable(encoding);
@@ -164,15 +163,16 @@ pub(crate) async fn unpack(headers: &HeaderMap, body: Body, shared: &Shared) -> 
     unpack_measured(body, bytes, shared).await?.ok_or_else(unreadable)
 }
 
-/// Measures a packed body on another thread. Few are measured at a time, so that they leave the processor to others; the turn is over before
-/// a share of the budget is waited for, because those who have a share may wait for a turn.
+/// Measures the decompressed size on the thread pool. The semaphore bounds concurrent measurements, to leave processor
+/// time for other requests. It is released before waiting for a budget share: holders of a share may be waiting for
+/// this semaphore, so holding both would deadlock.
 async fn measured(packed: Bytes, shared: &Shared) -> Result<io::Result<Option<usize>>, Error> {
     let bytes_max = shared.limits.body_bytes_max;
     let _turn = shared.measuring.acquire().await.expect("the semaphore is never closed");
     work::elsewhere(move || measure(&packed, bytes_max)).await
 }
 
-/// Unpacks a body that is known to become that large.
+/// Decompresses a body of known output size.
 async fn unpack_measured(body: Body, bytes: usize, shared: &Shared) -> Result<Option<Body>, Error> {
     let Body { bytes: packed, share } = body;
     let share = match share {
@@ -183,7 +183,7 @@ async fn unpack_measured(body: Body, bytes: usize, shared: &Shared) -> Result<Op
     Ok(unpacked.ok().flatten().map(|bytes| Body { bytes: Bytes::from(bytes), share }))
 }
 
-/// The size of what a packed body becomes; nothing if that is more than the limit.
+/// Returns the decompressed size, or `None` if it exceeds the limit.
 fn measure(packed: &[u8], bytes_max: usize) -> io::Result<Option<usize>> {
     let mut unpacking = MultiGzDecoder::new(packed);
     let (mut piece, mut bytes) = (vec![0; PIECE_BYTES], 0);
@@ -198,10 +198,10 @@ fn measure(packed: &[u8], bytes_max: usize) -> io::Result<Option<usize>> {
     }
 }
 
-/// Unpacks a body, which may become as large as expected; nothing if it becomes larger than the limit.
+/// Decompresses a body, or returns `None` if the output exceeds the limit. `expected` is the initial capacity.
 fn gunzip(packed: &[u8], expected: usize, bytes_max: usize) -> io::Result<Option<Vec<u8>>> {
     let mut unpacked = Vec::with_capacity(expected.min(bytes_max));
-    // One byte beyond the limit tells that there is more.
+    // Reading one byte beyond the limit detects longer output.
     MultiGzDecoder::new(packed).take(bytes_max as u64 + 1).read_to_end(&mut unpacked)?;
     Ok((unpacked.len() <= bytes_max).then_some(unpacked))
 }

@@ -1,11 +1,11 @@
-//! The network address of a client, as far as limits tell clients apart.
+//! Network address of a client, for rate limits.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// A client by its network address: an IPv4 address, or the /64 network of an IPv6 address.
+/// Client identified by network address: an IPv4 address, or the /64 network of an IPv6 address.
 ///
-/// One customer of an IPv6 provider has at least a /64, so limits per IPv6 address would not limit anyone.
+/// Customers of an IPv6 provider own at least a /64, so a limit per IPv6 address would be easy to evade.
 ///
 /// ```
 /// use std::net::IpAddr;
@@ -20,7 +20,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub struct Client(IpAddr);
 
 impl Client {
-    /// Code of the same process, which calls without a network.
+    /// Caller inside this process, without a network.
     pub const LOCAL: Self = Self(IpAddr::V4(Ipv4Addr::LOCALHOST));
 }
 

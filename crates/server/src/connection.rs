@@ -1,4 +1,5 @@
-//! One connection: HTTP/1 on it until the client leaves, waits too long, or the server stops; or live reads after that.
+//! Serves one connection: HTTP/1 until the client closes, a timeout passes or the server stops, then live reads after
+//! an upgrade.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -19,12 +20,12 @@ use crate::stall::Stall;
 use crate::stream::Stream;
 use crate::strict::Strict;
 
-/// The room for a piece of a request's body.
+/// Maximum read buffer of a connection.
 const BUFFER_BYTES_MAX: usize = 256 * 1024;
-/// The largest head of a request; a larger one, or one of more than 100 lines, is answered with 431.
+/// Maximum size of a request head. Larger heads, or heads with more than 100 headers, get status 431.
 pub(crate) const HEAD_BYTES_MAX: usize = 32 * 1024;
 
-/// Serves the connection to its end.
+/// Serves the connection until it closes.
 pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>, mut stopping: watch::Receiver<bool>) {
     let client = match stream.set_nodelay(true).and_then(|()| stream.peer_addr()) {
         Ok(address) => Client::from(address.ip()),
@@ -42,7 +43,7 @@ pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>, mut stopping: 
         route::answer(shared.clone(), request)
     });
     let mut http = http1::Builder::new();
-    // A client may close its side when it has sent its request, and still wait for the answer.
+    // A client may shut down its sending side after the request and still wait for the answer.
     http.half_close(true);
     http.timer(TokioTimer::new()).header_read_timeout(timeouts.idle).max_buf_size(BUFFER_BYTES_MAX);
     http.max_header_size(HEAD_BYTES_MAX);
@@ -50,7 +51,7 @@ pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>, mut stopping: 
     let mut connection = pin!(http.serve_connection(stream, service).with_upgrades());
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
-        // A request that is on its way already is answered, and the answer closes the connection.
+        // Requests in transit are still answered; `Connection: close` then ends the connection.
         () = stopped(&mut stopping) => match tokio::time::timeout(timeouts.linger, connection.as_mut()).await {
             Ok(ended) => ended,
             Err(_) => {
@@ -67,6 +68,6 @@ pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>, mut stopping: 
 }
 
 async fn stopped(stopping: &mut watch::Receiver<bool>) {
-    // An error means that the server is gone, which is a stop too.
+    // A closed channel also means that the server stops.
     drop(stopping.wait_for(|stopping| *stopping).await);
 }

@@ -1,11 +1,11 @@
-//! The access keys that may use the server, and the file they are kept in.
+//! Access keys that may use the server, and their file.
 //!
 //! ```text
 //! # Access keys of keyform: one in a line, id and secret. Show this file to nobody.
 //! AKKF3Q7ZJ5N2X6W4TBHD 4mKj…
 //! ```
 //!
-//! The file has mode 0600; a file that others may read is refused.
+//! The file has mode 0600. Files that other users can read are rejected.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,20 +19,20 @@ const ADVICE: &str = "# Access keys of keyform: one in a line, id and secret. Sh
 const ID_SYMBOLS: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 const SECRET_SYMBOLS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Access keys with their secrets.
+/// Access key ids with their secrets.
 #[derive(Clone, Default)]
 pub struct Credentials(BTreeMap<String, Zeroizing<String>>);
 
 impl Credentials {
-    /// These ids and secrets.
+    /// Creates credentials from pairs of id and secret.
     pub fn new(pairs: impl IntoIterator<Item = (String, String)>) -> Self {
         Self(pairs.into_iter().map(|(id, secret)| (id, Zeroizing::new(secret))).collect())
     }
 
-    /// Reads a file; none at all is the same as an empty one.
+    /// Loads a credentials file. A missing file is the same as an empty one.
     ///
     /// # Errors
-    /// A file that cannot be read, is damaged, or may be read by others.
+    /// The file cannot be read, is malformed, or is readable by other users.
     pub fn load(file: &Path) -> Result<Self, CredentialsError> {
         let text = match fs::read_to_string(file) {
             Ok(text) => Zeroizing::new(text),
@@ -54,7 +54,7 @@ impl Credentials {
         Ok(credentials)
     }
 
-    /// Writes the file anew, whole or not at all, for the owner alone.
+    /// Replaces the file atomically, with permissions for the owner only.
     ///
     /// # Errors
     /// The file or its directory cannot be written.
@@ -74,10 +74,10 @@ impl Credentials {
         fs::rename(&temporary, file).map_err(|error| CredentialsError::io("replace", file, error))
     }
 
-    /// Adds a key, or gives it a new secret.
+    /// Adds a key or replaces its secret.
     ///
     /// # Errors
-    /// An id or a secret that cannot stand in the file.
+    /// The id or the secret contains characters that the file format does not allow.
     pub fn add(&mut self, id: &str, secret: &str) -> Result<(), CredentialsError> {
         let plain = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         if !plain(id) || id.starts_with('#') || id.contains('/') {
@@ -90,17 +90,17 @@ impl Credentials {
         Ok(())
     }
 
-    /// Removes a key; says whether it was there.
+    /// Removes a key. Returns whether it existed.
     pub fn remove(&mut self, id: &str) -> bool {
         self.0.remove(id).is_some()
     }
 
-    /// The ids, in order.
+    /// Returns the key ids in order.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no keys.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -110,10 +110,10 @@ impl Credentials {
     }
 }
 
-/// A fresh id and secret in the form of the service's.
+/// Generates an id and a secret in the format of AWS access keys.
 ///
 /// # Errors
-/// The operating system gave no random bytes.
+/// The operating system provided no random bytes.
 pub fn generate() -> Result<(String, Zeroizing<String>), CredentialsError> {
     let id = format!("AKKF{}", random_text(ID_SYMBOLS, 16)?.as_str());
     Ok((id, random_text(SECRET_SYMBOLS, 40)?))
@@ -139,7 +139,7 @@ fn write_private(file: &Path, text: &str) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut writer = options.open(file)?;
-    // The mode above is for a new file; one that a crash has left keeps its own.
+    // The mode above applies to new files only; a file left by a crash keeps its own.
     #[cfg(unix)]
     writer.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
     writer.write_all(text.as_bytes())?;
@@ -165,39 +165,39 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// Why credentials could not be read or written. No message holds a secret.
+/// Error while reading or writing credentials. Messages never contain a secret.
 #[derive(Debug)]
 pub enum CredentialsError {
-    /// Others may read the file.
+    /// Other users can read the file.
     Exposed {
-        /// The file.
+        /// Path of the credentials file.
         file: PathBuf,
-        /// Its permissions.
+        /// Unix permission bits.
         mode: u32,
     },
     /// A line is not an id and a secret.
     Format {
-        /// The file.
+        /// Path of the credentials file.
         file: PathBuf,
-        /// The line, from one.
+        /// Line number, starting at 1.
         line: usize,
     },
-    /// The id holds characters that an access key cannot have.
+    /// The id contains characters that an access key cannot have.
     BadId {
-        /// The id.
+        /// Rejected id.
         id: String,
     },
-    /// The secret holds characters that it cannot have.
+    /// The secret is empty or contains characters other than printable ASCII.
     BadSecret,
-    /// The operating system gave no random bytes.
+    /// The operating system provided no random bytes.
     NoRandom,
-    /// The operating system refused.
+    /// A file operation failed.
     Io {
-        /// What was being done.
+        /// Failed operation, as a verb: "read", "create".
         action: &'static str,
-        /// The file.
+        /// Path of the file or directory.
         file: PathBuf,
-        /// Its error.
+        /// Cause.
         source: io::Error,
     },
 }

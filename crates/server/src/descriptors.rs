@@ -1,33 +1,33 @@
-//! File descriptors: connections and the store's files come from the same limit of the process.
+//! File descriptors: connections and the store's files share one limit of the process.
 //!
-//! The limit that a shell gives is usually 1,024, far below what the system allows. [`raise`] lifts it. What then does not
-//! fit is taken from connections, never from the store: a store that cannot open a file cannot take writes.
+//! Shells usually set the limit to 1,024, far below what the system allows; [`raise`] lifts it. If it is still too low,
+//! the server reduces connections and never the store: a store that cannot open a file cannot accept writes.
 
 use std::io;
 
-/// Descriptors kept free for files that the store opens later, and for connections that are being refused.
+/// Bounds of the descriptors reserved for files that the store opens later, and for connections being refused.
 const RESERVE_MIN: usize = 64;
 const RESERVE_MAX: usize = 4096;
 
-/// Raises the limit on open files of this process to the most that the system allows it, and returns the limit.
+/// Raises the process limit on open files to the maximum that the system allows, and returns it.
 ///
 /// # Errors
-/// The system refuses. The older limit stays in force.
+/// The system rejects the change. The old limit remains in force.
 #[cfg(unix)]
 pub fn raise() -> io::Result<u64> {
     rlimit::increase_nofile_limit(u64::MAX)
 }
 
-/// Elsewhere sockets are not counted with files.
+/// Does nothing: on these systems sockets do not count as files.
 ///
 /// # Errors
-/// None.
+/// Never fails.
 #[cfg(not(unix))]
 pub fn raise() -> io::Result<u64> {
     Ok(u64::MAX)
 }
 
-/// The number of connections, at most `wanted`, that leaves the store its descriptors.
+/// Returns the connection limit, at most `wanted`, that leaves enough descriptors for the store.
 pub(crate) fn connections_max(wanted: usize) -> usize {
     let Some(limit) = limit() else { return wanted };
     let fitting = fitting(limit, open());
@@ -57,12 +57,12 @@ fn limit() -> Option<usize> {
     None
 }
 
-/// The descriptors that are open now: mostly the store's tables.
+/// Counts open descriptors; most of them are the store's tables.
 fn open() -> usize {
     std::fs::read_dir("/dev/fd").map_or(0, Iterator::count)
 }
 
-/// Whether an operation failed because no descriptor is left, in the process (EMFILE) or in the system (ENFILE).
+/// Returns whether an operation failed for lack of descriptors, in the process (EMFILE) or in the system (ENFILE).
 pub(crate) fn is_exhausted(error: &io::Error) -> bool {
     const ENFILE: i32 = 23;
     const EMFILE: i32 = 24;

@@ -1,4 +1,4 @@
-//! `POST /`: a DynamoDB operation, from the head of the request to the answer.
+//! `POST /`: executes DynamoDB operations.
 
 use std::sync::Arc;
 
@@ -16,10 +16,9 @@ use crate::reply::{self, Reply, Wish};
 use crate::shared::Shared;
 use crate::work;
 
-/// The answer to operations that are closed, in the form that SDKs show.
+/// Response for closed operations, in the format that SDKs display.
 const CLOSED: &[u8] = br#"{"__type":"com.amazon.coral.service#AccessDeniedException","message":"DynamoDB operations are closed: a token key is configured, but no credentials. Run `keyform credentials add` and restart the server"}"#;
 
-/// Answers an operation.
 pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> Reply {
     let mut seen = Observation::begin();
     let (head, body) = request.into_parts();
@@ -36,13 +35,14 @@ pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> 
     finish(shared, status, answer, wish, &seen).await
 }
 
-/// Refuses an operation without looking at it, while nothing protects operations but something protects models.
+/// Rejects an operation without reading it. Used when models are protected by tokens but operations have no
+/// credentials.
 pub(crate) async fn closed(shared: &Shared, request: Request<Incoming>) -> Reply {
     let (seen, wish) = (Observation::begin(), Wish::of(request.headers()));
     reply::closing(finish(shared, 403, CLOSED.to_vec(), wish, &seen).await)
 }
 
-/// The answer when the body did not arrive as it should.
+/// Responds to a body that could not be read.
 async fn unread(shared: &Shared, refused: &BodyError, wish: Wish, mut seen: Observation) -> Reply {
     let error = match refused {
         BodyError::TooLarge => access::request_too_large(shared.limits.body_bytes_max),
@@ -83,7 +83,7 @@ async fn run(shared: &Arc<Shared>, head: &Parts, body: Body, seen: &mut Observat
     }
 }
 
-/// Clients that look for endpoints are told to stay where they are.
+/// Answers endpoint discovery with the host that the client already uses.
 fn describe_endpoints(head: &Parts) -> Vec<u8> {
     let host = head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
     let plain: String = host.chars().filter(|symbol| symbol.is_ascii_graphic() && !"\"\\".contains(*symbol)).collect();

@@ -1,44 +1,44 @@
-//! Why a server did not start, in words that say what to do next.
+//! Reasons why a server did not start; the messages include the remedy.
 
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
-/// Why a server did not start.
+/// Reason why a server did not start.
 #[derive(Debug)]
 pub enum StartError {
-    /// The address can be reached by others and no credentials are configured.
+    /// Others can reach the address and no credentials are configured.
     Unprotected {
-        /// The address.
+        /// Requested listen address.
         address: SocketAddr,
     },
-    /// The address can be reached by others, models are served, and there is no key to verify the tokens of callers.
+    /// Others can reach the address, models are served, and no key to verify tokens is configured.
     WithoutTokens {
-        /// The address.
+        /// Requested listen address.
         address: SocketAddr,
     },
-    /// Credentials are configured, models were asked for, and there is no key to verify the tokens of callers.
+    /// Credentials are configured and models were requested, but there is no key to verify tokens.
     ModelsClosed,
-    /// A name in `allowed_hosts` is no host name.
+    /// An entry of `allowed_hosts` is not a host name.
     AllowedHost {
-        /// The name.
+        /// Rejected entry.
         name: String,
     },
-    /// The port is taken.
+    /// Another process uses the port.
     PortInUse {
-        /// The address.
+        /// Requested listen address.
         address: SocketAddr,
     },
-    /// The name of the host is not known here.
+    /// The host name does not resolve.
     UnknownHost {
-        /// The name.
+        /// Host name from the settings.
         host: String,
     },
-    /// The operating system refused.
+    /// A system call failed.
     Io {
-        /// What was being done.
+        /// Failed operation.
         action: String,
-        /// Its error.
+        /// Cause.
         source: io::Error,
     },
 }

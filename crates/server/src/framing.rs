@@ -1,22 +1,22 @@
-//! Where requests begin and end in a stream of bytes, read more strictly than hyper does.
+//! Finds the boundaries of requests in a byte stream, more strictly than hyper does.
 //!
-//! A proxy and a server that disagree on the end of a request let a client smuggle a second one past the proxy. hyper accepts, and hides from the
-//! service, some of the forms that parsers disagree on. They are defects here:
+//! A proxy and a server that disagree on the end of a request let a client smuggle a second one past the proxy. hyper
+//! accepts, and hides from the service, some of the forms that parsers disagree on. This module rejects them:
 //! - a line that ends with LF alone;
-//! - `Content-Length` twice, even with one value, or together with `Transfer-Encoding`;
-//! - `Transfer-Encoding` twice, or with another value than `chunked`.
+//! - `Content-Length` twice, even with the same value, or together with `Transfer-Encoding`;
+//! - `Transfer-Encoding` twice, or with a value other than `chunked`.
 //!
-//! What hyper refuses itself (folded lines, a space before the colon, a length that is no number, control characters) is left to it.
+//! hyper itself rejects folded lines, a space before the colon, a non-numeric length and control characters.
 //!
 //! ```text
 //! POST / HTTP/1.1 CRLF  content-length: 2 CRLF  CRLF  {}  GET …
 //! └───────────── Head ─────────────────────────────┘ Body └ Head
 //! ```
 
-/// The bytes of a line that matter: a name and value of framing, or the size of a chunk.
+/// Bytes kept of a line: enough for a framing header or a chunk size.
 const LINE_BYTES_MAX: usize = 64;
 
-/// Why a request is refused.
+/// Reason for rejecting a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Defect {
     BareLineFeed,
@@ -27,18 +27,18 @@ pub(crate) enum Defect {
     ChunkEnd,
 }
 
-/// Follows the requests of a connection.
+/// Parser state of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Framing {
     part: Part,
     line: Line,
-    /// Whether the request line has gone by.
+    /// Set after the request line.
     begun: bool,
     length: Option<u64>,
     chunked: bool,
 }
 
-/// The part of a request that the next byte belongs to.
+/// Part of a request that the next byte belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Part {
     #[default]
@@ -54,11 +54,11 @@ enum Part {
     Trailer,
 }
 
-/// The beginning of a line that has not ended yet.
+/// Beginning of an incomplete line.
 #[derive(Debug)]
 struct Line {
     bytes: [u8; LINE_BYTES_MAX],
-    /// The length of the whole line so far, which may be more than is kept.
+    /// Length of the whole line so far; may exceed the bytes kept.
     length: usize,
     last: u8,
 }
@@ -79,7 +79,7 @@ impl Line {
         self.last = *last;
     }
 
-    /// The line without its CR, as far as it is kept.
+    /// Returns the kept bytes of the line without its CR.
     fn text(&self) -> &[u8] {
         &self.bytes[..self.length.saturating_sub(1).min(LINE_BYTES_MAX)]
     }
@@ -94,10 +94,10 @@ impl Line {
 }
 
 impl Framing {
-    /// Follows the next bytes.
+    /// Parses the next bytes.
     ///
     /// # Errors
-    /// The position of the first byte that must not be acted on, and why.
+    /// The position of the first byte that must not be processed, and the defect.
     pub(crate) fn follow(&mut self, bytes: &[u8]) -> Result<(), (usize, Defect)> {
         let mut position = 0;
         while position < bytes.len() {
@@ -119,12 +119,12 @@ impl Framing {
         Ok(())
     }
 
-    /// Whether the connection is between two requests.
+    /// Returns whether the connection is between two requests.
     pub(crate) fn is_idle(&self) -> bool {
         self.part == Part::Head && !self.begun && self.line.length == 0
     }
 
-    /// Skips as much as there is of a body; the number of bytes.
+    /// Skips available body bytes and returns their number.
     fn skip(&mut self, left: u64, rest: &[u8]) -> usize {
         let taken = usize::try_from(left).unwrap_or(usize::MAX).min(rest.len());
         let left = left - taken as u64;
@@ -144,7 +144,7 @@ impl Framing {
         let is_empty = self.line.length == 1;
         match self.part {
             Part::Head if is_empty && self.begun => self.end_head(),
-            // Empty lines before a request are skipped, as the RFC advises.
+            // Skip empty lines before a request, as RFC 9112 recommends.
             Part::Head if is_empty => {}
             Part::Head if self.begun => self.header()?,
             Part::Head => self.begun = true,
@@ -202,7 +202,7 @@ impl Framing {
     }
 }
 
-/// A number of digits alone: no sign, no spaces.
+/// Parses a number that consists of digits only: no sign, no spaces.
 fn number(digits: &[u8], radix: u32) -> Option<u64> {
     let plain = digits.iter().all(|byte| char::from(*byte).is_digit(radix));
     std::str::from_utf8(digits).ok().filter(|_| plain).and_then(|digits| u64::from_str_radix(digits, radix).ok())
@@ -212,7 +212,7 @@ fn number(digits: &[u8], radix: u32) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Follows bytes in pieces of every size: the outcome must not depend on it.
+    /// Parses the text in pieces of every size; the outcome must not depend on the size.
     fn outcome(text: &str) -> Result<bool, (usize, Defect)> {
         let follow = |size: usize| {
             let mut framing = Framing::default();

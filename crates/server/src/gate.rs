@@ -1,9 +1,10 @@
-//! What every request passes before it is routed: it names a host that the server answers for, and no foreign web page sent it.
+//! Checks of every request before routing: it must name a host of this server, and must not come from a foreign web
+//! page.
 //!
-//! 1. There is one `Host`, and it can be parsed; a target with a host of its own names the same one. Else 400.
-//! 2. The host is one that the server answers for ([`Hosts`](crate::host::Hosts)). Else 421.
-//! 3. In development, nothing but the origin tells a page of the developer from a page of a stranger: a foreign one is refused with 403. With
-//!    credentials or tokens there is nothing that a browser sends along by itself, and pages of any origin may call.
+//! 1. Exactly one `Host` header that parses, equal to the host of an absolute request target. Otherwise 400.
+//! 2. A host that the server answers for ([`Hosts`](crate::host::Hosts)). Otherwise 421.
+//! 3. In development mode only the origin distinguishes the developer's page from any other, so foreign origins get
+//! 403. With credentials or tokens, browsers attach nothing automatically, and pages of any origin may call.
 //!
 //! SDKs and `curl` send no `Origin` and pass.
 
@@ -15,14 +16,14 @@ use crate::host::{HostName, Hosts};
 use crate::reply::{self, Reply};
 use crate::security::Security;
 
-/// Why a request is not routed.
+/// Reason for refusing a request before routing.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     NoHost,
     TwoHosts,
-    /// The host cannot be parsed.
+    /// The host does not parse.
     MalformedHost,
-    /// The header and the target name different hosts.
+    /// Header and request target name different hosts.
     TwoNames,
     /// The server does not answer for this host.
     ForeignHost(HostName),
@@ -31,7 +32,7 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// The answer. The body of the request was not read, so the connection ends with it.
+    /// Returns the response. It closes the connection, because the body was not read.
     pub(crate) fn reply(&self) -> Reply {
         let message = match self {
             Self::NoHost => "The request has no Host header: send one".to_owned(),
@@ -55,7 +56,7 @@ impl Refusal {
     }
 }
 
-/// Lets a request through, or says why not.
+/// Checks the host and, in development mode, the origin.
 pub(crate) fn check<Body>(hosts: &Hosts, security: Security, request: &Request<Body>) -> Result<(), Refusal> {
     let host = host_of(request)?;
     check_host(hosts, host, request.uri().path())?;
@@ -65,7 +66,7 @@ pub(crate) fn check<Body>(hosts: &Hosts, security: Security, request: &Request<B
     }
 }
 
-/// The host that a request addresses. Requests of HTTP/1.0 may have none.
+/// Returns the host that a request addresses. HTTP/1.0 requests may omit it.
 fn host_of<Body>(request: &Request<Body>) -> Result<Option<HostName>, Refusal> {
     let mut fields = request.headers().get_all(HOST).iter();
     let (field, second) = (fields.next(), fields.next());
@@ -96,19 +97,20 @@ fn check_origin(hosts: &Hosts, headers: &HeaderMap) -> Result<(), Refusal> {
     let (origin, second) = (origins.next(), origins.next());
     let own = match origin.map(|origin| origin.to_str().unwrap_or_default()) {
         Some(origin) => second.is_none() && host_of_origin(origin).is_some_and(|host| hosts.include(&host)),
-        // Images, scripts and links of a page come without an origin.
+        // Browsers send images, scripts and links without `Origin`, but with `Sec-Fetch-Site`.
         None => !headers.get_all("sec-fetch-site").iter().any(|site| site == "cross-site"),
     };
     if own { Ok(()) } else { Err(Refusal::ForeignPage) }
 }
 
-/// The host of a web page; `null` and pages that are not from the web have none.
+/// Returns the host of a web origin; `null` and non-web origins have none.
 fn host_of_origin(origin: &str) -> Option<HostName> {
     let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"))?;
     HostName::of_authority(authority)
 }
 
-/// Whether a request proves to have credentials: by a signature, or by HTTP Basic with an access key and its secret, as Prometheus sends it.
+/// Returns whether a request has valid credentials: a signature, or HTTP Basic with an access key and its secret, which
+/// Prometheus uses.
 pub(crate) fn has_credentials(verifier: &crate::sigv4::Verifier, head: &Parts) -> bool {
     verifier.admits_basic(&head.headers) || verifier.verify(head, b"").is_ok()
 }

@@ -1,20 +1,20 @@
-//! The names that a request may address the server by.
+//! Host names that the server answers for.
 //!
-//! A page of a stranger can make its own name resolve to this machine (DNS rebinding). The browser then counts the server as part of that page's
-//! site and lets the page read every answer. Such requests carry the stranger's name in `Host`, so a server without credentials answers only to
-//! names that DNS cannot give to others:
+//! Any web page can make its own name resolve to this machine (DNS rebinding). The browser then treats the server as
+//! part of that page's site and lets the page read every answer. Such requests carry the page's name in `Host`, so a
+//! server without credentials answers only to names that DNS cannot redirect:
 //!
 //! | name | answered |
 //! |---|---|
 //! | `localhost`, `anything.localhost` | always: browsers resolve them to loopback themselves |
-//! | `127.0.0.0/8`, `[::1]` | always: an address is not looked up |
+//! | `127.0.0.0/8`, `[::1]` | always: addresses are not resolved |
 //! | the name that the server listens on, and `allowed_hosts` | always: the operator vouches for them |
 //! | all others | with credentials, unless `allowed_hosts` narrows them |
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The host part of an authority, in one spelling: addresses parsed, names in lower case and without the dot at the end.
+/// Host part of an authority in normalized form: addresses parsed, names in lower case without the final dot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HostName {
     V4(Ipv4Addr),
@@ -22,11 +22,11 @@ pub(crate) enum HostName {
     Name(String),
 }
 
-/// The longest name in DNS.
+/// Maximum length of a DNS name.
 const NAME_BYTES_MAX: usize = 253;
 
 impl HostName {
-    /// Parses `host` or `host:port`, as in `Host`. User names, escapes, spaces and ports that are not numbers are not part of one.
+    /// Parses `host` or `host:port`, as in `Host`. Rejects user names, escapes, spaces and ports that are not numbers.
     pub(crate) fn of_authority(text: &str) -> Option<Self> {
         let (host, rest) = match text.strip_prefix('[') {
             Some(inner) => {
@@ -52,7 +52,7 @@ impl HostName {
     }
 
     fn named(text: &str) -> Option<Self> {
-        // Only the form with four numbers is an address; `127.1` and `2130706433` stay names that are not ours.
+        // Only dotted quads are addresses. `127.1` and `2130706433` remain names, which do not match ours.
         if let Ok(address) = text.parse() {
             return Some(Self::V4(address));
         }
@@ -63,7 +63,7 @@ impl HostName {
         good.then(|| Self::Name(name.to_ascii_lowercase()))
     }
 
-    /// Whether the name means this machine wherever it is used.
+    /// Returns whether the name always means this machine.
     fn is_local(&self) -> bool {
         match self {
             Self::V4(address) => address.is_loopback(),
@@ -87,7 +87,7 @@ fn has_port(text: &str) -> bool {
     text.rsplit(']').next().is_some_and(|end| end.contains(':'))
 }
 
-/// Whether this is what may follow a host: nothing, or a colon and a port.
+/// Returns whether the text may follow a host: nothing, or a colon and a port.
 fn is_port(text: &str) -> bool {
     match text.strip_prefix(':') {
         None => text.is_empty(),
@@ -96,28 +96,27 @@ fn is_port(text: &str) -> bool {
     }
 }
 
-/// Which requests must name a host of the list.
+/// Requests that must name a host of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
-    /// Every request.
     All,
-    /// Every request but those of probes, which use the address of the machine they probe.
+    /// All requests except probes, which use the address of the machine they probe.
     AllButProbes,
-    /// None: what the server does is signed or carries a token, which a page of a stranger has not.
+    /// No request: every call is signed or carries a token, which a foreign page does not have.
     Nothing,
 }
 
-/// The hosts that the server answers for.
+/// Hosts that the server answers for.
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts {
-    /// Those of the operator.
+    /// Listen name and `allowed_hosts`.
     named: Vec<HostName>,
     scope: Scope,
 }
 
 impl Hosts {
-    /// Hosts of a server that listens on `bound`. `open` says that DNS rebinding would give a page something: no credentials, and an address
-    /// that only a browser on this machine reaches.
+    /// Creates the list for a server that listens on `bound`. `open` means that DNS rebinding would be an attack: there
+    /// are no credentials, and only a browser on this machine can reach the address.
     pub(crate) fn new(bound: &str, allowed: &[HostName], open: bool) -> Self {
         let scope = match open {
             true => Scope::All,
@@ -128,7 +127,7 @@ impl Hosts {
         Self { named, scope }
     }
 
-    /// Whether a request with this host is answered.
+    /// Returns whether the server answers a request with this host.
     pub(crate) fn answer_for(&self, host: &HostName, path: &str) -> bool {
         match self.scope {
             Scope::Nothing => true,
@@ -137,7 +136,7 @@ impl Hosts {
         }
     }
 
-    /// Whether requests of HTTP/1.0 may leave the host out.
+    /// Returns whether HTTP/1.0 requests may omit the host.
     pub(crate) fn may_be_absent(&self, path: &str) -> bool {
         match self.scope {
             Scope::Nothing => true,
@@ -146,7 +145,7 @@ impl Hosts {
         }
     }
 
-    /// Whether the host is on the list.
+    /// Returns whether the host is on the list.
     pub(crate) fn include(&self, host: &HostName) -> bool {
         host.is_local() || self.named.contains(host)
     }

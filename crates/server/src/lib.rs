@@ -1,16 +1,18 @@
-//! The HTTP endpoint that any AWS SDK can talk to, and the API of models. It knows HTTP, signatures, tokens and figures; it does not know how a store
-//! keeps its data.
+//! HTTP server: a DynamoDB-compatible endpoint for any AWS SDK, and the HTTP API of models. This crate handles HTTP,
+//! signatures, tokens and metrics; the store behind it is an [`Execute`](keyform_core::Execute).
 //!
-//! The life of a request through this crate:
-//! 1. [`Server::bind`] opens the port and [`Server::start`] starts the workers, each a thread with a runtime of its own (`worker`).
-//! 2. `accept` gives each connection to a worker, as far as `admission` and the [`descriptors`] allow; `overflow` refuses the others. `connection`
-//!    speaks HTTP on it, with a limit for every wait. `strict` and `framing` refuse requests whose end is ambiguous.
-//! 3. `gate` refuses foreign hosts and web pages of strangers; [`Security`] says which proofs are asked for. `route` sends `POST /` to the `endpoint`, and answers the paths for probes and figures.
-//! 4. `body` reads and unpacks the body, [`Credentials`] and `sigv4` decide whether the caller may go on.
-//! 5. `endpoint` lets the wire read the operation, gives it to the [`Execute`](keyform_core::Execute), and lets the wire
-//!    write the answer; `work` decides on which thread.
-//! 6. `api` answers what is below `/v1`: the patterns of [`Models`], for callers with tokens.
-//! 7. `reply` adds the headers that SDKs look at, and `observe` counts and logs what happened.
+//! Life of a request:
+//! 1. [`Server::bind`] opens the port and [`Server::start`] starts the workers, each a thread with its own runtime
+//!    (`worker`).
+//! 2. `accept` hands each connection to a worker within the limits of `admission` and [`descriptors`]; `overflow`
+//!    refuses the others. `connection` serves HTTP on it, with a timeout for every wait. `strict` and `framing` reject
+//!    requests whose end is ambiguous.
+//! 3. `gate` rejects foreign hosts and foreign web pages; [`Security`] determines the required credentials. `route`
+//!    sends `POST /` to the `endpoint` and answers the paths for probes and metrics.
+//! 4. `body` reads and decompresses the body; [`Credentials`] and `sigv4` authenticate the request.
+//! 5. `endpoint` decodes the operation, executes it and encodes the answer; `work` selects the thread.
+//! 6. `api` serves the paths below `/v1`: the patterns of [`Models`], for callers with tokens.
+//! 7. `reply` adds the headers that SDKs expect; `observe` counts and logs the request.
 
 mod accept;
 mod admission;

@@ -1,4 +1,4 @@
-//! Figures about requests, for Prometheus: counted with atomics as requests end, written out when asked for.
+//! Request metrics for Prometheus, counted with atomics and rendered on demand.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use keyform_core::ErrorCode;
 use crate::admission::Refusal;
 use crate::shared::Shared;
 
-/// The operations, the frequent ones first, because they are looked for in this order.
+/// Operation names, frequent ones first, because lookup is a linear search.
 const OPERATIONS: [&str; 31] = [
     "GetItem",
     "PutItem",
@@ -46,31 +46,31 @@ const OPERATIONS: [&str; 31] = [
     "unknown",
 ];
 
-/// Which of the operations a request is about.
+/// Index of an operation in [`OPERATIONS`].
 #[derive(Clone, Copy)]
 pub(crate) struct Kind(usize);
 
 impl Kind {
-    /// No operation that we know.
+    /// Operation name that is not in the list.
     pub(crate) const UNKNOWN: Self = Self(OPERATIONS.len() - 1);
 
-    /// The one that the header `X-Amz-Target` names.
+    /// Returns the operation that an `X-Amz-Target` header names.
     pub(crate) fn of_target(target: &str) -> Self {
         let name = target.split_once('.').map_or("", |(_, name)| name);
         OPERATIONS.iter().position(|operation| *operation == name).map_or(Self::UNKNOWN, Self)
     }
 
-    /// The service's name.
+    /// Returns the name that the service uses.
     pub(crate) fn name(self) -> &'static str {
         OPERATIONS[self.0]
     }
 }
 
-/// The limits on connections, with their labels.
+/// Connection limits with their metric labels.
 const REFUSALS: [(Refusal, &str); 3] =
     [(Refusal::Full, "total"), (Refusal::Client, "address"), (Refusal::Descriptors, "descriptors")];
 
-/// The upper ends of the latency buckets, as microseconds and as Prometheus writes them.
+/// Upper bounds of the latency buckets, in microseconds and as Prometheus labels.
 const BUCKETS: [(u64, &str); 14] = [
     (50, "0.00005"),
     (100, "0.0001"),
@@ -88,29 +88,28 @@ const BUCKETS: [(u64, &str); 14] = [
     (5_000_000, "5"),
 ];
 
-/// A figure that a store adds to the page.
+/// Metric that a store adds to `/metrics`.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// The name, such as `keyform_store_commits_total`.
+    /// Prometheus metric name, such as `keyform_store_commits_total`.
     pub name: &'static str,
-    /// One sentence.
+    /// Help text, one sentence.
     pub help: &'static str,
-    /// Whether it only grows.
+    /// Prometheus metric type.
     pub kind: FigureKind,
-    /// The value.
+    /// Current value.
     pub value: f64,
 }
 
-/// What a figure does over time.
+/// Prometheus metric type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FigureKind {
-    /// It only grows.
+    /// Monotonically increasing.
     Counter,
-    /// It goes up and down.
+    /// May increase and decrease.
     Gauge,
 }
 
-/// A number that only grows.
 #[derive(Default)]
 pub(crate) struct Counter(AtomicU64);
 
@@ -138,7 +137,7 @@ impl OperationFigures {
         self.micros.add(micros);
     }
 
-    /// Writes the lines of a histogram; nothing if nothing was counted.
+    /// Writes the lines of a histogram, or nothing if it is empty.
     fn write(&self, page: &mut Page, name: &str, labels: &str) {
         let counts: Vec<u64> = self.buckets.iter().map(Counter::get).collect();
         let total: u64 = counts.iter().sum();
@@ -157,25 +156,25 @@ impl OperationFigures {
     }
 }
 
-/// The calls of one pattern: how long they took, and how they ended.
+/// Durations and outcomes of one pattern's calls.
 #[derive(Default)]
 struct CallFigures {
     times: OperationFigures,
     outcomes: BTreeMap<String, u64>,
 }
 
-/// The figures of a server.
+/// All metrics of a server.
 pub(crate) struct Metrics {
     begin: Instant,
     operations: [OperationFigures; OPERATIONS.len()],
     errors: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
-    /// The calls of models' patterns, by model and pattern.
+    /// Calls by model and pattern.
     calls: Mutex<BTreeMap<(String, String), CallFigures>>,
     received_bytes: Counter,
     sent_bytes: Counter,
     pub(crate) connections: Counter,
     refused: [Counter; REFUSALS.len()],
-    /// WebSockets of live reads that were opened.
+    /// WebSocket connections opened for live reads.
     pub(crate) live_opened: Counter,
     live_closes: Mutex<BTreeMap<u16, u64>>,
 }
@@ -196,7 +195,6 @@ impl Metrics {
         }
     }
 
-    /// Counts one request.
     pub(crate) fn record(
         &self,
         Kind(place): Kind,
@@ -214,7 +212,6 @@ impl Metrics {
         }
     }
 
-    /// Counts a connection that is refused.
     pub(crate) fn record_refused(&self, refusal: Refusal) {
         let counters = REFUSALS.iter().zip(&self.refused);
         counters.filter(|((known, _), _)| *known == refusal).for_each(|(_, counter)| counter.add(1));
@@ -228,7 +225,7 @@ impl Metrics {
         }
     }
 
-    /// The page of figures.
+    /// Renders all metrics, including those of the store.
     pub(crate) fn page(&self, shared: &Shared) -> String {
         let mut page = Page(String::with_capacity(8192));
         self.requests(&mut page);
@@ -259,7 +256,7 @@ impl Metrics {
         }
     }
 
-    /// Counts one call of a pattern. `outcome` is `ok`, the author's name for a refusal, or the type of the problem.
+    /// Counts a call of a pattern. `outcome` is `ok`, the model's name for a refusal, or the type of the problem.
     pub(crate) fn record_call(&self, model: &str, pattern: &str, outcome: &str, took: Duration) {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         let figures = calls.entry((model.to_owned(), pattern.to_owned())).or_default();
@@ -335,7 +332,7 @@ impl Metrics {
         self.live_closes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Counts a WebSocket of live reads that is closed, by the code: 1006 where there was none.
+    /// Counts a closed WebSocket connection by close code; 1006 means that there was none.
     pub(crate) fn record_live_close(&self, code: u16) {
         *self.live_closes.lock().unwrap_or_else(PoisonError::into_inner).entry(code).or_default() += 1;
     }
@@ -348,7 +345,7 @@ impl Metrics {
     }
 }
 
-/// Text in Prometheus' format.
+/// Page in the Prometheus text format.
 struct Page(String);
 
 impl Page {
@@ -367,12 +364,12 @@ impl Page {
     }
 }
 
-/// A name of a model within a label.
+/// Escapes a model name for use in a label.
 fn plain(name: &str) -> String {
     name.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-/// The memory of this process, where the operating system tells it in a file.
+/// Returns the resident memory of this process, on systems with `/proc`.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -1,6 +1,6 @@
-//! A port of its own for `/metrics`, so that a collector needs no credentials and the public port shows nothing.
+//! Separate port for `/metrics`, so that a collector needs no credentials and the public port exposes no metrics.
 //!
-//! It has its own thread and its own few connections: a server that is flooded can still be watched.
+//! It has its own thread and connection limit, so that an overloaded server can still be monitored.
 
 use std::convert::Infallible;
 use std::io;
@@ -29,14 +29,14 @@ use crate::security::Security;
 use crate::shared::Shared;
 use crate::strict::Strict;
 
-/// Collectors that are served at a time.
+/// Concurrent connections on this port.
 const CONNECTIONS_MAX: usize = 16;
-/// The time for one request and its answer.
+/// Timeout for one request including its answer.
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(10);
-/// The wait after an error such as too many open files.
+/// Delay after an error such as too many open files.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// An open port for metrics.
+/// Listening socket for metrics, not served yet.
 pub(crate) struct MetricsPort {
     pub(crate) listener: StdListener,
     pub(crate) address: SocketAddr,
@@ -44,12 +44,12 @@ pub(crate) struct MetricsPort {
 }
 
 impl MetricsPort {
-    /// Serves the port on a thread of its own until the server stops.
+    /// Serves the port on its own thread until the server stops.
     pub(crate) fn spawn(self, shared: Arc<Shared>, stopping: watch::Receiver<bool>) -> io::Result<JoinHandle<usize>> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         thread::Builder::new().name("keyform-metrics".to_owned()).spawn(move || {
             runtime.block_on(self.run(shared, stopping));
-            // A collector that is cut off asks again.
+            // Collectors retry, so connections that are cut off do not count.
             0
         })
     }
@@ -94,7 +94,7 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>, hosts: Arc<Hosts>) {
 }
 
 async fn answer(shared: &Shared, hosts: &Hosts, request: &Request<Incoming>) -> Reply {
-    // Metrics are only read, and a page of another site cannot read them: the host is all that matters.
+    // Metrics are read-only and a page of another site cannot read the response, so checking the host is sufficient.
     if let Err(refusal) = gate::check(hosts, Security::Full, request) {
         return refusal.reply();
     }

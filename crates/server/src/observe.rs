@@ -1,4 +1,4 @@
-//! What is kept of each request: figures, and a line in the access log. Neither holds data of items or secrets.
+//! Metrics and access log of each request. Neither contains item data or secrets.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use tracing::Level;
 use crate::metrics::{Kind, Metrics};
 use crate::request_id::RequestId;
 
-/// The target of the access log, for filters.
+/// Log target of the access log, for filters.
 pub(crate) const ACCESS: &str = "keyform.access";
 
-/// One request as it goes by.
+/// Measurements of one request in progress.
 pub(crate) struct Observation {
     id: RequestId,
     begin: Instant,
@@ -47,7 +47,7 @@ impl Observation {
         self.operation = Kind::of_target(target);
     }
 
-    /// Remembers the table, when the log wants it.
+    /// Records the table name, if the access log is enabled.
     pub(crate) fn table(&mut self, operation: &Operation) {
         if tracing::enabled!(target: ACCESS, Level::INFO) {
             self.table = table_of(operation).map(str::to_owned);
@@ -56,7 +56,8 @@ impl Observation {
 
     pub(crate) fn refused(&mut self, error: &Error) {
         self.error = Some(error.code());
-        // A store that refuses for now has logged why, once: a full disk must not fill the log as well.
+        // A store that refuses temporarily has logged the cause once (ADR 0029): a full disk must not flood the log as
+        // well.
         if *error.detail() == Detail::RefusedForNow {
             tracing::debug!(operation = self.operation.name(), request_id = self.id.as_str(), "{}", error.message());
         } else if error.code() == ErrorCode::InternalServer {
@@ -64,7 +65,7 @@ impl Observation {
         }
     }
 
-    /// Counts the request and writes its line.
+    /// Counts the request and writes its access log line.
     pub(crate) fn end(&self, metrics: &Metrics, status: u16, sent: usize) {
         let took = self.begin.elapsed();
         metrics.record(self.operation, self.error, took, self.received, sent);
@@ -80,7 +81,7 @@ impl Observation {
     }
 }
 
-/// Writes the line of a call of a model. It has names only, and none of what was given or found.
+/// Writes the access log line of a model call. It contains names only, no arguments or results.
 pub(crate) fn model_call(model: Option<&str>, pattern: Option<&str>, status: u16, took: Duration, id: &RequestId) {
     tracing::info!(
         target: ACCESS,
@@ -92,7 +93,7 @@ pub(crate) fn model_call(model: Option<&str>, pattern: Option<&str>, status: u16
     );
 }
 
-/// The table that an operation is about, or the first one of several.
+/// Returns the table of an operation, or the first of several.
 fn table_of(operation: &Operation) -> Option<&str> {
     Some(match operation {
         Operation::CreateTable(request) => &request.table,

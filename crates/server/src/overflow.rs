@@ -1,7 +1,7 @@
-//! Connections beyond a limit: refused with 503 and closed, except that a probe gets its answer.
+//! Refuses connections beyond a limit with 503, but answers health probes.
 //!
-//! A liveness probe that got no answer would have the process killed because it is busy. So a few connections beyond
-//! the limit are read as far as the head of their first request; `/healthz` and `/readyz` are answered.
+//! An orchestrator would kill a busy process if its liveness probe got no answer. A few connections beyond the limit
+//! are therefore read up to the head of their first request, and `/healthz` and `/readyz` are answered.
 
 use std::collections::VecDeque;
 use std::io::{self, Read as _, Write as _};
@@ -17,15 +17,14 @@ use crate::admission::Refusal;
 use crate::host::{HostName, Hosts};
 use crate::shared::Shared;
 
-/// Refused connections that are waited for at a time. A further one takes the place of the oldest.
+/// Maximum number of refused connections being read. Another one evicts the oldest.
 const WAITING_MAX: usize = 32;
-/// The time for a client to send its head, and the time to take the answer.
+/// Timeout for the client's request head, and again for taking the answer.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// The same where others wait in line behind it.
+/// Timeout while further connections are queued behind this one.
 const PATIENCE_IN_LINE: Duration = Duration::from_millis(20);
 const HEAD_BYTES_MAX: usize = 8 * 1024;
 
-/// Refuses connections.
 pub(crate) struct Overflow {
     shared: Arc<Shared>,
     /// Dropping a sender ends the wait of its connection.
@@ -37,7 +36,7 @@ impl Overflow {
         Self { shared, waiting: VecDeque::new() }
     }
 
-    /// Refuses a connection without keeping the caller waiting.
+    /// Refuses a connection in the background.
     pub(crate) fn refuse(&mut self, stream: TcpStream, refusal: Refusal) {
         self.shared.metrics.record_refused(refusal);
         self.waiting.retain(|waiting| !waiting.is_closed());
@@ -50,7 +49,7 @@ impl Overflow {
         tokio::spawn(async move { respond(stream, refusal, &shared, PATIENCE, hurry).await });
     }
 
-    /// The same, and waits for the end of the connection.
+    /// Refuses a connection and waits until it is closed.
     pub(crate) async fn refuse_and_wait(&self, stream: TcpStream, refusal: Refusal) {
         self.shared.metrics.record_refused(refusal);
         let (_waiting, hurry) = oneshot::channel();
@@ -65,7 +64,7 @@ async fn respond(
     patience: Duration,
     mut hurry: oneshot::Receiver<()>,
 ) {
-    // The limit of one client says nothing about the server.
+    // A per-client limit does not make the server unready for others.
     let ready = refusal == Refusal::Client && shared.ready().await.is_ok();
     let answer = |head: &[u8]| answer(head, refusal, ready, &shared.hosts);
     let mut head = Vec::with_capacity(512);
@@ -89,7 +88,8 @@ async fn respond(
     }
 }
 
-/// Answers with what has arrived so far. The runtime may not have noticed yet that something has: so it is read directly.
+/// Answers based on the bytes received so far. Reads the socket directly, because the runtime may not have noticed new
+/// data yet.
 fn respond_now(stream: TcpStream, mut head: Vec<u8>, answer: impl FnOnce(&[u8]) -> String) -> io::Result<()> {
     let mut stream = stream.into_std()?;
     let mut piece = [0; HEAD_BYTES_MAX];
@@ -111,7 +111,8 @@ async fn read_head(stream: &mut TcpStream, head: &mut Vec<u8>) -> io::Result<()>
     Ok(())
 }
 
-/// Closing a socket with unread bytes resets it, and the client may lose the answer: so they are read first.
+/// Sends the answer and drains the socket. Closing a socket with unread bytes resets it, and the client could lose the
+/// answer.
 async fn finish(mut stream: TcpStream, text: &[u8]) -> io::Result<()> {
     stream.write_all(text).await?;
     stream.shutdown().await?;
@@ -120,7 +121,7 @@ async fn finish(mut stream: TcpStream, text: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// The whole answer to a request with that head.
+/// Returns the complete response to a request with this head.
 fn answer(head: &[u8], refusal: Refusal, ready: bool, hosts: &Hosts) -> String {
     let head = String::from_utf8_lossy(head);
     let mut words = head.split([' ', '\r', '\n']);
@@ -139,7 +140,7 @@ fn answer(head: &[u8], refusal: Refusal, ready: bool, hosts: &Hosts) -> String {
     }
 }
 
-/// Whether the head names a host that the server answers for, as `gate` asks of every other request.
+/// Returns whether the head names a host of this server, with the same rule as `gate`.
 fn is_for(head: &str, path: &str, hosts: &Hosts) -> bool {
     let fields = head.split("\r\n").filter_map(|line| line.split_once(':'));
     let mut named = fields.filter(|(name, _)| name.eq_ignore_ascii_case("host")).map(|(_, value)| value.trim());

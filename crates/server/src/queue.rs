@@ -1,12 +1,12 @@
-//! Connections that the operating system has accepted and the server has not taken yet. Closing the port would reset them.
+//! Drains connections that the kernel has accepted but the server has not. Closing the port would reset them.
 
 use std::net::SocketAddr;
 
 use tokio::net::{TcpListener, TcpStream};
 
-/// Takes every connection that waits, and closes the port.
+/// Accepts every pending connection, then closes the port.
 pub(crate) fn drain(listener: TcpListener) -> Vec<(TcpStream, SocketAddr)> {
-    // The runtime learns of connections with a delay; the socket itself knows all of them and never blocks.
+    // The runtime learns of connections with a delay; the non-blocking socket itself has all of them.
     let listener = match listener.into_std() {
         Ok(listener) => listener,
         Err(error) => {

@@ -1,4 +1,4 @@
-//! Answers with the headers that SDKs look at: id, checksum, type, and packed when the client asked for it.
+//! Responses with the headers that SDKs expect: request id, checksum, content type and, if requested, gzip.
 
 use std::io::Write as _;
 
@@ -15,7 +15,7 @@ use hyper::{HeaderMap, Response, StatusCode};
 use crate::request_id::RequestId;
 use crate::work;
 
-/// An answer on its way out.
+/// Complete response.
 pub(crate) type Reply = Response<Full<Bytes>>;
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-amzn-requestid");
@@ -28,7 +28,7 @@ static PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json
 static TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 static FIGURES: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 
-/// What the request's headers say about the form of its answer.
+/// Response format that the request's headers ask for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Wish {
     gzip: bool,
@@ -44,7 +44,7 @@ impl Wish {
     }
 }
 
-/// Whether a list such as `deflate, gzip;q=0.5` asks for gzip.
+/// Returns whether a list such as `deflate, gzip;q=0.5` accepts gzip.
 fn accepts_gzip(list: &str) -> bool {
     list.split(',').any(|entry| {
         let mut parts = entry.split(';').map(str::trim);
@@ -53,7 +53,7 @@ fn accepts_gzip(list: &str) -> bool {
     })
 }
 
-/// The answer of an operation. The checksum is that of the bytes as they are sent.
+/// Builds the response of an operation. The checksum covers the bytes as sent, after compression.
 pub(crate) async fn operation(status: u16, body: Vec<u8>, wish: Wish, gzip_bytes_min: usize, id: &RequestId) -> Reply {
     let wanted = wish.gzip && body.len() >= gzip_bytes_min;
     let (body, packed) = if wanted { work::pack(body, pack).await } else { (body, None) };
@@ -74,7 +74,7 @@ pub(crate) async fn operation(status: u16, body: Vec<u8>, wish: Wish, gzip_bytes
     reply
 }
 
-/// The answer of a model: JSON, or a problem.
+/// Builds a model API response: JSON, or a problem document.
 pub(crate) fn model(
     status: u16,
     body: Vec<u8>,
@@ -97,41 +97,41 @@ pub(crate) fn model(
     reply
 }
 
-/// The level of packing. Level 1 of zlib-rs codes every byte with the fixed table of the format, which hardly packs the ids, digits and texts of
-/// answers; from level 2 on it makes a table for the answer. Measured on 105 KB of a Query's answer, on one core: level 1 gives a ratio of 3.4 at
-/// 144 MB/s, level 3 gives 4.7 at 78 MB/s, level 6 gives 5.3 at 27 MB/s.
+/// Compression level. Level 1 of zlib-rs uses the fixed Huffman table of the format, which compresses the ids, digits
+/// and strings of answers poorly; from level 2 on it builds a table for the data. Measured on 105 KB of a Query's
+/// answer on one core: level 1 has a ratio of 3.4 at 144 MB/s, level 3 has 4.7 at 78 MB/s, level 6 has 5.3 at 27 MB/s.
 const LEVEL: u32 = 3;
 
-/// Packed bytes, unless packing does not pay.
+/// Compresses a body; returns `None` if that does not make it smaller.
 fn pack(body: &[u8]) -> Option<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 4), Compression::new(LEVEL));
     encoder.write_all(body).ok()?;
     encoder.finish().ok().filter(|packed| packed.len() < body.len())
 }
 
-/// Plain text for people and probes.
+/// Builds a plain-text response for people and probes.
 pub(crate) fn text(status: StatusCode, body: String) -> Reply {
     plain(status, body, &TEXT)
 }
 
-/// The page of `/metrics`.
+/// Builds the response of `/metrics`.
 pub(crate) fn figures(body: String) -> Reply {
     plain(StatusCode::OK, body, &FIGURES)
 }
 
-/// A refusal outside of the service's protocol, as JSON that says what to do.
+/// Builds an error outside the DynamoDB protocol, as JSON.
 pub(crate) fn refusal(status: StatusCode, message: &str) -> Reply {
     plain(status, format!("{{\"message\":\"{message}\"}}"), &PLAIN_JSON)
 }
 
-/// The same for a method that is not allowed.
+/// Builds a 405 response with the `Allow` header.
 pub(crate) fn method_refusal(message: &str, allowed: &'static str) -> Reply {
     let mut reply = refusal(StatusCode::METHOD_NOT_ALLOWED, message);
     reply.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
     reply
 }
 
-/// Lets the connection end after this answer: what is left of the request was not read, or the server stops.
+/// Closes the connection after this response, because the request was not read to its end or the server is stopping.
 pub(crate) fn closing(mut reply: Reply) -> Reply {
     reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     reply
@@ -149,13 +149,13 @@ fn plain(status: StatusCode, body: String, content_type: &HeaderValue) -> Reply 
 mod tests {
     use super::{accepts_gzip, pack};
 
-    /// The answer of a Query as a chat has it: keys with ids, short texts, times and counts.
+    /// Returns a typical Query answer of a chat application: keys with ids, short messages, times and counters.
     fn query_answer(items: u64) -> String {
         const WORDS: [&str; 16] = [
             "the", "meeting", "was", "moved", "to", "Thursday", "please", "bring", "your", "notes", "and", "a",
             "laptop", "because", "demo", "works",
         ];
-        // A generator of Marsaglia's: ids must not repeat, and the test must.
+        // Xorshift generator (Marsaglia): ids must not repeat, and the test must be deterministic.
         let mut state = 88_172_645_463_325_252_u64;
         let mut next = move || {
             state ^= state << 13;

@@ -1,18 +1,16 @@
-//! Ids of requests: 52 symbols as the service's, unique by chance, cheap to make.
+//! Request ids in the format of the service: 52 random symbols, cheap to generate.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 
 const SYMBOLS: &[u8; 32] = b"0123456789ABCDEFGHIJKLMNOPQRSTUV";
-/// The length of an id.
 pub(crate) const LENGTH: usize = 52;
 
-/// The id of one request.
 #[derive(Clone, Copy)]
 pub(crate) struct RequestId([u8; LENGTH]);
 
 impl RequestId {
-    /// A fresh id.
+    /// Generates a random id.
     pub(crate) fn next() -> Self {
         let mut symbols = [0; LENGTH];
         for part in symbols.chunks_mut(12) {
@@ -31,11 +29,11 @@ impl RequestId {
 }
 
 thread_local! {
-    /// Each thread has a sequence of its own, begun where the operating system's randomness says.
+    /// Each thread has its own sequence, seeded from the operating system's randomness.
     static STATE: Cell<u64> = Cell::new(RandomState::new().hash_one(std::thread::current().id()));
 }
 
-/// SplitMix64: good enough to tell requests apart, of no use for secrets.
+/// SplitMix64: sufficient for unique ids, not for secrets.
 fn random() -> u64 {
     STATE.with(|state| {
         let next = state.get().wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,13 +1,13 @@
-//! Which request goes where.
+//! Routing table:
 //!
 //! | path | method | answer |
 //! |---|---|---|
 //! | `/` | POST | a DynamoDB operation |
-//! | `/` | GET | that it works |
+//! | `/` | GET | health message |
 //! | `/v1…` | GET, POST | the patterns of models |
 //! | `/v1/{model}/live` | GET | live reads, as a WebSocket |
-//! | `/healthz` | GET | that the process works |
-//! | `/readyz` | GET | whether operations should be sent here |
+//! | `/healthz` | GET | liveness |
+//! | `/readyz` | GET | readiness for operations |
 //! | `/metrics` | GET | metrics for Prometheus |
 
 use std::convert::Infallible;
@@ -25,7 +25,7 @@ use crate::reply::{self, Reply};
 use crate::security::Security;
 use crate::shared::Shared;
 
-/// Answers a request; there is always an answer. While the server stops, it ends the connection.
+/// Answers any request. While the server stops, the response closes the connection.
 pub(crate) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Reply, Infallible> {
     let reply = match gate::check(&shared.hosts, shared.security, &request) {
         Ok(()) => route(&shared, request).await,
@@ -52,7 +52,7 @@ fn is_of_models(path: &str) -> bool {
     path == "/v1" || path.starts_with("/v1/")
 }
 
-/// Answers what is no operation.
+/// Answers requests that are not operations.
 async fn other(shared: &Shared, head: &Parts) -> Reply {
     let asks = is_asking(&head.method);
     match head.uri.path() {
@@ -73,12 +73,13 @@ async fn other(shared: &Shared, head: &Parts) -> Reply {
     }
 }
 
-/// Whether a request only asks.
+/// Returns whether the method is GET or HEAD.
 pub(crate) fn is_asking(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Metrics name tables, patterns and numbers of calls: they are for the operator alone, where something identifies the operator.
+/// Metrics reveal table names, pattern names and call counts, so they require credentials unless the server is in
+/// development mode.
 fn metrics(shared: &Shared, head: &Parts) -> Reply {
     let page = || reply::figures(shared.metrics.page(shared));
     if shared.metrics_elsewhere {
@@ -107,7 +108,8 @@ pub(crate) fn liveness() -> Reply {
     reply::text(StatusCode::OK, "ok\n".to_owned())
 }
 
-/// The reason may hold paths and names of tables: in development it is in the answer, else in the log alone.
+/// Answers `/readyz`. The reason may contain paths and table names: it is sent in development mode only and logged
+/// otherwise.
 pub(crate) async fn readiness(shared: &Shared) -> Reply {
     match (shared.ready().await, shared.security) {
         (Ok(()), _) => reply::text(StatusCode::OK, "ready\n".to_owned()),

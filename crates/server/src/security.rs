@@ -1,4 +1,4 @@
-//! What a server protects, decided once from what is configured.
+//! Security mode of a server, derived once from its configuration.
 //!
 //! | credentials | token key | state | `POST /` | `/v1` | `/metrics` |
 //! |---|---|---|---|---|---|
@@ -7,29 +7,29 @@
 //! | no | yes | [`TokenCalls`](Security::TokenCalls) | closed | with a token | closed |
 //! | yes | yes | [`Full`](Security::Full) | signed | with a token | with credentials |
 //!
-//! One half alone would be no protection, since both reach the same data: what one asks a proof for, the other would give away. So the half that has
-//! none is closed, and says what to configure.
+//! Both APIs reach the same data, so protecting only one would protect nothing. The API without credentials is
+//! therefore closed, and its error message says what to configure.
 
 use std::net::SocketAddr;
 
 use crate::error::StartError;
 use crate::settings::Settings;
 
-/// What a server protects.
+/// Security mode, derived from the configured credentials and token keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Security {
-    /// Neither credentials nor a token key are configured: any signature is accepted, and callers are who they say. On loopback only.
+    /// Neither credentials nor a token key: any signature is accepted, and callers name themselves. Loopback only.
     Development,
-    /// Credentials alone: operations must be signed, the model API is closed.
+    /// Credentials only: operations must be signed, the model API is closed.
     SignedOperations,
-    /// A token key alone: calls of models must carry a token, operations are closed.
+    /// Token key only: model calls must carry a token, operations are closed.
     TokenCalls,
-    /// Both: operations must be signed, and calls of models must carry a token.
+    /// Both: operations must be signed, and model calls must carry a token.
     Full,
 }
 
 impl Security {
-    /// The state that the settings ask for. A token key that was made up for a process counts for nothing here.
+    /// Returns the mode for the settings. A generated development token key does not count.
     #[must_use]
     pub fn of(settings: &Settings) -> Self {
         match (settings.credentials.is_empty(), settings.token_keys.is_empty()) {
@@ -40,7 +40,7 @@ impl Security {
         }
     }
 
-    /// Refuses to open a port without the protection that it needs.
+    /// Rejects configurations that would expose an unprotected port.
     pub(crate) fn check(self, settings: &Settings, address: SocketAddr) -> Result<(), StartError> {
         let (reachable, models) = (!address.ip().is_loopback(), !settings.models.is_empty());
         match self {
@@ -48,13 +48,14 @@ impl Security {
                 Err(StartError::WithoutTokens { address })
             }
             Self::Development if reachable => Err(StartError::Unprotected { address }),
-            // A model that was asked for and cannot be called is a mistake; one that is there by default is only closed.
+            // An explicitly requested model that cannot be called is a configuration error; a default model is just
+            // closed.
             Self::SignedOperations if settings.models.have_given() => Err(StartError::ModelsClosed),
             Self::Development | Self::SignedOperations | Self::TokenCalls | Self::Full => Ok(()),
         }
     }
 
-    /// Whether the model API answers.
+    /// Returns whether the model API is open.
     #[must_use]
     pub fn opens_models(self) -> bool {
         match self {
@@ -63,7 +64,7 @@ impl Security {
         }
     }
 
-    /// Whether operations are answered where the server takes any.
+    /// Returns whether DynamoDB operations are open, provided that the server accepts them at all.
     #[must_use]
     pub fn opens_operations(self) -> bool {
         match self {
@@ -72,7 +73,6 @@ impl Security {
         }
     }
 
-    /// Whether credentials are configured.
     pub(crate) fn has_credentials(self) -> bool {
         match self {
             Self::Development | Self::TokenCalls => false,
@@ -80,7 +80,7 @@ impl Security {
         }
     }
 
-    /// One sentence or two for the operator. `operations` says whether the server takes operations at all.
+    /// Returns one or two sentences for the operator. `operations` is whether the server accepts operations at all.
     #[must_use]
     pub fn describe(self, operations: bool) -> &'static str {
         match (self, operations) {
@@ -106,7 +106,7 @@ impl Security {
         }
     }
 
-    /// Logs the state; as a warning where something that is served is closed, or open to callers on their word.
+    /// Logs the mode; as a warning if something served is closed, or open to unverified callers.
     pub(crate) fn log(self, settings: &Settings) {
         let text = self.describe(settings.operations);
         let warn = match self {

@@ -1,10 +1,9 @@
-//! Log lines that clients can cause by the thousand: one a second, with the number of those left out.
+//! Rate limit for log lines that clients can trigger: one per second, with the number of suppressed ones.
 
 use std::time::{Duration, Instant};
 
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Decides which occurrences of an event are logged.
 #[derive(Debug, Default)]
 pub(crate) struct Seldom {
     logged: Option<Instant>,

@@ -1,4 +1,4 @@
-//! Starting and stopping: the port, the workers, the end.
+//! Startup and shutdown of the server: ports and worker threads.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
@@ -19,10 +19,10 @@ use crate::settings::{MetricsAddress, Probe, Settings};
 use crate::shared::Shared;
 use crate::worker::{self, Worker};
 
-/// How many connections may wait to be accepted.
+/// Listen backlog: connections that may wait to be accepted.
 const BACKLOG: i32 = 1024;
 
-/// An HTTP endpoint whose port is open and which waits for something that executes operations.
+/// HTTP endpoint with an open port that is not serving yet.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -45,11 +45,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the port. Connections wait until the server is started.
+    /// Opens the port. Connections are queued until the server is started.
     ///
     /// # Errors
-    /// A port that is taken, a host that is unknown, and a [`Security`] that the address or the models do not allow: an address that others can
-    /// reach in development, or models that were asked for and could not be called.
+    /// The port is in use, the host is unknown, or the [`Security`] mode does not permit the configuration: a public
+    /// address in development mode, or explicitly requested models that could not be called.
     pub fn bind(settings: Settings) -> Result<Self, StartError> {
         let allowed = allowed_hosts(&settings)?;
         let security = Security::of(&settings);
@@ -59,15 +59,16 @@ impl Server {
         Ok(Self { listener, address, hosts, metrics, settings })
     }
 
-    /// The address with the port that was taken.
+    /// Returns the bound address with the actual port.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Serves the port on threads of its own, until the answer is stopped or dropped. `probe` tells how the store is.
+    /// Serves the port on its own threads until the returned [`Running`] is stopped or dropped. `probe` reports the
+    /// health and metrics of the store.
     ///
     /// # Errors
-    /// The operating system gives no threads.
+    /// A thread cannot be created.
     pub fn start(self, execute: Arc<dyn Execute>, probe: Option<Arc<dyn Probe>>) -> Result<Running, StartError> {
         let Self { listener, address, hosts, metrics, mut settings } = self;
         settings.limits.connections_max = descriptors::connections_max(settings.limits.connections_max);
@@ -96,7 +97,7 @@ impl std::fmt::Debug for Server {
     }
 }
 
-/// A server at work. Dropping it stops it without waiting.
+/// Running server. Dropping it stops the server without waiting.
 pub struct Running {
     address: SocketAddr,
     metrics_address: Option<SocketAddr>,
@@ -106,33 +107,33 @@ pub struct Running {
 }
 
 impl Running {
-    /// The address with the port that was taken.
+    /// Returns the bound address with the actual port.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The address as clients write it; an address that means "all" is replaced by loopback.
+    /// Returns the URL for clients; an unspecified address is replaced by loopback.
     pub fn url(&self) -> String {
         url_of(self.address)
     }
 
-    /// The address of the metrics, if they have a port of their own.
+    /// Returns the URL of the metrics, if they have a separate port.
     pub fn metrics_url(&self) -> Option<String> {
         self.metrics_address.map(|address| format!("{}/metrics", url_of(address)))
     }
 
-    /// Whether the server takes DynamoDB operations at `POST /`.
+    /// Returns whether the server accepts DynamoDB operations at `POST /`.
     pub fn takes_operations(&self) -> bool {
         self.shared.operations
     }
 
-    /// What the server protects.
+    /// Returns the security mode.
     pub fn security(&self) -> Security {
         self.shared.security
     }
 
-    /// Takes no new connections, lets running requests end (for a bounded time), and says how many were cut off.
-    /// It waits: call it from a thread that may.
+    /// Stops accepting, waits for running requests up to the drain timeout, and returns the number of connections that
+    /// were cut off. Blocks the calling thread.
     pub fn stop(mut self) -> usize {
         self.begin();
         self.threads.drain(..).map(|thread| thread.join().unwrap_or_default()).sum()
@@ -171,16 +172,16 @@ fn allowed_hosts(settings: &Settings) -> Result<Vec<HostName>, StartError> {
     settings.allowed_hosts.iter().map(parsed).collect()
 }
 
-/// Opens the port of metrics. The operator decides who reaches it, so it may be on any address.
+/// Opens the port for metrics. The operator decides who can reach it, so any address is allowed.
 fn metrics_port(wanted: &MetricsAddress, allowed: &[HostName]) -> Result<MetricsPort, StartError> {
     let (listener, address) = open(&wanted.host, wanted.port, |_| Ok(()))?;
-    // Collectors use the address of the machine; on loopback only pages of strangers use another name.
+    // Collectors use the machine's address. On loopback, another host name can only come from a foreign web page.
     let loopback = address.ip().is_loopback();
     let hosts = Hosts::new(&wanted.host, if loopback { allowed } else { &[] }, loopback);
     Ok(MetricsPort { listener, address, hosts })
 }
 
-/// Listens on the first address of a host that can be had; `check` may refuse them.
+/// Listens on the first available address of a host; `check` may reject addresses.
 fn open(
     host: &str,
     port: u16,
@@ -203,10 +204,10 @@ fn open(
     Err(failure)
 }
 
-/// The standard library lets 128 connections wait, and a burst of more would be delayed by a second.
+/// Listens with a larger backlog than the standard library's 128; a longer burst would be delayed by a second.
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    // A port whose last connections have not timed out yet is free; on Windows the option would mean something else.
+    // Allows binding while old connections are in TIME_WAIT. On Windows the option would allow port hijacking instead.
     socket.set_reuse_address(cfg!(unix))?;
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;

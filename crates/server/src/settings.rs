@@ -1,4 +1,4 @@
-//! How a server behaves. The defaults suit a developer's machine.
+//! Settings of a server. The defaults suit a developer's machine.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -9,110 +9,113 @@ use crate::api::{Models, TokenKeys};
 use crate::credentials::Credentials;
 use crate::metrics::Figure;
 
-/// Where the time for signatures comes from.
+/// Source of the current time; tests replace it.
 pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
-/// What a store tells about itself.
+/// Health and metrics of a store.
 pub trait Probe: Send + Sync {
-    /// Whether the store takes operations; the text of a refusal says why not.
+    /// Returns whether the store accepts operations, from its current state.
     ///
     /// # Errors
-    /// The store refuses operations.
+    /// The reason why the store refuses operations.
     fn ready(&self) -> Result<(), String> {
         Ok(())
     }
 
-    /// The same for a store that has to be asked. It answers within a second, so that a probe of the readiness does not time out itself.
+    /// Like [`Probe::ready`], for a store that has to be asked. Must complete within a second, so that a readiness
+    /// probe does not time out.
     fn check(&self) -> BoxFuture<'_, Result<(), String>> {
         Box::pin(std::future::ready(self.ready()))
     }
 
-    /// Figures for `/metrics`.
+    /// Returns the store's metrics for `/metrics`.
     fn figures(&self) -> Vec<Figure> {
         Vec::new()
     }
 }
 
-/// Everything that can be set.
+/// Settings of a server.
 #[derive(Clone)]
 pub struct Settings {
-    /// The address or the name to listen on.
+    /// Address or host name to listen on.
     pub host: String,
-    /// The port; zero takes a free one.
+    /// Port; zero selects a free one.
     pub port: u16,
-    /// Host names that requests may address the server by, besides those of loopback and `host`.
+    /// Host names that requests may use, in addition to loopback names and `host`.
     pub allowed_hosts: Vec<String>,
-    /// A port of its own for `/metrics`, which then needs no credentials.
+    /// Separate address for `/metrics`, which then needs no credentials.
     pub metrics_address: Option<MetricsAddress>,
-    /// The region that signatures must be made for and that the endpoint calls itself by.
+    /// Region that signatures must be made for and that the health message names.
     pub region: String,
-    /// The access keys that may use the server. [`Security`](crate::Security) says what follows if there are none.
+    /// Access keys that may use the server. [`Security`](crate::Security) documents the effect of an empty set.
     pub credentials: Credentials,
-    /// How many threads serve connections.
+    /// Number of threads that serve connections.
     pub workers: usize,
-    /// The limits.
+    /// Limits on sizes and connections.
     pub limits: Limits,
-    /// The longest waits.
+    /// Timeouts of all waits.
     pub timeouts: Timeouts,
-    /// Where the time for signatures and tokens comes from.
+    /// Clock for signatures and tokens.
     pub clock: Clock,
-    /// Whether operations are taken at `POST /`, so that any AWS SDK can talk to the store. A server of models alone takes none.
+    /// Accepts DynamoDB operations at `POST /`. Off for a server of models only.
     pub operations: bool,
-    /// The models that are served. Those put in later are served too.
+    /// Served models. Models added after the start are served too.
     pub models: Models,
-    /// The keys that verify the tokens of their callers. [`Security`](crate::Security) says what follows if there are none.
+    /// Keys that verify callers' tokens. [`Security`](crate::Security) documents the effect of an empty set.
     pub token_keys: TokenKeys,
-    /// How live reads behave.
+    /// Settings of live reads.
     pub live: keyform_live::read::Settings,
 }
 
-/// The address that metrics are served on.
+/// Listen address of the metrics port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetricsAddress {
-    /// The address or the name to listen on.
+    /// Address or host name to listen on.
     pub host: String,
-    /// The port; zero takes a free one.
+    /// Port; zero selects a free one.
     pub port: u16,
 }
 
-/// How much is accepted.
+/// Limits on sizes and connections.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The largest body, before and after unpacking.
+    /// Maximum body size, before and after decompression.
     pub body_bytes_max: usize,
-    /// The bytes of bodies of more than a quarter of a megabyte that are in memory at a time, as sent and as unpacked; others wait. What a
-    /// request makes of its body may be several times as large.
+    /// Memory for bodies above 256 KB, compressed and decompressed; further bodies wait. Decoding a body may need
+    /// several times its size in addition.
     pub large_bodies_bytes_max: usize,
-    /// The most connections at a time. Fewer are taken if the limit on open files leaves no room for more.
+    /// Maximum number of connections; reduced if the limit on open files leaves no room.
     pub connections_max: usize,
-    /// The most connections of one client address; of IPv6, of one /64 network. `None`: 512, and no such limit on loopback.
+    /// Maximum number of connections per client address, or per /64 network for IPv6. `None`: 512, and unlimited for
+    /// loopback.
     pub connections_per_address_max: Option<usize>,
-    /// The size from which answers are packed for clients that ask for it.
+    /// Minimum size of answers that are compressed for clients that accept gzip.
     pub gzip_bytes_min: usize,
-    /// The most reads that one connection follows.
+    /// Maximum number of live reads per connection.
     pub live_subscriptions_max: usize,
-    /// How much may wait for a client that follows reads before it counts as too slow.
+    /// Bytes that may be queued for a live-read client before it is disconnected as too slow.
     pub live_buffer_bytes: usize,
-    /// The largest message of such a client.
+    /// Maximum message size of a live-read client.
     pub live_message_bytes_max: usize,
 }
 
-/// How long is waited.
+/// Timeouts of all waits.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
-    /// For the next request on a connection, and for its head to be complete.
+    /// Wait for the next request on a connection, and for its complete head.
     pub idle: Duration,
-    /// For a body to be complete.
+    /// Wait for a complete body.
     pub body: Duration,
-    /// For a client to take a piece of an answer.
+    /// Wait for a client to accept a part of an answer.
     pub write: Duration,
-    /// For running requests when the server stops.
+    /// Wait for running requests during shutdown.
     pub drain: Duration,
-    /// For requests that are on their way on idle connections when the server stops.
+    /// Wait for requests in transit on idle connections during shutdown.
     pub linger: Duration,
-    /// For a flow of an application. It is dropped then, at the point where it waits: what it has written stays.
+    /// Deadline of a flow. The flow is dropped at its current await point; applied writes stay applied.
     pub flow: Duration,
-    /// Between two pings on a connection that follows reads; one that was not answered by the next ends it.
+    /// Interval of pings on a live-read connection. A ping that is not answered before the next one ends the
+    /// connection.
     pub live_ping: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! What all workers of a server share.
+//! State that all workers of a server share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,30 +16,28 @@ use crate::security::Security;
 use crate::settings::{Limits, Probe, Settings, Timeouts};
 use crate::sigv4::Verifier;
 
-/// The state of a running server.
+/// State of a running server.
 pub(crate) struct Shared {
     pub(crate) execute: Arc<dyn Execute>,
     pub(crate) region: String,
-    /// Whether operations are taken.
+    /// Set if `POST /` accepts operations.
     pub(crate) operations: bool,
     pub(crate) security: Security,
-    /// The hosts that requests may name.
     pub(crate) hosts: Hosts,
-    /// Whether metrics have a port of their own.
+    /// Set if metrics have a separate port.
     pub(crate) metrics_elsewhere: bool,
     pub(crate) limits: Limits,
     pub(crate) timeouts: Timeouts,
-    /// Absent when any signature is accepted.
+    /// `None` if any signature is accepted.
     pub(crate) verifier: Option<Verifier>,
     pub(crate) probe: Option<Arc<dyn Probe>>,
     pub(crate) models: Models,
     pub(crate) authentication: Authentication,
-    /// What clients follow.
+    /// Active live reads.
     pub(crate) live: Live,
     pub(crate) metrics: Metrics,
-    /// The memory for large bodies.
     pub(crate) large_bodies: Budget,
-    /// One for each packed body that may be measured at a time.
+    /// Permits for measuring compressed bodies.
     pub(crate) measuring: Semaphore,
     pub(crate) admissions: Arc<Admissions>,
     stopping: AtomicBool,
@@ -99,7 +97,7 @@ impl Shared {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    /// Why no new work should be sent here, if so.
+    /// Returns the reason why the server should get no new work, if any.
     pub(crate) async fn ready(&self) -> Result<(), String> {
         if self.is_stopping() {
             return Err("the server is stopping".to_owned());

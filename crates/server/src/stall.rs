@@ -1,4 +1,4 @@
-//! A stream whose writes must make progress: a client that does not take its answer is cut off.
+//! Stream with a write timeout: disconnects clients that do not read their answer.
 
 use std::future::Future;
 use std::io;
@@ -9,11 +9,11 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// A stream with a limit on how long a write may wait.
+/// Stream with a limit on the duration of a pending write.
 pub(crate) struct Stall<S> {
     stream: S,
     patience: Duration,
-    /// Runs while a write waits.
+    /// Set while a write is pending.
     limit: Option<Pin<Box<Sleep>>>,
 }
 
@@ -22,7 +22,7 @@ impl<S: Unpin> Stall<S> {
         Self { stream, patience, limit: None }
     }
 
-    /// Passes the outcome of a write on, or gives up when writes have been waiting too long.
+    /// Returns the outcome of a write, or an error after writes have been pending too long.
     fn watch<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.limit = None;

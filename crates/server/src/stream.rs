@@ -1,7 +1,8 @@
-//! A connection's stream, and a view of it that notices when the client leaves.
+//! Connection stream with a second handle that detects when the client disconnects.
 //!
-//! hyper reads nothing while a request is worked on, because a client may close its side and still wait for the answer. Work that may go on for long
-//! looks for itself, with a second handle of the same socket: no descriptor is duplicated for it.
+//! hyper does not read while a request is in progress, because a client may close its sending side and still wait for
+//! the answer. Long work therefore checks for itself, with a second handle of the same socket, which needs no
+//! additional descriptor.
 
 use std::io;
 use std::pin::Pin;
@@ -12,13 +13,14 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
-/// The wait between two looks at a client that has sent its next request already: data that waits hides the end behind it.
+/// Polling interval for a client that has already sent its next request, because unread data hides the end of the
+/// stream.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// A TCP stream with several handles.
+/// TCP stream with shared ownership of the socket.
 pub(crate) struct Stream(Arc<TcpStream>);
 
-/// A handle that notices when the client leaves.
+/// Handle that detects a disconnected client.
 #[derive(Clone)]
 pub(crate) struct Presence(Arc<TcpStream>);
 
@@ -33,7 +35,7 @@ impl Stream {
 }
 
 impl Presence {
-    /// Ready when the client has closed its side of the connection, or the connection is lost.
+    /// Completes when the client has closed its side of the connection, or the connection is lost.
     pub(crate) async fn left(&self) {
         loop {
             match self.0.peek(&mut [0]).await {
@@ -55,7 +57,7 @@ impl AsyncRead for Stream {
             ready!(self.0.poll_read_ready(cx))?;
             match self.0.try_read_buf(buffer) {
                 Ok(_) => return Poll::Ready(Ok(())),
-                // The socket was not ready after all: the next look registers the task again.
+                // Spurious readiness: the next poll registers the task again.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }
@@ -81,7 +83,7 @@ impl AsyncWrite for Stream {
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // TCP has no buffer of ours.
+        // Writes are not buffered here.
         Poll::Ready(Ok(()))
     }
 

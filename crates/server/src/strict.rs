@@ -1,7 +1,8 @@
-//! A stream that passes requests to hyper only as long as their form is beyond doubt, and that ends without cutting off its last answer.
+//! Stream that passes requests to hyper only while their framing is unambiguous, and that closes without losing the
+//! last answer.
 //!
-//! hyper answers a byte that no request can contain with 400, after the answers to earlier requests on the connection. So the byte where
-//! [`Framing`] finds a defect is replaced by such a byte, and the client's other bytes are never seen.
+//! hyper answers a byte that no request can contain with 400, after the answers to earlier requests on the connection.
+//! At a defect found by [`Framing`], this stream substitutes such a byte and discards everything that follows.
 
 use std::future::Future;
 use std::io;
@@ -16,16 +17,17 @@ use tokio::time::{Sleep, sleep};
 
 use crate::framing::Framing;
 
-/// Ends any head, and makes it invalid.
+/// Ends any head and makes it invalid.
 const POISON: &[u8] = b"\0\r\n\r\n";
-/// The time for a client that still sends to find its answer. Closing a connection with unread bytes resets it, and the answer may be lost.
+/// Time for a client that is still sending to read its answer. Closing a socket with unread bytes resets it, and the
+/// answer may be lost.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// A stream of requests.
+/// Stream of requests with strict framing.
 pub(crate) struct Strict<S> {
     stream: S,
     framing: Framing,
-    /// What is left of the poison, once there is a defect.
+    /// Remaining poison bytes, once a defect was found.
     poison: Option<&'static [u8]>,
     /// Set when the connection no longer carries HTTP.
     upgraded: Arc<AtomicBool>,
@@ -37,7 +39,7 @@ impl<S> Strict<S> {
         Self { stream, framing: Framing::default(), poison: None, upgraded, lingering: None }
     }
 
-    /// Looks at what has been read, and takes back what must not be acted on.
+    /// Checks new bytes, and replaces those from a defect on.
     fn inspect(&mut self, buffer: &mut ReadBuf<'_>, before: usize) {
         if let Err((position, defect)) = self.framing.follow(&buffer.filled()[before..]) {
             tracing::debug!(?defect, "a request was refused: its end is ambiguous");
@@ -51,7 +53,7 @@ impl<S> Strict<S> {
     }
 }
 
-/// Puts as much as fits into the buffer; the rest.
+/// Copies as much as fits into the buffer and returns the rest.
 fn feed<'a>(bytes: &'a [u8], buffer: &mut ReadBuf<'_>) -> &'a [u8] {
     let (now, later) = bytes.split_at(bytes.len().min(buffer.remaining()));
     buffer.put_slice(now);
@@ -59,7 +61,7 @@ fn feed<'a>(bytes: &'a [u8], buffer: &mut ReadBuf<'_>) -> &'a [u8] {
 }
 
 impl<S: AsyncRead + Unpin> Strict<S> {
-    /// Discards what the client still sends, for a while. A client that has sent all of its request and nothing else is not waited for.
+    /// Discards further input for up to [`LINGER`]. Does not wait for a client that has sent exactly its requests.
     fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let mut is_complete = self.is_complete();
         let limit = self.lingering.get_or_insert_with(|| Box::pin(sleep(LINGER)));

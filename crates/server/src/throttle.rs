@@ -1,10 +1,13 @@
-//! Limits on attempts: log-ins, mails, guesses of a code. Per client, per account, and per account at one client.
+//! Rate limits on attempts, such as log-ins, e-mails or guesses of a code: per client, per account, and per account and
+//! client.
 //!
-//! Each key has a [`Rate`], kept by the generic cell rate algorithm (GCRA): one number per key, the time at which the key's allowance is full again.
-//! An attempt moves it `every` further; an attempt that would move it more than `burst` times `every` ahead of now is refused.
+//! Each key has a [`Rate`], tracked with the generic cell rate algorithm (GCRA): one number per key, the time at which
+//! the key's allowance is full again. An attempt advances it by `every`; an attempt that would advance it more than
+//! `burst` times `every` beyond now is rejected.
 //!
-//! Memory is fixed and nothing is ever evicted. A key has no entry of its own but one cell in each of four rows, chosen by a hash with a secret seed
-//! (a count-min sketch with conservative update), and its time is the smallest of the four:
+//! Memory is fixed and nothing is ever evicted. A key has no entry of its own but one cell in each of four rows,
+//! selected by a hash with a secret seed (a count-min sketch with conservative update). Its time is the smallest of the
+//! four:
 //!
 //! ```text
 //! row 0   . . 9 . . . .      key "ada": cells 9, 9, 12, 9: its time is 9
@@ -13,8 +16,9 @@
 //! row 3   9 . . . . . .
 //! ```
 //!
-//! A cell only ever grows, so a key is never below its true time: no flood of other keys, and no success, gives an attempt back. A flood of distinct
-//! keys can do no more than make others wait as if they had tried, it must fill all rows for that, and the cells are empty again after one window.
+//! Cells only grow, so a key's time is never underestimated: no flood of other keys, and no success, gives an attempt
+//! back. A flood of distinct keys can at most delay other keys as if they had made attempts. It would have to fill all
+//! rows, and the cells expire after one window.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -23,13 +27,14 @@ use std::time::{Duration, Instant};
 
 use crate::client::Client;
 
-/// The rows of the table. Four keep the chance of a full collision with a thousand exhausted keys below one in a million.
+/// Rows of the table. Four keep the probability of a full collision with a thousand exhausted keys below one in a
+/// million.
 const ROWS: usize = 4;
-/// The bits of a hash that choose a column.
+/// Hash bits that select a column.
 const COLUMN_BITS: u32 = 15;
 const COLUMNS: usize = 1 << COLUMN_BITS;
 
-/// A number of attempts at once, and then one attempt per period.
+/// Burst of attempts, then one attempt per period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     burst: u32,
@@ -37,28 +42,28 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// `burst` attempts at once, and one more `every` so often. A burst of zero is taken as one.
+    /// Allows `burst` attempts at once, and one more per `every`. A burst of zero counts as one.
     #[must_use]
     pub const fn new(burst: u32, every: Duration) -> Self {
         Self { burst, every }
     }
 
-    /// Microseconds until an attempt is allowed for a key whose allowance is full again at `full`.
+    /// Returns the microseconds until the next allowed attempt for a key whose allowance is full again at `full`.
     fn wait(self, now: u64, full: u64) -> u64 {
         let ahead = micros(self.every).saturating_mul(u64::from(self.burst.saturating_sub(1)));
         full.saturating_sub(ahead).saturating_sub(now)
     }
 }
 
-/// The limits of one kind of attempt.
+/// Limits for one kind of attempt.
 ///
-/// The limit per account at one client is the strict one. It leaves the owner of an account, who is at another address, a way in while a stranger
-/// guesses; the limit per account bounds what many strangers guess together.
+/// The limit per account and client should be the strictest. It leaves the account's owner, who uses another address, a
+/// way in while an attacker guesses; the limit per account bounds distributed guessing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempts {
-    /// The kind of attempt; attempts of different kinds are counted apart.
+    /// Kind of attempt; kinds are counted separately.
     pub kind: &'static str,
-    /// Attempts of one client. Clients behind one proxy are one client: keep it generous.
+    /// Attempts by one client. Clients behind one proxy count as one: choose it generously.
     pub per_client: Rate,
     /// Attempts on one account by all clients.
     pub per_account: Option<Rate>,
@@ -66,15 +71,15 @@ pub struct Attempts {
     pub per_account_and_client: Option<Rate>,
 }
 
-/// A refusal: there were too many attempts.
+/// Rejection because of too many attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Throttled {
-    /// An attempt after this time is allowed, unless others take it.
+    /// Time until the next attempt is allowed, unless other attempts use it up.
     pub retry_after: Duration,
 }
 
 impl Throttled {
-    /// The seconds to wait, rounded up, for `Retry-After`.
+    /// Returns the seconds to wait, rounded up, for `Retry-After`.
     #[must_use]
     pub fn retry_after_secs(&self) -> u64 {
         self.retry_after.as_secs() + u64::from(self.retry_after.subsec_nanos() > 0)
@@ -89,10 +94,10 @@ impl fmt::Display for Throttled {
 
 impl std::error::Error for Throttled {}
 
-/// Time since some fixed moment; it never goes back.
+/// Monotonic time since an arbitrary fixed moment.
 pub type Stopwatch = Arc<dyn Fn() -> Duration + Send + Sync>;
 
-/// Counts attempts in a table of fixed size, 1 MB. Clones share it.
+/// Counts attempts in a table of fixed size, 1 MB. Clones share the table.
 ///
 /// ```
 /// use std::time::Duration;
@@ -119,23 +124,24 @@ struct Inner {
 }
 
 impl Throttle {
-    /// An empty table, on the machine's monotonic clock.
+    /// Creates an empty table that uses the machine's monotonic clock.
     #[must_use]
     pub fn new() -> Self {
         let start = Instant::now();
         Self::with_stopwatch(Arc::new(move || start.elapsed()))
     }
 
-    /// An empty table on another clock.
+    /// Creates an empty table with another clock.
     #[must_use]
     pub fn with_stopwatch(stopwatch: Stopwatch) -> Self {
         Self(Arc::new(Inner { cells: Mutex::new(Cells::new()), seed: RandomState::new(), stopwatch }))
     }
 
-    /// Counts an attempt, before what is attempted is looked at. A refused attempt is not counted: who waits as long as told gets through.
+    /// Counts an attempt; call it before checking the secret. A rejected attempt is not counted, so a client that waits
+    /// for `retry_after` gets through.
     ///
     /// # Errors
-    /// [`Throttled`] if one of the limits is reached. Nothing is counted then, in none of them.
+    /// [`Throttled`] if one of the limits is reached. No limit counts the attempt then.
     pub fn attempt(&self, attempts: &Attempts, client: Client, account: Option<&[u8]>) -> Result<(), Throttled> {
         let kind = attempts.kind;
         let hash =
@@ -147,7 +153,7 @@ impl Throttle {
             limits.extend(both.map(|rate| (rate, hash("both", account, Some(client)))));
         }
         let now = micros((self.0.stopwatch)());
-        // One lock from the look to the count: of attempts at the same time each sees those before it.
+        // Check and count under one lock, so that concurrent attempts see each other.
         self.cells().admit(&limits, now)
     }
 
@@ -168,7 +174,7 @@ impl fmt::Debug for Throttle {
     }
 }
 
-/// The times of all keys, in microseconds of the stopwatch, row after row.
+/// Times of all keys in microseconds of the stopwatch, row by row.
 struct Cells(Box<[u64]>);
 
 impl Cells {
@@ -188,12 +194,12 @@ impl Cells {
         Ok(())
     }
 
-    /// The time at which a key's allowance is full again.
+    /// Returns the time at which a key's allowance is full again.
     fn full(&self, hash: u64) -> u64 {
         places(hash).map(|place| self.0[place]).min().unwrap_or(0)
     }
 
-    /// Raises the cells that are lower, and leaves those that another key has raised further.
+    /// Raises the lower cells; cells that another key has raised further stay as they are.
     fn raise(&mut self, hash: u64, full: u64) {
         for place in places(hash) {
             self.0[place] = self.0[place].max(full);
@@ -201,7 +207,7 @@ impl Cells {
     }
 }
 
-/// The cells of a key: a column in each row, by different bits of its hash.
+/// Returns the cells of a key: one column per row, selected by different bits of its hash.
 fn places(hash: u64) -> impl Iterator<Item = usize> {
     (0..ROWS).map(move |row| {
         let bits = hash >> (COLUMN_BITS * u32::try_from(row).unwrap_or(0));

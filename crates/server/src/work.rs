@@ -1,8 +1,8 @@
-//! Where the work of a request is done. Short work is done on the worker that read the request, which is the cheapest.
-//! What would keep the worker's other connections waiting goes to a pool of threads: large bodies, scans, changes of
-//! tables, and large answers.
+//! Selects the thread for the work of a request (ADR 0006). Short work runs on the worker that read the request, which
+//! is cheapest. Work that would delay the worker's other connections runs on the thread pool: large bodies, scans,
+//! table changes, and large answers.
 //!
-//! A panic anywhere in it becomes an error: one request that finds a fault must not end the others.
+//! A panic becomes an error of that request; other requests continue.
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,14 +13,14 @@ use bytes::Bytes;
 use keyform_core::{Error, Execute, Item, Operation, Output};
 use keyform_wire::{Decoded, Echo};
 
-/// The size from which reading or writing JSON takes long enough to matter: about a millisecond.
+/// Size from which JSON decoding or encoding takes about a millisecond.
 const LARGE_BYTES: usize = 256 * 1024;
-/// The same for packing, which is slower.
+/// Size from which compression takes that long.
 const LARGE_TO_PACK_BYTES: usize = 64 * 1024;
-/// The number of items from which a scan counts as long.
+/// Page size from which a scan runs on the pool.
 const LONG_SCAN_ITEMS: usize = 100;
 
-/// Reads a request from its JSON.
+/// Decodes a request from JSON.
 pub(crate) async fn decode(target: &str, body: &Bytes) -> Result<Decoded, Error> {
     if body.len() < LARGE_BYTES {
         return guard(|| keyform_wire::decode(target, body))?;
@@ -29,7 +29,7 @@ pub(crate) async fn decode(target: &str, body: &Bytes) -> Result<Decoded, Error>
     elsewhere(move || keyform_wire::decode(&target, &body)).await?
 }
 
-/// Executes an operation and writes its answer as JSON.
+/// Executes an operation and encodes its answer as JSON.
 pub(crate) async fn execute(store: &Arc<dyn Execute>, operation: Operation, echo: Echo) -> Result<Vec<u8>, Error> {
     if is_long(&operation) {
         let store = store.clone();
@@ -44,7 +44,7 @@ pub(crate) async fn execute(store: &Arc<dyn Execute>, operation: Operation, echo
     guard(|| encode(&echo, &output))
 }
 
-/// Packs an answer with `pack`, and gives it back with what became of it.
+/// Compresses an answer with `pack`; returns the original and the compressed bytes.
 pub(crate) async fn pack(body: Vec<u8>, pack: fn(&[u8]) -> Option<Vec<u8>>) -> (Vec<u8>, Option<Vec<u8>>) {
     if body.len() < LARGE_TO_PACK_BYTES {
         let packed = pack(&body);
@@ -63,7 +63,7 @@ fn encode(echo: &Echo, output: &Output) -> Vec<u8> {
     answer
 }
 
-/// Scans read up to a megabyte; changes of tables may have much to clean up.
+/// Scans read up to a megabyte; table changes may have much to clean up.
 fn is_long(operation: &Operation) -> bool {
     match operation {
         Operation::Scan(scan) => scan.limit.is_none_or(|limit| limit > LONG_SCAN_ITEMS),
@@ -72,7 +72,7 @@ fn is_long(operation: &Operation) -> bool {
     }
 }
 
-/// The bytes of the items in an answer; JSON takes a little more.
+/// Returns the bytes of the items in an answer; their JSON is slightly larger.
 fn item_bytes(output: &Output) -> usize {
     let one = |item: &Item| item.as_bytes().len();
     let many = |items: &Vec<Item>| items.iter().map(one).sum();
@@ -85,7 +85,7 @@ fn item_bytes(output: &Output) -> usize {
     }
 }
 
-/// Runs any work to its end.
+/// Runs a future to completion; a panic becomes an error.
 pub(crate) async fn whole<T>(work: impl Future<Output = T>) -> Result<T, Error> {
     let mut work = Box::pin(work);
     poll_fn(|cx| match guard(|| work.as_mut().poll(cx)) {
@@ -95,7 +95,7 @@ pub(crate) async fn whole<T>(work: impl Future<Output = T>) -> Result<T, Error> 
     .await
 }
 
-/// Runs an operation to its end.
+/// Runs an operation to completion; a panic becomes an error.
 async fn caught(store: &dyn Execute, operation: Operation) -> Result<Output, Error> {
     let mut work = guard(|| store.execute(operation))?;
     poll_fn(|cx| match guard(|| work.as_mut().poll(cx)) {
@@ -105,7 +105,7 @@ async fn caught(store: &dyn Execute, operation: Operation) -> Result<Output, Err
     .await
 }
 
-/// Does the work on a thread of the pool.
+/// Runs the work on the thread pool; a panic becomes an error.
 pub(crate) async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
     tokio::task::spawn_blocking(move || guard(work)).await.unwrap_or_else(|_| Err(fault()))
 }

@@ -1,5 +1,5 @@
-//! A worker: one thread, one runtime, its share of the connections. Requests never move between threads, which saves
-//! the wake-ups and locks of a shared queue.
+//! Worker: one thread with its own runtime and its share of the connections. Requests never move between threads, which
+//! saves the wake-ups and locks of a shared queue (ADR 0006).
 
 use std::io;
 use std::sync::Arc;
@@ -16,14 +16,13 @@ use crate::api;
 use crate::connection;
 use crate::shared::Shared;
 
-/// What a worker needs.
 pub(crate) struct Worker {
     pub(crate) connections: UnboundedReceiver<Accepted>,
     pub(crate) stopping: watch::Receiver<bool>,
     pub(crate) shared: Arc<Shared>,
 }
 
-/// Starts a worker; the thread's answer is the number of connections cut off at the end.
+/// Starts a worker. The thread returns the number of connections that were cut off at shutdown.
 pub(crate) fn spawn(number: usize, worker: Worker, acceptor: Option<Acceptor>) -> io::Result<JoinHandle<usize>> {
     let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(16).build()?;
     thread::Builder::new().name(format!("keyform-http-{number}")).spawn(move || run(&runtime, worker, acceptor))
@@ -42,7 +41,7 @@ fn run(runtime: &Runtime, worker: Worker, acceptor: Option<Acceptor>) -> usize {
 impl Worker {
     async fn run(mut self) -> usize {
         let mut tasks = JoinSet::new();
-        // The acceptor hangs up when the server stops and it has handed over what was waiting.
+        // The acceptor drops its sender when the server stops, after handing over pending connections.
         loop {
             tokio::select! {
                 accepted = self.connections.recv() => match accepted {
@@ -54,7 +53,7 @@ impl Worker {
         }
         let drain = self.shared.timeouts.drain;
         let ended = async { while tasks.join_next().await.is_some() {} };
-        // Whether time ran out shows in what is left over.
+        // If the timeout passed, the remaining tasks are the connections cut off.
         drop(tokio::time::timeout(drain, ended).await);
         tasks.len()
     }

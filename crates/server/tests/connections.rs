@@ -1,4 +1,4 @@
-//! Connections beyond a limit are refused, and probes on them are answered.
+//! Connections beyond a limit are refused, and health probes on them are answered.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Requests that a proxy and a server could read differently, heads without end, and connections that wait when the server stops.
+//! Requests that a proxy and a server could parse differently, endless heads, and pending connections at shutdown.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -13,11 +13,11 @@ use support::{Client, Stub, operation_head, settings, start};
 
 const GOOD: &str = "GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
-/// The statuses of all answers on a connection that the client sends these bytes on, in pieces.
+/// Sends the bytes in pieces on one connection and returns the statuses of all answers.
 fn statuses(bytes: &[u8], piece: usize) -> Vec<u16> {
     let server = start(settings());
     let mut client = Client::connect(&server);
-    // The server may have closed the connection before it has all bytes.
+    // The server may close the connection before it has read all bytes.
     let sent = bytes.chunks(piece).all(|piece| client.stream.get_mut().write_all(piece).is_ok());
     if sent {
         drop(client.stream.get_ref().shutdown(Shutdown::Write));

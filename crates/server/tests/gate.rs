@@ -1,4 +1,5 @@
-//! Who gets past the door: hosts, origins, and what is open when only one half of the security is configured.
+//! Checks before routing: hosts, origins, and which APIs are open when only one of credentials and token key is
+//! configured.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -33,7 +34,7 @@ fn send(server: &Running, method: &str, target: &str, headers: &str) -> Answer {
     Client::connect(server).request(&head, b"{}")
 }
 
-/// Sends a WebSocket's handshake.
+/// Sends a WebSocket handshake.
 fn handshake(server: &Running, headers: &str) -> Answer {
     let upgrade = "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
     let head = format!("GET /v1/notes/live HTTP/1.1\r\n{upgrade}{headers}\r\n");
@@ -171,7 +172,7 @@ fn a_signature_counts_for_more_than_a_host() {
     ] {
         assert_eq!(send(&narrow, "GET", path, &format!("host: {host}\r\n")).status, expected, "{path} {host}");
     }
-    // Tokens alone on loopback: the list holds.
+    // A token key only, on loopback: the host list applies.
     let tokens = start(Settings { token_keys: token_keys(), ..settings() });
     assert_eq!(send(&tokens, "GET", "/v1", "host: evil.example\r\n").status, 421);
     assert_eq!(send(&tokens, "GET", "/v1", "host: localhost\r\norigin: https://app.example\r\n").status, 200);
@@ -238,7 +239,7 @@ fn an_address_for_others_needs_what_it_serves_protected() {
 #[test]
 fn metrics_are_read_with_an_access_key() {
     let server = start(Settings { credentials: credentials(), ..settings() });
-    // AKIDEXAMPLE and its secret; the same with another secret; another key.
+    // AKIDEXAMPLE with its secret; with a wrong secret; an unknown key.
     for (given, expected) in [
         ("QUtJREVYQU1QTEU6d0phbHJYVXRuRkVNSS9LN01ERU5HK2JQeFJmaUNZRVhBTVBMRUtFWQ==", 200),
         ("QUtJREVYQU1QTEU6d3Jvbmc=", 401),

@@ -1,4 +1,4 @@
-//! What SDKs and probes see of the server: answers, headers, packing, limits and refusals.
+//! HTTP behaviour that SDKs and probes rely on: answers, headers, compression, limits and errors.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -157,7 +157,7 @@ fn small_body_that_unpacks_to_a_large_one_is_refused() {
 
 #[test]
 fn bombs_are_refused_without_taking_the_memory_of_other_bodies() {
-    // No room for even one large body: a bomb that took a share would wait for itself.
+    // No room for even one large body: a bomb that acquired a share would wait for itself.
     let limits = Limits { body_bytes_max: 1_000_000, large_bodies_bytes_max: 1, ..Limits::default() };
     let server = start(keyform_server::Settings { limits, workers: 1, ..settings() });
     let one_member = gzip(&vec![b' '; 50_000_000]);
@@ -210,7 +210,7 @@ fn slow_head_and_idle_connection_are_closed() {
     let mut slow = Client::connect(&server);
     slow.send(b"POST / HTTP/1.1\r\nhost: loc");
     assert!(slow.is_closed());
-    // A busy machine may let this side be too slow with its request, too: then another connection is tried.
+    // On a busy machine this client may be too slow with its request: then try another connection.
     let request = [operation_head("ListTables", "", 2).as_bytes(), b"{}"].concat();
     let answered = std::iter::repeat_with(|| Client::connect(&server)).find_map(|mut idle| {
         let sent = idle.stream.get_mut().write_all(&request).is_ok();
@@ -240,7 +240,8 @@ fn client_that_does_not_take_its_answers_is_cut_off() {
     let mut client = Client::connect(&server);
     let body = format!("{{\"Limit\":{LONG}}}");
     let request = [operation_head("ListTables", "", body.len()).as_bytes(), body.as_bytes()].concat();
-    // The answers fill the buffers of both ends; then the server stops taking requests, and at last the connection.
+    // The answers fill the buffers of both ends; then the server stops reading requests, and finally closes the
+    // connection.
     let refused = (0..1_000_000).find_map(|_| client.stream.get_mut().write_all(&request).err());
     assert!(refused.is_some_and(|error| error.kind() != std::io::ErrorKind::WouldBlock));
 }

@@ -10,9 +10,9 @@ use std::time::{Duration, UNIX_EPOCH};
 use keyform_server::{Credentials, Settings};
 use support::{Answer, Client, settings, start};
 
-/// The signature that botocore gives the request below.
+/// Signature that botocore computes for the request below.
 const SIGNATURE: &str = "2c15ed7ee8360be5191c4f7fa4c3786076090b77a41d66fafd26efa4f0cd0e21";
-/// 2015-08-30 12:36:00.
+/// 2015-08-30 12:36:00 UTC.
 const SIGNED_AT_SECS: u64 = 1_440_938_160;
 
 fn protected(now_secs: u64) -> Settings {

@@ -1,4 +1,4 @@
-//! Starting, refusing to start, and stopping without losing a request.
+//! Startup, rejected configurations, and shutdown without losing a request.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

@@ -1,6 +1,7 @@
-//! Whether somebody may act for an agency.
+//! Permission to act for an agency.
 //!
-//! It reads the membership itself, and consistently. The index by person would let somebody in for a moment after they were removed.
+//! The check reads the membership itself, with strong consistency. The index by person would still admit a removed
+//! member for a moment.
 
 use keyform::CallError;
 use schemars::JsonSchema;
@@ -21,10 +22,10 @@ pub struct Access {
     pub status: Option<AgencyStatus>,
 }
 
-/// What somebody may, as of now. Strangers learn nothing of the agency, not even whether it is there.
+/// Returns a person's current access. Non-members learn nothing about the agency, not even whether it exists.
 ///
 /// # Errors
-/// [`CallError`]
+/// A read fails.
 pub async fn check(agencies: &Agencies, agency: &AgencyId, person: &str) -> Result<Access, CallError> {
     if agencies.membership(agency, person).await?.is_none() {
         return Ok(Access { allowed: false, is_member: false, status: None });

@@ -1,4 +1,4 @@
-//! The application: the model with its flows, its job and its sample data.
+//! Application: the model with its flows, its job and its sample data.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use crate::memberships::{self, MembershipPage, MembershipsAfter};
 use crate::model::{Agencies, AgencyId, Caller};
 use crate::sample;
 
-/// How often dissolutions that were left in the middle are looked for.
+/// Interval between two searches for interrupted dissolutions.
 const DISSOLUTIONS_EVERY: Duration = Duration::from_secs(300);
 
-/// The application on a host.
+/// Creates the application on a host.
 ///
 /// # Errors
-/// The host lacks what the model needs: a value for `stage`.
+/// The host has no value for the variable `stage`.
 pub fn application(host: &Host) -> Result<Application, CallError> {
     let agencies = Agencies::on(host.store(), host.options())?;
     let (finished, sampled, issuer) = (agencies.clone(), agencies.clone(), host.clone());
@@ -54,7 +54,7 @@ fn dissolve(agencies: &Agencies) -> Flow {
         }
     })
     .outcomes(&["Miscounted"])
-    // What is left when its caller leaves, the next call or the job removes.
+    // If the caller disconnects, the next call or the job removes the rest.
     .interruptible()
 }
 

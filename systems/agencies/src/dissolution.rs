@@ -1,16 +1,18 @@
-//! An agency is deleted with its members, however many they are.
+//! Deletes an agency with all its members, however many.
 //!
-//! A transaction has room for a hundred items, an agency may have thousands of members. So it takes several steps, and each leaves a state
-//! from which any process can go on:
+//! A transaction holds at most a hundred items, an agency may have thousands of members. Dissolution therefore takes
+//! several steps, and any process can continue after each of them:
 //!
 //! ```text
 //! ordered: nobody joins any more ── evict 50 ── evict 50 ── … ── the last 50 and the agency at once
 //! ```
 //!
-//! Members are never without their agency: it goes with the last of them, on the condition that its count of members is theirs.
+//! Members never exist without their agency: it is deleted together with the last of them, on the condition that its
+//! member count matches.
 //!
-//! An agency whose count is wrong, because something else than the model has written it, would never come to that end. Rounds that remove no member
-//! are therefore counted, whoever is the cause, and the last of them is an error that says what is wrong.
+//! An agency with a wrong count, because something other than the model has written it, would never meet that
+//! condition. Rounds that remove no member are therefore counted, whatever the cause, and the last one fails with an
+//! error that explains the mismatch.
 
 use keyform::CallError;
 use keyform::server::FlowError;
@@ -19,14 +21,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Agencies, AgencyId, Caller, DissolveAgencyError, EvictMembersError, OrderDissolutionError};
 
-/// The members that go with their agency in one transaction: a page of `membersOfAgency`.
+/// Members deleted with their agency in one transaction: a page of `membersOfAgency`.
 const MEMBERS_AT_ONCE_MAX: i64 = 50;
 
 /// Attempts in a row lost to concurrent writers before giving up.
 const ROUNDS_OUTRUN_MAX: u32 = 50;
 
-/// Rounds in a row that remove no member although no other writer is in the way, before the count of members is taken to be wrong. More than one,
-/// since a read of the members may lag behind.
+/// Consecutive rounds that remove no member without a concurrent writer, before the member count is considered wrong.
+/// More than one, because a read of the members may lag behind.
 const ROUNDS_MISCOUNTED_MAX: u32 = 3;
 
 /// An agency.
@@ -45,17 +47,17 @@ pub struct Dissolved {
     pub members_removed: u64,
 }
 
-/// Why an agency is not dissolved, or not wholly.
+/// Reason why an agency was not dissolved, or not completely.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DissolutionError {
-    /// Too many others write the same agency: call again.
+    /// Too many concurrent writers on the same agency: retry.
     Busy,
-    /// The agency counts other members than it has.
+    /// The agency's member count does not match its members.
     Miscounted {
-        /// The members that the agency counts.
+        /// Member count that the agency stores.
         counted: i64,
     },
-    /// A call failed. What was done stays done, and the rest is done by the next call or by the job.
+    /// A call failed. Completed steps remain; the next call or the job does the rest.
     Failed(CallError),
 }
 
@@ -90,10 +92,11 @@ impl From<DissolutionError> for FlowError {
     }
 }
 
-/// Dissolves an agency as its caller, who must be an administrator; how many members were removed. An agency that is not there is dissolved.
+/// Dissolves an agency on behalf of its caller, who must be an administrator; returns the number of removed members. A
+/// missing agency counts as dissolved.
 ///
 /// # Errors
-/// [`DissolutionError`]. It can be called again.
+/// [`DissolutionError`]. The call can be retried.
 pub async fn dissolve(agencies: &Agencies, agency: &AgencyId) -> Result<u64, DissolutionError> {
     match agencies.order_dissolution(agency).await {
         Ok(_) => {}
@@ -104,10 +107,10 @@ pub async fn dissolve(agencies: &Agencies, agency: &AgencyId) -> Result<u64, Dis
     finish(agencies, agency).await
 }
 
-/// Goes on with every dissolution that was ordered and not finished; how many were.
+/// Continues every dissolution that was ordered and not finished; returns the number of finished ones.
 ///
 /// # Errors
-/// The first that failed, once the others were tried. The next run tries again.
+/// The first failure, after the others were tried. The next run retries.
 pub async fn finish_all(agencies: &Agencies) -> Result<usize, DissolutionError> {
     let mut ordered = Vec::new();
     let mut all = agencies.agencies().items();
@@ -127,17 +130,18 @@ pub async fn finish_all(agencies: &Agencies) -> Result<usize, DissolutionError> 
     failed.map_or(Ok(ordered.len()), Err)
 }
 
-/// What a round has come to.
+/// Result of a round.
 enum Round {
     Done(u64),
     Evicted(u64),
-    /// Another writer was faster.
+    /// A concurrent writer was faster.
     Outrun,
-    /// No member was there to remove, or others than the agency counts.
+    /// The members found do not match the count.
     Miscounted(i64),
 }
 
-/// Rounds until the end. Each removes a member, or counts towards one of two bounds: an agency has finitely many members, since nobody joins.
+/// Runs rounds until the agency is deleted. Each removes a member or counts towards one of two limits. The members are
+/// finite, because nobody can join any more.
 async fn finish(agencies: &Agencies, agency: &AgencyId) -> Result<u64, DissolutionError> {
     let (mut removed, mut outrun, mut miscounted) = (0, 0, 0);
     loop {
@@ -154,7 +158,7 @@ async fn finish(agencies: &Agencies, agency: &AgencyId) -> Result<u64, Dissoluti
     }
 }
 
-/// The end if the members fit into one transaction, else a page of them less.
+/// Deletes the agency if its members fit into one transaction; otherwise evicts a page of them.
 async fn round(agencies: &Agencies, agency: &AgencyId) -> Result<Round, DissolutionError> {
     let Some(before) = agencies.agency_by_id(agency).await? else { return Ok(Round::Done(0)) };
     if before.members > MEMBERS_AT_ONCE_MAX {
@@ -174,7 +178,7 @@ async fn round(agencies: &Agencies, agency: &AgencyId) -> Result<Round, Dissolut
     }
 }
 
-/// An agency that counts other members than were found has been written meanwhile, or its count is wrong.
+/// Decides whether a mismatch comes from a concurrent write or from a wrong count.
 async fn miscounted(agencies: &Agencies, agency: &AgencyId, before: i64) -> Result<Round, DissolutionError> {
     let now = agencies.agency_by_id(agency).await?;
     let unchanged = now.filter(|now| now.version == before);

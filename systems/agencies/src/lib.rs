@@ -1,20 +1,20 @@
 //! Agencies and their members: a small directory.
 //!
-//! Everything that touches data is said in `agencies.kf`: keys, guards, what is one transaction. [`model`] is the typed code of it; what needs more
-//! than one pattern stands beside it:
+//! `agencies.kf` defines all data access: keys, guards, transactions. [`model`] is its typed code. The other modules
+//! combine several patterns:
 //!
-//! 1. [`dissolution`]: an agency of any size is deleted with its members, and a process that stops in the middle leaves nothing that is not
-//!    finished by the next.
+//! 1. [`dissolution`]: deletes an agency of any size with its members; after an interruption the next process finishes
+//!    it.
 //! 2. [`memberships`]: the agencies of a person, with their names.
-//! 3. [`access`]: whether somebody may act for an agency, as of now.
-//! 4. [`sample`]: what a newcomer finds.
+//! 3. [`access`]: the current permission to act for an agency.
+//! 4. [`sample`]: sample data for new users.
 
 pub mod access;
 pub mod dissolution;
 pub mod memberships;
 pub mod sample;
 
-/// The typed code of `agencies.kf`.
+/// Typed code of `agencies.kf`.
 #[allow(missing_docs, reason = "the model documents what its author wanted to")]
 pub mod model {
     keyform::model!("agencies.kf");
@@ -25,5 +25,5 @@ mod application;
 pub use application::application;
 pub use model::Agencies;
 
-/// The text of the model.
+/// Source of the model.
 pub const MODEL: &str = include_str!("../agencies.kf");

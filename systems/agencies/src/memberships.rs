@@ -1,6 +1,7 @@
-//! The agencies of a person.
+//! Agencies of a person.
 //!
-//! The index knows ids alone. A page of them and one BatchGetItem give the names: two requests, where a look-up for each would be fifty-one.
+//! The index contains only ids. A page of it and one BatchGetItem return the names: two requests, where individual
+//! look-ups would take fifty-one.
 
 use std::collections::BTreeMap;
 
@@ -44,10 +45,10 @@ pub struct MembershipPage {
     pub cursor: Option<String>,
 }
 
-/// A page of a person's agencies. One that was deleted a moment ago, which the index may still have, is left out.
+/// Returns a page of a person's agencies. Omits agencies that were just deleted, which the index may still contain.
 ///
 /// # Errors
-/// [`CallError`]: of somebody else, only administrators may ask.
+/// [`CallError`]: only administrators may ask for another person.
 pub async fn page(agencies: &Agencies, person: &str, cursor: Option<String>) -> Result<MembershipPage, CallError> {
     let page = agencies.memberships_of(person).after_any(cursor).await?;
     let ids: Vec<AgencyId> = page.items.iter().map(|member| member.agency_id.clone()).collect();

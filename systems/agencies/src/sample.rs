@@ -1,4 +1,4 @@
-//! What a newcomer finds: two agencies and three people.
+//! Sample data: two agencies and three people.
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use serde_json::{Map, Value};
 
 use crate::model::{AddMemberError, Agencies, Agency, Caller};
 
-/// Who founds what, and who joins.
+/// Agency, founder, and further members.
 const AGENCIES: [(&str, &str, &[&str]); 2] =
     [("Harbour & Sons", "ada", &["grace", "linus"]), ("North Light Travel", "grace", &["ada"])];
 
 const WEEK: Duration = Duration::from_secs(7 * 86_400);
 
-/// Writes the sample, or finds it written; lines to try.
+/// Writes the sample data if it is missing; returns lines that describe what to try.
 ///
 /// # Errors
-/// It cannot be written.
+/// The data cannot be written.
 pub async fn make(agencies: &Agencies, host: &Host) -> Result<Vec<String>, FlowError> {
     let mut first = None;
     for (name, founder, people) in AGENCIES {
@@ -34,7 +34,7 @@ pub async fn make(agencies: &Agencies, host: &Host) -> Result<Vec<String>, FlowE
     Ok(first.map_or_else(Vec::new, |agency| lines(host, &agency)))
 }
 
-/// The agency of that name that this person founded, or a new one.
+/// Returns the agency with this name that the person founded, or creates it.
 async fn found(agencies: &Agencies, name: &str, founder: &str) -> Result<Agency, FlowError> {
     for member in agencies.memberships_of(founder).all().await? {
         if let Some(agency) = agencies.agency_by_id(&member.agency_id).await?
@@ -60,7 +60,7 @@ fn lines(host: &Host, agency: &Agency) -> Vec<String> {
     ]
 }
 
-/// The header for development where it is believed, else a token.
+/// Returns the development header where it is trusted, otherwise a token.
 fn caller_header(host: &Host, idpid: &str) -> String {
     let claims: Map<String, Value> =
         [("idpid".to_owned(), Value::from(idpid)), ("admin".to_owned(), Value::from(false))].into_iter().collect();

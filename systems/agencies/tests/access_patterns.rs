@@ -13,7 +13,7 @@ use keyform_scenario::{eventually, on_every_store};
 
 use support::{administrator, checked_members, founded, person, populated, system};
 
-/// The document's patterns, as the page of the system lists them, and their tests.
+/// Patterns of the document, as the system's page lists them, and their tests.
 const PATTERNS: [(&str, &str); 11] = [
     ("1. Create agency", "create_agency"),
     ("1. Update agency", "update_agency"),

@@ -1,4 +1,5 @@
-//! Members are never in a missing agency, and an agency's count is that of its members: with real concurrency, conflicts, lost answers and kills.
+//! Members never exist without their agency, and an agency's count matches its members: with real concurrency,
+//! conflicts, lost answers and kills.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod support;
@@ -14,18 +15,18 @@ use tokio::task::JoinSet;
 
 use support::{administrator, checked_members, founded, handle, populated, system};
 
-/// Another copy of the program, whose transactions meet others and whose answers get lost.
+/// Returns another instance of the program, with transaction conflicts and lost answers.
 fn troubled(scene: &Scene, number: u64) -> Agencies {
     let lossy = Arc::new(Lossy::new(scene.host.store(), 7 + number));
     handle(&scene.through(Arc::new(Contended::new(lossy, 3 + number))))
 }
 
-/// Others were in the way, or the answer was lost.
+/// Returns whether the call lost to concurrent writers, or its answer was lost.
 fn may_be_repeated(error: &CallError) -> bool {
     matches!(error, CallError::Busy | CallError::Unknown(_) | CallError::Store(_))
 }
 
-/// Adds people until it is refused; how many were added for certain.
+/// Adds people until it is refused; returns the number of people added.
 async fn add(agencies: Agencies, agency: AgencyId, who: String, people: usize) -> usize {
     let root = agencies.as_caller(administrator());
     let mut added = 0;
@@ -33,7 +34,7 @@ async fn add(agencies: Agencies, agency: AgencyId, who: String, people: usize) -
         loop {
             match root.add_member(&agency, &format!("{who}-{number}")).await {
                 Ok(_) => break added += 1,
-                // The answer to the call before was lost: it had been done.
+                // The answer to the previous call was lost; it had been applied.
                 Err(AddMemberError::AlreadyMember) => break added += 1,
                 Err(AddMemberError::UnknownAgency | AddMemberError::AgencyNotActive) => return added,
                 Err(AddMemberError::Conflict(_)) => {}
@@ -74,7 +75,7 @@ fn the_count_of_members_is_right_when_many_join_and_leave_at_once() {
         assert_eq!(checked_members(&agencies, &agency).await, 41);
         let mut tasks = JoinSet::new();
         for number in 0..4 {
-            // Two at a time for the same people.
+            // Two tasks at a time remove the same people.
             tasks.spawn(remove(troubled(&scene, number), agency.clone(), format!("w{}", number / 2), 10));
         }
         while let Some(done) = tasks.join_next().await {
@@ -106,7 +107,7 @@ fn nobody_is_left_in_an_agency_that_is_dissolved_while_people_join() {
     });
 }
 
-/// Dissolves an agency, whatever it takes.
+/// Dissolves an agency, with as many retries as necessary.
 async fn end(agencies: Agencies, agency: AgencyId) -> usize {
     let root = agencies.as_caller(administrator());
     loop {

@@ -1,4 +1,4 @@
-//! The flows: dissolution of any size, a person's agencies with their names, the check of access; in Rust and over HTTP.
+//! Flows: dissolution of any size, a person's agencies with their names, the access check; in Rust and over HTTP.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod support;
@@ -30,7 +30,7 @@ fn an_agency_of_more_members_than_a_transaction_takes_is_dissolved_with_them() {
         assert_eq!(dissolve(&root, id).await, Ok(120));
         assert_eq!(root.agency_by_id(id).await, Ok(None));
         assert_eq!(checked_members(&agencies, id).await, 0);
-        // The index has none of them either.
+        // The index does not contain them either.
         eventually(0, async || agencies.memberships_of("p007").all().await.unwrap().len()).await;
         assert_eq!(dissolve(&root, id).await, Ok(0), "once more changes nothing");
         assert_eq!(dissolve(&root, &AgencyId::from(Ulid::fresh())).await, Ok(0));
@@ -63,7 +63,7 @@ fn a_dissolution_that_was_ordered_lets_nobody_in_and_is_finished_by_the_job() {
     });
 }
 
-/// Writes another count of members than there are, past the model.
+/// Writes a wrong member count, bypassing the model.
 async fn miscount(agencies: &Agencies, scene: &Scene, agency: &AgencyId, members: i64) {
     let table = agencies.calls().runner().tables()[0].0.clone();
     let part = || AttributeValue::from(format!("AGENCY#{agency}"));
@@ -83,7 +83,7 @@ fn a_dissolution_of_an_agency_that_counts_wrongly_ends_with_an_error() {
     on_every_store(async |scene| {
         let agencies = system(&scene).await;
         let root = agencies.as_caller(administrator());
-        // What the agency counts, and what it counts when nothing more can be removed.
+        // Stored count, and the count after nothing more can be removed.
         for (number, (counted, left)) in
             [(1000, 996), (51, 47), (50, 50), (5, 5), (3, 3), (-1, -1)].into_iter().enumerate()
         {

@@ -1,7 +1,7 @@
-//! Accounts: registering, logging in, changing the password, and who one is.
+//! Accounts: registration, log-in, password change, and the own profile.
 //!
-//! Whether an address has an account is told to nobody who logs in: an unknown address and a wrong password have the same answer, after the same
-//! reads and the same hashing.
+//! A log-in does not reveal whether an address has an account: an unknown address and a wrong password get the same
+//! answer, after the same reads and the same hashing.
 
 use keyform::runtime::run::{Call, RunError};
 use keyform::server::{FlowError, Tables};
@@ -66,21 +66,23 @@ pub struct Session {
     pub user: User,
 }
 
-/// A user id that nobody has: the first ULID of all.
+/// User id that does not exist: the smallest ULID.
 const NOBODY: &str = "00000000000000000000000000";
 
 impl Service {
-    /// Makes an account. Under an idempotency token the same registration makes one account, and is answered alike.
+    /// Creates an account. With an idempotency token, a repeated registration creates one account and returns the same
+    /// answer.
     ///
     /// # Errors
-    /// `EmailTaken`, `WeakPassword`, or an address or a name that is none.
+    /// `EmailTaken`, `WeakPassword`, or an invalid address or name.
     pub async fn register(&self, who: Registration, token: Option<&str>) -> Result<Session, FlowError> {
         let email = check_text(who.email, keyform::typed::Form::Email)
             .map_err(|error| FlowError::Arguments(error.to_string()))?;
         let username = username(&who.username)?;
         let password = who.password.expose();
         password::check(password, &email, &username).map_err(weak)?;
-        // The salt is never the same for two accounts; under a token it is the same for a call that is repeated, so that it is the same call.
+        // Salts differ between accounts. With a token the salt is derived, so that a repeated call has the same
+        // arguments.
         let salt = token.map_or_else(|| self.world().fresh().token(16), |token| derived(&[token, &email]));
         let hash = self.settings.passwords.hash(password, &salt).await?;
         let user = match token {
@@ -106,7 +108,7 @@ impl Service {
         }
     }
 
-    /// The table of answers, where tables are made when they are needed.
+    /// Creates the table of answers, if the host creates tables.
     async fn make_answers(&self) -> Result<(), RunError> {
         if self.host.tables() == Tables::Made {
             self.discord.calls().runner().create_answer_table().await?;
@@ -114,10 +116,10 @@ impl Service {
         Ok(())
     }
 
-    /// Proves who one is, for a token.
+    /// Verifies address and password, and returns a token.
     ///
     /// # Errors
-    /// `WrongCredentials`, and `TokensIssuedElsewhere` where the server has no secret to sign tokens with.
+    /// `WrongCredentials`, and `TokensIssuedElsewhere` if the server has no secret to sign tokens with.
     pub async fn log_in(&self, who: LogIn) -> Result<Session, FlowError> {
         let user = self.discord.user_by_email(&who.email).await?;
         let id = user.as_ref().map_or_else(nobody, |user| Ok(user.user_id.clone()))?;
@@ -134,7 +136,7 @@ impl Service {
         }
     }
 
-    /// Changes one's password. Tokens that were issued before count until they end.
+    /// Changes the caller's password. Tokens that were issued before remain valid until they expire.
     ///
     /// # Errors
     /// `WrongCredentials`, `WeakPassword`, and `UnknownUser` after the account was deleted.
@@ -151,7 +153,7 @@ impl Service {
         Ok(self.discord.change_password(user, &hash).await?)
     }
 
-    /// One's own profile.
+    /// Returns the caller's own profile.
     ///
     /// # Errors
     /// `UnknownUser` after the account was deleted.
@@ -167,7 +169,7 @@ impl Service {
     }
 }
 
-/// 32 hexadecimal digits that these texts alone give.
+/// Derives 32 hexadecimal digits from the texts.
 pub(crate) fn derived(of: &[&str]) -> String {
     let mut hash = Sha256::new();
     for text in of {
@@ -177,7 +179,7 @@ pub(crate) fn derived(of: &[&str]) -> String {
     hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A name that can be shown in one line.
+/// Checks a user name, which must fit on one line.
 fn username(text: &str) -> Result<String, FlowError> {
     let name = text.trim();
     let is_shown = !name.is_empty() && name.chars().count() <= 32 && !name.chars().any(char::is_control);

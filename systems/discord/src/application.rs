@@ -1,4 +1,4 @@
-//! The chat as an application: its flows, and its sample data.
+//! The chat as an application: its flows and its sample data.
 
 use keyform::CallError;
 use keyform::application::{Application, Host, claims};
@@ -17,18 +17,18 @@ use crate::servers::{MyServers, OfServer};
 use crate::service::{Service, Settings};
 use crate::unread::Badges;
 
-/// The application on a host.
+/// Creates the application on a host.
 ///
 /// # Errors
-/// The host lacks a value for the variable `stage`.
+/// The host has no value for the variable `stage`.
 pub fn application(host: &Host) -> Result<Application, CallError> {
     application_with(host, Settings::default())
 }
 
-/// The application on a host, with settings of its own.
+/// Creates the application on a host with these settings.
 ///
 /// # Errors
-/// The host lacks a value for the variable `stage`.
+/// The host has no value for the variable `stage`.
 pub fn application_with(host: &Host, settings: Settings) -> Result<Application, CallError> {
     let service = Service::new(host, settings)?;
     let application = Application::new(host, service.model().calls());
@@ -98,7 +98,7 @@ fn accounts(service: &Service) -> [Flow; 4] {
     ]
 }
 
-/// An address as the model compares it: spaces around it and upper case are not another account.
+/// Normalizes an address as the model does, so that spaces and upper case do not evade the rate limit.
 fn account_of(email: &str) -> String {
     email.trim().to_lowercase()
 }
@@ -190,7 +190,7 @@ fn connections(service: &Service) -> [Flow; 5] {
     ]
 }
 
-/// A flow for everybody.
+/// Creates a public flow.
 fn open<A, R, W>(
     service: &Service,
     name: &'static str,
@@ -206,7 +206,7 @@ where
     Flow::new(name, about, move |call| run(service.clone(), call)).public()
 }
 
-/// A flow for users.
+/// Creates a flow for authenticated users.
 fn own<A, R, W>(
     service: &Service,
     name: &'static str,

@@ -1,7 +1,8 @@
-//! Connections: listening to a channel, staying, leaving, and hearing what happens.
+//! Connections: listening to a channel, renewal, closing, and receiving events.
 //!
-//! A connection has rows in the table (its channels, for whoever fans out; its user and server, for presence) and a mailbox in the process it was
-//! opened at. Rows live ten minutes and are renewed; a connection whose mailbox nobody empties is gone, and loses its rows with the next delivery.
+//! A connection has rows in the table (its channels, for the fan-out; its user and server, for presence) and a mailbox
+//! in the process that opened it. Rows expire after ten minutes unless renewed. A connection whose mailbox is not
+//! emptied is considered gone, and loses its rows at the next delivery.
 
 use std::time::Duration;
 
@@ -18,9 +19,9 @@ use crate::model::{
 };
 use crate::service::Service;
 
-/// How often a connection says that it is there: well before its ten minutes end.
+/// Renewal interval of a connection; well below the ten minutes until it expires.
 pub const HEARTBEAT_EVERY: Duration = Duration::from_secs(240);
-/// How long a call waits for something to happen at the most.
+/// Maximum time that a call waits for events.
 const WAIT_SECS_MAX: u64 = 20;
 
 /// The channel to listen to.
@@ -83,11 +84,11 @@ pub struct Heard {
 }
 
 impl Service {
-    /// Begins to listen to a channel: from now on what happens in it, and in its server, waits for the connection. Under an idempotency token
-    /// it is the same connection.
+    /// Starts listening to a channel: from now on events of it and of its server are queued for the connection. With an
+    /// idempotency token, a repeated call returns the same connection.
     ///
     /// # Errors
-    /// `UnknownChannel`, and [`FlowError::Forbidden`] for those who are not in the server.
+    /// `UnknownChannel`, and [`FlowError::Forbidden`] for non-members of the server.
     pub async fn open_connection(
         &self,
         user: &UserId,
@@ -96,7 +97,7 @@ impl Service {
     ) -> Result<Listening, FlowError> {
         let name = token.map_or_else(|| self.world().fresh().token(16), |token| derived(&[token]));
         let connection = self.mailboxes.name(&name).map_err(|error| FlowError::Broken(error.to_string()))?;
-        // The feed is open before the mailbox is, and the mailbox before the rows: nothing that happens after is missed.
+        // Open the feed before the mailbox, and the mailbox before the rows, so that no later event is missed.
         self.gateway.start().await.map_err(|error| FlowError::Broken(error.to_string()))?;
         self.mailboxes.open(&connection, user);
         match self.as_user(user).connect(&connection, channel).await {
@@ -109,10 +110,10 @@ impl Service {
         }
     }
 
-    /// Says that a connection is still there, in all its channels. Those of servers that the user has left end instead.
+    /// Renews a connection in all its channels. Ends it in channels of servers that the user has left.
     ///
     /// # Errors
-    /// `NotConnected` if nothing of it is left: open another.
+    /// `NotConnected` if nothing of it is left: open another one.
     pub async fn keep_connected(&self, user: &UserId, connection: &ConnectionId) -> Result<Listening, FlowError> {
         let discord = self.as_user(user);
         let mut kept: Vec<Connection> = Vec::new();
@@ -132,10 +133,10 @@ impl Service {
         Ok(listening(connection, kept.into_iter().map(|row| row.channel_id).collect(), expires))
     }
 
-    /// Ends a connection of one's own, in all its channels. Ended twice is ended.
+    /// Closes a connection of the caller in all its channels. Closing it again has no effect.
     ///
     /// # Errors
-    /// [`FlowError`], if the store fails.
+    /// The store fails.
     pub async fn close_connection(&self, user: &UserId, connection: &ConnectionId) -> Result<(), FlowError> {
         for row in self.rows(user, connection).await? {
             self.drop_row(user, connection, &row.channel_id).await?;
@@ -144,21 +145,22 @@ impl Service {
         Ok(())
     }
 
-    /// What has happened since, waiting for it if nothing has. What is not confirmed by `after` of the next call comes again.
+    /// Returns the events since the last call, or waits for one. Events that the next call's `after` does not confirm
+    /// are returned again.
     ///
     /// # Errors
-    /// `NotConnected` if this process has no such connection of the user: open another, and read what was missed.
+    /// `NotConnected` if this process has no such connection of the user: open another one, and read what was missed.
     pub async fn next_events(&self, user: &UserId, hear: Hear) -> Result<Heard, FlowError> {
         let wait = Duration::from_secs(hear.wait_seconds.min(WAIT_SECS_MAX));
         let events = self.mailboxes.take(&hear.connection_id, user, hear.after, wait).await;
         events.map(|events| Heard { events }).ok_or_else(not_connected)
     }
 
-    /// Tells those who listen to a channel that one is typing. Nothing is written: it reaches the connections that were opened at the same
-    /// process, and is forgotten. Clients say it every second or two, and show it for three.
+    /// Sends a typing event to the listeners of a channel. Nothing is stored: it reaches only connections of the same
+    /// process. Clients send it every second or two, and display it for three.
     ///
     /// # Errors
-    /// [`FlowError::Forbidden`] for those who are not in the server, and `UnknownUser` after the account was deleted.
+    /// [`FlowError::Forbidden`] for non-members of the server, and `UnknownUser` after the account was deleted.
     pub async fn typing(&self, user: &UserId, channel: &ChannelId) -> Result<(), FlowError> {
         let me = self.me(user).await?;
         let listeners = self.as_user(user).connections_in_channel(channel).all().await?;
@@ -168,7 +170,7 @@ impl Service {
         Ok(())
     }
 
-    /// The rows of a connection, if it is the user's.
+    /// Returns the rows of a connection, if it belongs to the user.
     async fn rows(&self, user: &UserId, connection: &ConnectionId) -> Result<Vec<Presence>, FlowError> {
         let rows = self.as_user(user).connections_of_user(user).all().await?;
         Ok(rows.into_iter().filter(|row| row.connection_id == *connection).collect())

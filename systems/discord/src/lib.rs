@@ -1,14 +1,14 @@
-//! A chat: servers, channels, messages, live.
+//! Chat with servers, channels, messages and live updates.
 //!
-//! Everything that touches data is said in `discord.kf`: keys, guards, what is one transaction. [`model`] is the typed code of it; what needs more
-//! than one pattern stands beside it:
+//! `discord.kf` defines all data access: keys, guards, transactions. [`model`] is its typed code. The other modules
+//! combine several patterns:
 //!
-//! 1. [`account`]: registering, logging in, passwords ([`password`]).
-//! 2. [`servers`], [`unread`], [`search`]: lists as people see them.
+//! 1. [`account`]: registration, log-in, passwords ([`password`]).
+//! 2. [`servers`], [`unread`], [`search`]: lists for display.
 //! 3. [`connections`]: listening to a channel, presence, typing.
-//! 4. [`gateway`]: from changes in the table to those who listen.
-//! 5. [`chat`]: what a terminal client says and shows.
-//! 6. [`sample`] data, and [`application`], which puts all of it together for a server.
+//! 4. [`gateway`]: delivers table changes to listeners.
+//! 5. [`chat`]: logic of the terminal client.
+//! 6. [`sample`] data, and [`application`], which combines everything for a server.
 
 pub mod account;
 mod application;
@@ -23,7 +23,7 @@ pub mod servers;
 mod service;
 pub mod unread;
 
-/// The typed code of `discord.kf`.
+/// Typed code of `discord.kf`.
 #[allow(missing_docs, reason = "the model documents what its author wanted to")]
 pub mod model {
     keyform::model!("discord.kf");
@@ -32,5 +32,5 @@ pub mod model {
 pub use application::{application, application_with};
 pub use service::{Service, Settings};
 
-/// The text of the model.
+/// Source of the model.
 pub const MODEL: &str = include_str!("../discord.kf");

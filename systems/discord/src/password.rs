@@ -1,7 +1,8 @@
-//! Passwords: what is asked of them, and their hashes. It knows no users.
+//! Password rules and hashes, independent of users.
 //!
-//! A hash is argon2id in its usual text form, with its parameters and its salt in it. Hashing takes tens of milliseconds and 19 MB on purpose, so it
-//! runs on threads of its own, a few at a time, in memory that is used again: a flood of log-ins costs no more memory than these few.
+//! A hash is argon2id in PHC string format, which includes its parameters and salt. Hashing takes tens of milliseconds
+//! and 19 MB by design, so it runs on the blocking pool with bounded concurrency and reused memory: a flood of log-ins
+//! uses no more memory than that.
 
 use std::fmt;
 
@@ -9,12 +10,12 @@ use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use keyform::application::{BlockingPool, PoolError};
 
-/// The fewest characters of a password.
+/// Minimum length of a password.
 pub const CHARACTERS_MIN: usize = 10;
-/// The most; more would only cost time.
+/// Maximum length; longer passwords would only cost time.
 pub const CHARACTERS_MAX: usize = 200;
 
-/// What people choose before they think.
+/// Common passwords that are rejected.
 const COMMON: [&str; 12] = [
     "1234567890",
     "0123456789",
@@ -30,7 +31,7 @@ const COMMON: [&str; 12] = [
     "administrator",
 ];
 
-/// How passwords are hashed. Cheap to clone.
+/// Password hasher. Cheap to clone.
 #[derive(Clone)]
 pub struct Passwords {
     params: Params,
@@ -38,47 +39,48 @@ pub struct Passwords {
 }
 
 impl Passwords {
-    /// With 19 MB and two passes: what is recommended for servers. As many at a time as the machine has cores, four at most.
+    /// Uses 19 MB and two passes, as recommended for servers, with one concurrent hash per core, at most four.
     #[must_use]
     pub fn new() -> Self {
         Self { params: Params::default(), pool: BlockingPool::for_this_machine() }
     }
 
-    /// The same, with other numbers of hashes at a time and of callers that wait for their turn: each hash at a time keeps 19 MB.
+    /// Sets the number of concurrent hashes, which use 19 MB each, and of waiting callers.
     #[must_use]
     pub fn bounded(self, at_once: usize, waiting_max: usize) -> Self {
         Self { pool: BlockingPool::new(at_once, waiting_max), ..self }
     }
 
-    /// As quick as argon2 can be, and as weak: for tests alone.
+    /// Uses the fastest and weakest parameters of argon2, for tests only.
     #[must_use]
     pub fn quick() -> Self {
         Self { params: Params::new(Params::MIN_M_COST, 1, 1, None).unwrap_or_default(), ..Self::new() }
     }
 
-    /// The hash of a password under a salt of at least 8 characters.
+    /// Hashes a password with a salt of at least 8 characters.
     ///
     /// # Errors
-    /// The salt is too short, there is no memory, or too many wait for a hash.
+    /// The salt is too short, there is no memory, or too many callers are waiting.
     pub async fn hash(&self, password: &str, salt: &str) -> Result<String, HashError> {
         let (params, password, salt) = (self.params.clone(), password.to_owned(), salt.to_owned());
         let hashed = self.pool.run(move |blocks| hash(params, &password, salt.as_bytes(), blocks));
         hashed.await?.map(|hash| hash.to_string()).map_err(|error| HashError::Failed(error.to_string()))
     }
 
-    /// Whether a hash is of this password. Without a hash the answer is no, and takes as long.
+    /// Returns whether a hash belongs to the password. Without a hash it returns false after the same time, so that the
+    /// time does not reveal whether an account exists.
     ///
     /// # Errors
-    /// There is no memory, or too many wait for a hash.
+    /// There is no memory, or too many callers are waiting.
     pub async fn is_of(&self, hash: Option<&str>, password: &str) -> Result<bool, HashError> {
         let password = password.to_owned();
         let hash = hash.map_or_else(|| self.nobodys_hash(), str::to_owned);
-        // A text that is no hash is the hash of no password.
+        // Malformed text matches no password.
         let verified = self.pool.run(move |blocks| verify(&hash, &password, blocks).unwrap_or(false));
         Ok(verified.await?)
     }
 
-    /// A hash of no password at all: 32 zero bytes, which no password is found for.
+    /// Returns a hash of 32 zero bytes, for which no password can be found.
     fn nobodys_hash(&self) -> String {
         let (memory, passes, lanes) = (self.params.m_cost(), self.params.t_cost(), self.params.p_cost());
         format!("$argon2id$v=19$m={memory},t={passes},p={lanes}$bm9ib2R5J3Mgc2FsdA${}", "A".repeat(43))
@@ -100,7 +102,7 @@ fn hash(params: Params, password: &str, salt: &[u8], blocks: &mut Vec<Block>) ->
     })
 }
 
-/// Whether a hash is of this password, under the parameters it was made with. The comparison takes the same time wherever they differ.
+/// Verifies a password with the parameters of the hash. The comparison takes constant time.
 fn verify(hash: &str, password: &str, blocks: &mut Vec<Block>) -> Hashed<bool> {
     let hash = PasswordHash::new(hash)?;
     let (Some(salt), Some(expected)) = (&hash.salt, &hash.hash) else { return Ok(false) };
@@ -110,7 +112,7 @@ fn verify(hash: &str, password: &str, blocks: &mut Vec<Block>) -> Hashed<bool> {
     Ok(output(&argon2, password, salt, expected.len(), blocks)? == *expected)
 }
 
-/// argon2 in memory that an earlier hash may have left: its first pass overwrites all of it.
+/// Runs argon2 in reused memory, which its first pass overwrites completely.
 fn output(argon2: &Argon2<'_>, password: &str, salt: &Salt, bytes: usize, blocks: &mut Vec<Block>) -> Hashed<Output> {
     blocks.resize(blocks.len().max(argon2.params().block_count()), Block::default());
     let mut buffer = [0; Output::MAX_LENGTH];
@@ -131,12 +133,12 @@ impl fmt::Debug for Passwords {
     }
 }
 
-/// Why there is no hash. It says nothing of the password.
+/// Hashing error. Reveals nothing about the password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HashError {
-    /// Too many wait for a hash, or hashing broke off.
+    /// Too many callers are waiting, or the work panicked.
     Pool(PoolError),
-    /// argon2 refused.
+    /// argon2 returned an error.
     Failed(String),
 }
 
@@ -167,11 +169,11 @@ impl From<HashError> for keyform::server::FlowError {
     }
 }
 
-/// Looks whether a password may be somebody's: it has [`CHARACTERS_MIN`] to [`CHARACTERS_MAX`] characters, is not one of the most common ones, not
-/// one character again and again, and neither the person's address nor name.
+/// Checks the rules: [`CHARACTERS_MIN`] to [`CHARACTERS_MAX`] characters, not a common password, not one repeated
+/// character, and neither the person's address nor name.
 ///
 /// # Errors
-/// What to do about it.
+/// The violated rule, with advice.
 pub fn check(password: &str, email: &str, username: &str) -> Result<(), String> {
     let characters = password.chars().count();
     if characters < CHARACTERS_MIN {
@@ -226,7 +228,7 @@ mod tests {
             let fresh = Argon2::new(Algorithm::Argon2id, Version::V0x13, passwords.params.clone());
             let fresh = fresh.hash_password_with_salt(password.as_bytes(), b"sixteen letters!").expect("a hash");
             assert_eq!(passwords.hash(password, "sixteen letters!").await, Ok(fresh.to_string()));
-            // A hash says itself what it was made with.
+            // A hash contains its own parameters.
             assert_eq!(Passwords::quick().is_of(Some(&fresh.to_string()), password).await, Ok(true));
         }
     }

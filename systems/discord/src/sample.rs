@@ -1,4 +1,5 @@
-//! Sample data: two people, a server with two channels, a few messages, and an invite. Made once; a second start finds them.
+//! Sample data: two people, a server with two channels, a few messages, and an invite. A second start finds the
+//! existing data.
 
 use std::time::Duration;
 
@@ -18,27 +19,27 @@ const TALK: [(&str, &str); 4] = [
     ("grace", "Then I shall look for the moth."),
 ];
 
-/// How often, and after which pause, an index is asked again.
+/// Attempts, and delay between them, for reads of a lagging index.
 const TRIES_MAX: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The password of somebody in the sample data, and of whoever tries the chat without choosing one.
+/// Returns the password of a sample user, which is also the default of the chat client.
 #[must_use]
 pub fn password(name: &str) -> String {
     format!("demo-password-of-{name}")
 }
 
-/// The address of somebody in the sample data, and of whoever tries the chat without giving one.
+/// Returns the address of a sample user, which is also the default of the chat client.
 #[must_use]
 pub fn email(name: &str) -> String {
     format!("{name}@example.com")
 }
 
 impl Service {
-    /// Writes the sample data, or finds them written; lines that tell what can be tried.
+    /// Writes the sample data if it is missing; returns lines that describe what to try.
     ///
     /// # Errors
-    /// [`FlowError`], if the store fails.
+    /// The store fails.
     pub async fn make_sample(&self) -> Result<Vec<String>, FlowError> {
         let ada = self.sample_user("ada").await?;
         let grace = self.sample_user("grace").await?;
@@ -50,7 +51,7 @@ impl Service {
         Ok(lines(&ada, &server, &channel, &code))
     }
 
-    /// Does what an index that lags behind may refuse for a moment: a code or a channel that it does not have yet.
+    /// Retries work that a lagging index may refuse for a moment, because it lacks a new code or channel.
     async fn patiently<T, W: Future<Output = Result<T, FlowError>>>(
         &self,
         work: impl Fn() -> W,
@@ -71,7 +72,7 @@ impl Service {
             return Ok(user.user_id);
         }
         match self.register(who, None).await {
-            // Another copy was faster.
+            // Another instance was faster.
             Err(FlowError::Refused { outcome, .. }) if outcome == "EmailTaken" => {
                 Ok(self.log_in(LogIn { email, password }).await?.user.user_id)
             }

@@ -1,7 +1,8 @@
-//! Looking for words in a channel.
+//! Text search in a channel.
 //!
-//! There is no index of words: messages are read from the latest on, and looked at. One call looks at a bounded number of them and says where it
-//! stopped; whoever wants more asks again from there. Upper and lower case are the same, which a filter in the store could not do.
+//! There is no text index: the search reads messages from the latest on and compares them. One call examines a bounded
+//! number of messages and returns a cursor to continue. The comparison ignores case, which a filter in the store could
+//! not do.
 
 use keyform::server::FlowError;
 use schemars::JsonSchema;
@@ -11,11 +12,11 @@ use serde_json::Value;
 use crate::model::{ChannelId, Message, UserId};
 use crate::service::Service;
 
-/// How many pages of messages one call reads.
+/// Maximum number of pages that one call reads.
 const PAGES_MAX: usize = 10;
-/// With so many found it goes no further.
+/// Number of results after which a call stops.
 const FOUND_ENOUGH: usize = 50;
-/// The longest text to look for, in characters.
+/// Maximum length of the search text in characters.
 const TEXT_CHARACTERS_MAX: usize = 100;
 
 /// What to look for.
@@ -48,10 +49,10 @@ pub struct SearchResult {
 }
 
 impl Service {
-    /// The messages of a channel with a text in them.
+    /// Returns the messages of a channel that contain a text.
     ///
     /// # Errors
-    /// [`FlowError::Forbidden`] for those who are not in the server, and a text that is empty or too long.
+    /// [`FlowError::Forbidden`] for non-members of the server, and an empty or too long text.
     pub async fn search_messages(&self, user: &UserId, search: Search) -> Result<SearchResult, FlowError> {
         let text = search.text.trim().to_lowercase();
         if text.is_empty() || text.chars().count() > TEXT_CHARACTERS_MAX {

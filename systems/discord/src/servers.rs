@@ -1,6 +1,6 @@
-//! Servers as people see them: lists with names, which memberships alone do not have, and one server at a glance.
+//! Server lists with names, which memberships alone do not contain, and an overview of one server.
 //!
-//! Each page of memberships is joined with what it names by one batch read.
+//! One batch read joins each page of memberships with the items it refers to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -101,10 +101,10 @@ pub struct Overview {
 }
 
 impl Service {
-    /// The servers that one is in, by page.
+    /// Returns a page of the caller's servers.
     ///
     /// # Errors
-    /// [`FlowError`], if the cursor is another's or the store fails.
+    /// The cursor belongs to another call, or the store fails.
     pub async fn list_my_servers(&self, user: &UserId, page: MyServers) -> Result<Listed<MyServer>, FlowError> {
         let discord = self.as_user(user);
         let page = discord.servers_of_user(user).after_any(page.cursor).await?;
@@ -112,7 +112,7 @@ impl Service {
         let servers = if ids.is_empty() { Vec::new() } else { discord.servers_by_id(&ids).await? };
         let mut servers: BTreeMap<ServerId, _> =
             servers.into_iter().map(|server| (server.server_id.clone(), server)).collect();
-        // A membership whose server is being deleted is on its way out too.
+        // A membership without its server is about to be deleted by the cascade.
         let joined = page.items.into_iter().filter_map(|membership| {
             let server = servers.remove(&membership.server_id)?;
             Some(MyServer {
@@ -127,10 +127,10 @@ impl Service {
         Ok(Listed { items: joined.collect(), cursor: page.cursor })
     }
 
-    /// The members of a server with their names, by page.
+    /// Returns a page of a server's members with their names.
     ///
     /// # Errors
-    /// [`FlowError::Forbidden`] for those who are not in it.
+    /// [`FlowError::Forbidden`] for non-members.
     pub async fn list_members(&self, user: &UserId, of: OfServer) -> Result<Listed<Member>, FlowError> {
         let discord = self.as_user(user);
         let page = discord.members_of_server(&of.server_id).after_any(of.cursor).await?;
@@ -144,10 +144,10 @@ impl Service {
         Ok(Listed { items: named.collect(), cursor: page.cursor })
     }
 
-    /// A server at a glance: its channels with what one has not read, and who is online.
+    /// Returns an overview of a server: its channels with unread counts, and the online members.
     ///
     /// # Errors
-    /// [`FlowError::Forbidden`] for those who are not in it.
+    /// [`FlowError::Forbidden`] for non-members.
     pub async fn server_overview(&self, user: &UserId, server_id: &ServerId) -> Result<Overview, FlowError> {
         let discord = self.as_user(user);
         let unknown = || FlowError::refused("UnknownServer", "this server is no more");
@@ -172,13 +172,13 @@ fn member(membership: Membership, user: UsersByIdUser, online: &BTreeSet<UserId>
     }
 }
 
-/// Who is online in a server: each once, however many connections they have.
+/// Returns the online users of a server, each once.
 async fn online(discord: &Discord, server: &ServerId) -> Result<BTreeSet<UserId>, FlowError> {
     let rows = discord.online_in_server(server).all().await?;
     Ok(rows.into_iter().map(|row| row.user_id).collect())
 }
 
-/// Users by their ids, in batches of as many as a read takes.
+/// Reads users by id, in batches of the maximum size of a read.
 async fn users(discord: &Discord, ids: &[UserId]) -> Result<BTreeMap<UserId, UsersByIdUser>, FlowError> {
     let mut users = BTreeMap::new();
     for ids in ids.chunks(100) {

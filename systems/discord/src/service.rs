@@ -1,4 +1,4 @@
-//! The chat at work: the typed model, and what its flows need besides.
+//! Chat service: the typed model with the state that its flows need.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use crate::gateway::{Gateway, Mailboxes};
 use crate::model::{Caller, Discord, UserId};
 use crate::password::Passwords;
 
-/// How the chat runs.
+/// Settings of the chat.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How passwords are hashed.
+    /// Password hasher.
     pub passwords: Passwords,
-    /// How long a token counts that a log-in gives.
+    /// Lifetime of a token from a log-in.
     pub token_lifetime: Duration,
 }
 
@@ -28,7 +28,7 @@ impl Default for Settings {
     }
 }
 
-/// The chat at work. Cheap to clone. Each flow is a method; who calls is its first argument.
+/// Chat service. Cheap to clone. Each flow is a method with the caller as first argument.
 #[derive(Clone)]
 pub struct Service {
     pub(crate) discord: Discord,
@@ -36,15 +36,15 @@ pub struct Service {
     pub(crate) settings: Settings,
     pub(crate) mailboxes: Mailboxes,
     pub(crate) gateway: Gateway,
-    /// Whether the table of answers has been looked after.
+    /// Set after the table of answers was created.
     pub(crate) answers: Arc<OnceCell<()>>,
 }
 
 impl Service {
-    /// The chat on a host.
+    /// Creates the service on a host.
     ///
     /// # Errors
-    /// The host lacks a value for the variable `stage`.
+    /// The host has no value for the variable `stage`.
     pub fn new(host: &Host, settings: Settings) -> Result<Self, CallError> {
         let discord = Discord::on(host.store(), host.options())?;
         let mailboxes = Mailboxes::new(host.surroundings());
@@ -52,25 +52,25 @@ impl Service {
         Ok(Self { discord, host: host.clone(), settings, mailboxes, gateway, answers: Arc::default() })
     }
 
-    /// The model as code sees it, which may everything.
+    /// Returns the model for code, which bypasses `allow` and guards.
     #[must_use]
     pub fn model(&self) -> &Discord {
         &self.discord
     }
 
-    /// The model as a user sees it: its guards decide.
+    /// Returns the model for a user, with guards.
     #[must_use]
     pub fn as_user(&self, user: &UserId) -> Discord {
         self.discord.as_caller(Caller { user_id: user.clone() })
     }
 
-    /// What carries changes to connections.
+    /// Returns the gateway that delivers changes to connections.
     #[must_use]
     pub fn gateway(&self) -> &Gateway {
         &self.gateway
     }
 
-    /// What waits for the connections of this process.
+    /// Returns the event queues of this process's connections.
     #[must_use]
     pub fn mailboxes(&self) -> &Mailboxes {
         &self.mailboxes

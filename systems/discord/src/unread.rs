@@ -1,7 +1,7 @@
-//! Badges: how many messages of others one has not read, channel by channel.
+//! Unread badges: number of unread messages of others, per channel.
 //!
-//! A channel that one has never marked as read counts from the moment one joined the server. Counting ends at a hundred: a badge says "99+", and
-//! a channel with a million messages costs no more than one with a hundred.
+//! A channel without a read mark counts from the time the user joined the server. Counting stops at a hundred: a badge
+//! displays "99+", and a channel with a million messages costs no more than one with a hundred.
 
 use std::collections::BTreeMap;
 
@@ -42,14 +42,14 @@ pub struct Badge {
     pub more: bool,
 }
 
-/// The ULID before all others.
+/// Smallest ULID.
 const FIRST: &str = "00000000000000000000000000";
 
 impl Service {
-    /// The badges of one server, or of all that one is in.
+    /// Returns the badges of one server, or of all servers of the caller.
     ///
     /// # Errors
-    /// [`FlowError::Forbidden`] for a server that one is not in.
+    /// [`FlowError::Forbidden`] for a server that the caller is not a member of.
     pub async fn unread_badges(&self, user: &UserId, which: Badges) -> Result<Vec<Badge>, FlowError> {
         let discord = self.as_user(user);
         let memberships = match which.server_id {
@@ -63,7 +63,7 @@ impl Service {
         Ok(badges)
     }
 
-    /// The badges of a membership: all read marks of the user, then a count for each channel.
+    /// Returns the badges of a membership: reads all read marks of the user, then counts per channel.
     pub(crate) async fn badges_of(&self, user: &UserId, membership: &Membership) -> Result<Vec<Badge>, FlowError> {
         let discord = self.as_user(user);
         let marks = discord.last_reads(user).all().await?;

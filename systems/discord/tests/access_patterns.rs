@@ -1,5 +1,5 @@
-//! Every access pattern that the schema document describes, each by a test that has its name. `docs/systems/discord.md` lists them, and the last
-//! test holds this file against it.
+//! Every access pattern of the schema document, each in a test with its name. `docs/systems/discord.md` lists them, and
+//! the last test compares this file with it.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -20,7 +20,7 @@ use keyform_scenario::on_every_store;
 
 use support::{PASSWORD, World, world};
 
-/// The document's patterns, each with its test.
+/// Patterns of the document, each with its test.
 macro_rules! patterns {
     ($($document:literal => $test:ident),* $(,)?) => {
         const PATTERNS: &[(&str, fn())] = &[$(($document, $test)),*];
@@ -78,7 +78,7 @@ fn get_user_by_id() {
         let (ada, grace) = (world.user("ada").await, world.user("grace").await);
         let found = world.of(&ada).user_by_id(&ada.user_id).await.unwrap().unwrap();
         assert_eq!((found.email.as_str(), found.username.as_str(), found.avatar_url), ("ada@example.com", "ada", None));
-        // Others see less, and not the address.
+        // Others see only the public profile, without the address.
         assert_eq!(world.of(&grace).user_by_id(&ada.user_id).await.unwrap_err(), CallError::Forbidden);
         let seen = world.of(&grace).profile(&ada.user_id).await.unwrap().unwrap();
         assert_eq!(seen.username, "ada");
@@ -156,7 +156,7 @@ fn get_servers_members() {
     on_every_store(async |scene| {
         let world = world(&scene).await;
         let company = world.company().await;
-        // A connection lies under the same index key, and is not a member.
+        // A connection has the same index key, but is not a member.
         world.of(&company.grace).connect(&connection("c1"), &company.channel).await.unwrap();
         let members = world.of(&company.grace).members_of_server(&company.server).all().await.unwrap();
         let members: BTreeSet<&UserId> = members.iter().map(|member| &member.user_id).collect();
@@ -203,7 +203,7 @@ fn channel_counts_of_a_users_servers() {
             world.of(&company.ada).create_channel(new).await.unwrap();
         }
         assert_eq!(world.of(&company.grace).channel_count(&company.server).await.unwrap(), 3);
-        // The list of servers has the number with it.
+        // The list of servers includes the number.
         let mine = world.service.list_my_servers(&company.grace.user_id, Default::default()).await.unwrap();
         assert_eq!(mine.items.iter().map(|server| server.channels).collect::<Vec<_>>(), [3]);
         world.of(&company.ada).delete_channel(&company.server, &company.channel).await.unwrap();
@@ -218,7 +218,7 @@ fn get_channel_by_id() {
     on_every_store(async |scene| {
         let world = world(&scene).await;
         let company = world.company().await;
-        // Read marks lie under the same index key.
+        // Read marks have the same index key.
         let message = world.post(&company.ada, &company.channel, "hello").await;
         mark(&world, &company.grace, &message).await;
         let channel = world.of(&company.grace).channel_by_id(&company.channel).await.unwrap().unwrap();
@@ -258,7 +258,7 @@ fn get_messages_after_timestamp() {
         let mut times = Vec::new();
         for text in ["one", "two", "three"] {
             times.push(world.post(&company.ada, &company.channel, text).await.created_at);
-            // Two of the same millisecond, then another time.
+            // Two messages of the same millisecond, then another time.
             world.post(&company.ada, &company.channel, &format!("{text} again")).await;
             scene.clock.advance(Duration::from_millis(1));
         }
@@ -302,7 +302,7 @@ fn update_delete_message() {
         grace.delete_message(channel, at, id).await.unwrap();
         assert_eq!(grace.delete_message(channel, at, id).await.unwrap_err(), DeleteMessageError::UnknownMessage);
         assert_eq!(grace.edit_message(channel, at, id, "x").await.unwrap_err(), EditMessageError::UnknownMessage);
-        // The server's owner moderates.
+        // The server's owner may delete messages of others.
         let other = world.post(&company.grace, channel, "spam").await;
         let denied = grace.remove_message(channel, other.created_at, &other.message_id).await;
         assert!(denied.is_err());
@@ -409,7 +409,7 @@ fn get_connections_in_channel() {
         world.of(&company.grace).connect(&connection("c-grace"), &company.channel).await.unwrap();
         let listening = async || world.of(&company.ada).connections_in_channel(&company.channel).all().await.unwrap();
         assert_eq!(listening().await.len(), 2, "and no message among them");
-        // One says that it is there, the other does not.
+        // One connection is renewed, the other is not.
         scene.clock.advance(Duration::from_secs(400));
         world.service.keep_connected(&company.ada.user_id, &connection("c-ada")).await.unwrap();
         scene.clock.advance(Duration::from_secs(400));
@@ -529,7 +529,7 @@ fn update_last_read() {
         scene.clock.advance(Duration::from_millis(5));
         let second = world.post(&company.ada, &company.channel, "two").await;
         assert!(mark(&world, &company.grace, &second).await.is_some());
-        // An older one is left out without a word.
+        // An older mark is ignored silently.
         mark(&world, &company.grace, &first).await;
         let grace = world.of(&company.grace);
         let known = grace.last_read(&company.grace.user_id, &company.channel).await.unwrap().unwrap();
@@ -548,7 +548,7 @@ fn check_server_membership() {
         assert_eq!(world.of(&eve).membership(&eve.user_id, &company.server).await.unwrap(), None);
         let denied = world.of(&eve).membership(&company.grace.user_id, &company.server).await;
         assert_eq!(denied.unwrap_err(), CallError::Forbidden);
-        // It counts at once.
+        // Takes effect immediately.
         world.of(&company.grace).leave_server(&company.server).await.unwrap();
         assert_eq!(world.code().membership(&company.grace.user_id, &company.server).await.unwrap(), None);
     });
@@ -566,7 +566,7 @@ fn check_if_a_user_can_access_a_channel() {
         assert_eq!(refused, PostMessageError::Failed(CallError::Forbidden));
         world.of(&company.ada).remove_member(&company.grace.user_id, &company.server).await.unwrap();
         assert_eq!(world.of(&company.grace).messages(&company.channel).await.unwrap_err(), CallError::Forbidden);
-        // What is not there looks like what is closed.
+        // A missing channel looks like an inaccessible one.
         let nowhere = world.of(&company.ada).post_message(&a_ulid().into(), "hello").await.unwrap_err();
         assert_eq!(nowhere, PostMessageError::Failed(CallError::Forbidden));
     });
@@ -602,7 +602,7 @@ fn stream_real_time_updates() {
         let mut following = world.service.gateway().follow(keyform::live::feed::From::Now).await.unwrap();
         let message = world.post(&company.grace, &company.channel, "hello").await;
         mark(&world, &company.grace, &message).await;
-        // A store that cannot wake tells what is new after a while; asking again is all that it takes.
+        // A store without notifications reports changes after a while, so poll.
         let heard = loop {
             following.catch_up().await.unwrap();
             let heard = world.service.mailboxes().take(&name, ada, 0, Duration::ZERO).await.unwrap();
@@ -621,7 +621,7 @@ fn implied_servers_channels_invites_presence() {
         let world = world(&scene).await;
         let company = world.company().await;
         let (ada, grace) = (world.of(&company.ada), world.of(&company.grace));
-        // The owner stays until the server is handed over, and then both truths about who owns it have changed.
+        // The owner cannot leave before transferring the server; the transfer changes the server and both memberships.
         assert!(ada.leave_server(&company.server).await.is_err());
         let eve = world.user("eve").await;
         assert_eq!(
@@ -635,7 +635,7 @@ fn implied_servers_channels_invites_presence() {
             roles.iter().filter(|row| row.role == MembershipRole::Owner).map(|row| &row.user_id).collect();
         assert_eq!(owners, [&company.grace.user_id]);
         ada.leave_server(&company.server).await.unwrap();
-        // Presence: one row for each channel, from the user's and the server's side.
+        // Presence: one row per channel, visible from the user's and the server's side.
         grace.connect(&connection("c1"), &company.channel).await.unwrap();
         let new = CreateChannelInput::new(company.server.clone(), "looms");
         let looms = grace.create_channel(new).await.unwrap();

@@ -1,4 +1,4 @@
-//! Deleting a server or a channel leaves nothing of it behind, also when the program that does it is killed in the middle.
+//! Deleting a server or a channel leaves nothing behind, even if the program is killed in the middle.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -15,7 +15,7 @@ use keyform_scenario::on_every_store;
 
 use support::{Company, World, world};
 
-/// How many items of the table have one of these texts in them.
+/// Returns the number of items that contain one of these texts.
 async fn left(world: &World, texts: &[&str]) -> usize {
     let runner = world.code().calls().runner();
     let (table, _) = runner.tables().remove(0);
@@ -35,7 +35,7 @@ async fn left(world: &World, texts: &[&str]) -> usize {
     }
 }
 
-/// Something of everything in a channel.
+/// Creates an item of every kind in a channel.
 async fn fill(world: &World, company: &Company, channel: &keyform_discord::model::ChannelId, messages: usize) {
     for number in 0..messages {
         world.post(&company.grace, channel, &format!("message {number}")).await;
@@ -47,7 +47,7 @@ async fn fill(world: &World, company: &Company, channel: &keyform_discord::model
     world.of(&company.grace).connect(&connection, channel).await.unwrap();
 }
 
-/// Finishes what is left to be finished: an index may have lagged behind.
+/// Finishes the remaining cascades; an index may have lagged behind.
 async fn settle(world: &World) {
     for _ in 0..2 {
         world.scene.clock.advance(Duration::from_secs(60));
@@ -111,7 +111,7 @@ fn whoever_is_killed_in_the_middle_leaves_the_rest_to_the_next() {
             let here = Company { server: server.server_id, channel: channel.channel_id, ..copy(&company) };
             fill(&world, &here, &here.channel, 2).await;
             let mortal = world.through(Arc::new(Mortal::new(world.scene.host.store(), requests)));
-            // Whether it was told or not: it is deleted, or it is not.
+            // Regardless of the answer, the server is either deleted or not.
             let told = mortal.of(&company.ada).delete_server(&here.server).await;
             let is_there = world.code().server_by_id(&here.server).await.unwrap().is_some();
             assert!(!is_there || told.is_err());

@@ -1,5 +1,5 @@
-//! What holds however many people do something at once, with conflicts, answers that are lost, and programs that are killed: an invite is never used
-//! more often than it allows, no reaction is lost, unread counts are right, and an address has one account.
+//! Invariants under concurrency, conflicts, lost answers and killed programs: an invite is never used more often than
+//! allowed, no reaction is lost, unread counts are right, and an address has one account.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -21,13 +21,13 @@ use tokio::task::JoinSet;
 
 use support::{World, registration, world};
 
-/// The same chat on a store where transactions meet others and answers are lost.
+/// Returns the same chat on a store with transaction conflicts and lost answers.
 fn unsteady(world: &World) -> Arc<World> {
     let store: Arc<dyn Execute> = Arc::new(Contended::new(world.scene.host.store(), 5));
     Arc::new(world.through(Arc::new(Lossy::new(store, 7))))
 }
 
-/// Whether it is tried again: others were in the way, or nobody knows whether it was done.
+/// Returns whether to retry: the call lost to concurrent writers, or its outcome is unknown.
 fn is_unsure(error: &CallError) -> bool {
     match error {
         CallError::Busy | CallError::Unknown(_) => true,
@@ -36,7 +36,7 @@ fn is_unsure(error: &CallError) -> bool {
     }
 }
 
-/// Posts under a key until it is known that it was posted: once.
+/// Posts with an idempotency key until it is confirmed; posts once.
 async fn post_once(world: &World, author: &User, channel: &ChannelId, text: &str) -> Message {
     let text_of = |text: &str| AttributeValue::from(text);
     let call = Call {
@@ -75,7 +75,7 @@ fn an_invite_is_never_used_more_often_than_it_allows() {
             guests.push(world.user(&format!("guest{number}")).await);
         }
         let unsteady = unsteady(&world);
-        // Everybody clicks twice.
+        // Every guest clicks twice.
         let clicks = guests.iter().chain(&guests).map(|guest| {
             let (world, guest, code) = (unsteady.clone(), guest.clone(), invite.clone());
             async move {
@@ -148,7 +148,7 @@ fn unread_counts_are_right_while_everybody_writes() {
         posted.sort_by_key(|message| (message.created_at, message.message_id.clone()));
         let listed = world.of(&company.grace).messages(&company.channel).all().await.unwrap();
         assert_eq!(listed.len(), 24, "each once, although answers were lost");
-        // Marks come in any order, and the latest of them stays.
+        // Marks arrive in any order, and the latest one wins.
         let marks = posted[..12].iter().rev().map(|message| {
             let (world, grace, message) = (unsteady.clone(), company.grace.clone(), message.clone());
             async move {
@@ -198,7 +198,7 @@ fn an_address_has_one_account_however_many_register_at_once() {
     });
 }
 
-/// What somebody does with a server, until the program is killed.
+/// Typical use of a server, until the program is killed.
 async fn evening(world: &World, ada: &User, grace: &User) -> Option<()> {
     let server = world.of(ada).create_server(CreateServerInput::new("Engines")).await.ok()?.server_id;
     let channels = world.of(ada).channels_of_server(&server).await.ok()?;
@@ -214,7 +214,7 @@ async fn evening(world: &World, ada: &User, grace: &User) -> Option<()> {
     Some(())
 }
 
-/// Nothing of a server is there by half.
+/// Checks that no part of a server is missing.
 async fn check_server(world: &World, server: &ServerId, ada: &User) {
     let found = world.code().server_by_id(server).await.unwrap().unwrap();
     let channels = world.code().channel_count(server).await.unwrap();

@@ -1,4 +1,4 @@
-//! The flows as code calls them: accounts, lists, badges, search, connections, sample data; refusals and time.
+//! Flows called from code: accounts, lists, badges, search, connections, sample data; refusals and expiry.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -20,7 +20,7 @@ use keyform_scenario::{Counting, on_embedded, on_every_store};
 
 use support::{PASSWORD, World, registration, world};
 
-/// The name of a refusal.
+/// Returns the outcome name of a refusal.
 fn refusal<T: std::fmt::Debug>(answer: Result<T, FlowError>) -> String {
     match answer.unwrap_err() {
         FlowError::Refused { outcome, .. } => outcome,
@@ -143,7 +143,7 @@ fn lists_have_the_names_that_people_see() {
     });
 }
 
-/// The badges as names and numbers.
+/// Returns the badges as names and numbers.
 async fn badges(world: &World, user: &User) -> Vec<(String, usize, bool)> {
     let badges = world.service.unread_badges(&user.user_id, Badges::default()).await.unwrap();
     badges.into_iter().map(|badge| (badge.name, badge.unread, badge.more)).collect()
@@ -231,7 +231,7 @@ fn a_connection_hears_stays_moves_and_ends() {
             let hear = Hear { connection_id: connection.clone(), after, wait_seconds: 20 };
             service.next_events(ada, hear).await.unwrap().events
         };
-        // What is not confirmed comes again.
+        // Unconfirmed events are returned again.
         let mut heard = hear(0).await;
         let came = |heard: &[keyform_discord::gateway::Numbered]| {
             heard.iter().any(|heard| heard.event.what == What::MessageCreated { message: Box::new(message.clone()) })
@@ -253,7 +253,7 @@ fn a_connection_hears_stays_moves_and_ends() {
             }
             after = heard.last().map_or(after, |last| last.number);
         }
-        // It belongs to its user.
+        // A connection belongs to its user.
         let grace = &company.grace.user_id;
         let stolen = Hear { connection_id: connection.clone(), after: 0, wait_seconds: 0 };
         assert_eq!(refusal(service.next_events(grace, stolen.clone()).await), "NotConnected");
@@ -286,7 +286,7 @@ fn strangers_neither_listen_nor_type() {
         let refused = world.service.open_connection(&eve.user_id, &company.channel, None).await;
         assert!(matches!(refused, Err(FlowError::Forbidden)), "{refused:?}");
         assert!(matches!(world.service.typing(&eve.user_id, &company.channel).await, Err(FlowError::Forbidden)));
-        // Whoever leaves hears nothing more.
+        // A user who leaves the server receives no more events.
         let grace = &company.grace.user_id;
         let connection = world.service.open_connection(grace, &company.channel, None).await.unwrap().connection_id;
         world.of(&company.grace).leave_server(&company.server).await.unwrap();

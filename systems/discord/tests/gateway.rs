@@ -1,4 +1,4 @@
-//! From changes in the table to those who listen: what is told, to whom, at least once; who is gone; who is offline because time is over.
+//! Gateway: events, audiences, at-least-once delivery, connections that are gone, and users who go offline by expiry.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -19,7 +19,7 @@ use keyform_scenario::{Scene, on_embedded, on_every_store};
 
 use support::{Company, World, world};
 
-/// Somebody who listens, and the gateway step by step.
+/// Listener, with the gateway executed step by step.
 struct Listener<'a> {
     world: &'a World,
     user: UserId,
@@ -38,7 +38,7 @@ impl<'a> Listener<'a> {
         Self { world, user: user.user_id.clone(), connection, following, after: 0 }
     }
 
-    /// The next thing that is told.
+    /// Returns the next event.
     async fn next(&mut self) -> What {
         loop {
             let mailboxes = self.world.service.mailboxes();
@@ -81,7 +81,7 @@ fn what_happens_in_a_channel_and_its_server_is_told() {
 
         let looms = CreateChannelInput::new(server_id.clone(), "looms");
         let looms = grace.create_channel(looms).await.unwrap();
-        // One transaction, in either order.
+        // One transaction, so the events come in either order.
         let (one, other) = (ada.next().await, ada.next().await);
         let told = [one, other];
         assert!(told.contains(&What::ChannelCreated { channel: Box::new(looms.clone()) }), "{told:?}");
@@ -89,14 +89,14 @@ fn what_happens_in_a_channel_and_its_server_is_told() {
         let input = UpdateChannelInput::new(server_id.clone(), looms.channel_id.clone(), "the looms");
         let renamed = world.of(&company.ada).update_channel(input).await.unwrap();
         assert_eq!(ada.next().await, What::ChannelChanged { channel: Box::new(renamed) });
-        // What is said elsewhere is not for who listens here.
+        // Messages of other channels are not delivered to this listener.
         world.post(&company.grace, &looms.channel_id, "not here").await;
 
         let connection = ConnectionId::new("elsewhere-1").unwrap();
         grace.connect(&connection, channel).await.unwrap();
         let user_id = company.grace.user_id.clone();
         assert_eq!(ada.next().await, What::PresenceOnline { server_id: server_id.clone(), user_id: user_id.clone() });
-        // A second channel is no second coming, and the first one's end no going.
+        // Listening to a second channel is not another arrival, and leaving the first one is not a departure.
         grace.connect(&connection, &looms.channel_id).await.unwrap();
         grace.stop_listening(&connection, channel).await.unwrap();
         world.post(&company.grace, channel, "still here").await;
@@ -106,7 +106,7 @@ fn what_happens_in_a_channel_and_its_server_is_told() {
     });
 }
 
-/// The gateway's own clock and the store's, moved together.
+/// Clocks of the gateway and the store, advanced together.
 struct Time {
     env: ManualEnv,
     scene: Scene,
@@ -135,7 +135,7 @@ fn whoever_is_not_heard_of_is_offline_when_the_store_removes_the_connection() {
         let (server_id, user_id) = (company.server.clone(), company.grace.user_id.clone());
         let online = What::PresenceOnline { server_id: server_id.clone(), user_id: user_id.clone() };
         assert_eq!(ada.next().await, online);
-        // Ada says that she is there, Grace does not.
+        // Ada renews her connection, Grace does not.
         for _ in 0..3 {
             time.advance(Duration::from_secs(240));
             world.service.keep_connected(&ada.user, &ada.connection).await.unwrap();
@@ -152,7 +152,7 @@ fn a_connection_that_is_gone_loses_its_rows_and_one_elsewhere_keeps_them() {
         let world = world(&scene).await;
         let company = world.company().await;
         let mut ada = Listener::new(&world, &company, &company.ada).await;
-        // Of this process, with nobody behind it; and of another one.
+        // One connection of this process without a listener, and one of another process.
         let gone = world.service.mailboxes().name("gone").unwrap();
         let elsewhere = Mailboxes::new(scene.host.surroundings()).name("there").unwrap();
         let looms = CreateChannelInput::new(company.server.clone(), "looms");
@@ -165,7 +165,7 @@ fn a_connection_that_is_gone_loses_its_rows_and_one_elsewhere_keeps_them() {
         while !matches!(ada.next().await, What::MessageCreated { .. }) {}
         let left = world.of(&company.grace).connections_of_user(&company.grace.user_id).all().await.unwrap();
         assert_eq!(left.iter().map(|row| &row.connection_id).collect::<Vec<_>>(), [&elsewhere]);
-        // A mailbox that nobody looked into for too long is gone as well.
+        // A mailbox that was not read for too long is removed as well.
         scene.clock.advance(Duration::from_secs(100));
         world.service.keep_connected(&ada.user, &ada.connection).await.unwrap();
         let idle = world.service.mailboxes().name("idle").unwrap();
@@ -179,7 +179,7 @@ fn a_connection_that_is_gone_loses_its_rows_and_one_elsewhere_keeps_them() {
     });
 }
 
-/// Delivers, but now and then not.
+/// Delivery that fails now and then.
 #[derive(Default)]
 struct Unsteady {
     tries: AtomicU32,

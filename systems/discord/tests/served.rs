@@ -1,4 +1,4 @@
-//! The chat over HTTP: accounts, tokens that the server issued, invites, and hearing a message as it comes.
+//! Chat over HTTP: accounts, tokens issued by the server, invites, and receiving a message.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -16,7 +16,7 @@ use keyform::server::{Models, Running, Server, Settings, Throttle};
 use keyform_discord::application_with;
 use serde_json::{Value, json};
 
-/// A server with the chat.
+/// Running server with the chat.
 struct Served {
     running: Running,
 }
@@ -66,7 +66,7 @@ impl Served {
         self.send("GET", path, &[("authorization", &format!("Bearer {token}"))], &Value::Null)
     }
 
-    /// The answer to what must succeed.
+    /// Sends a call that must succeed; returns the answer.
     fn done(&self, token: &str, name: &str, body: &Value) -> Value {
         let (status, answer) = self.post(token, name, body);
         assert!((200..300).contains(&status), "{name}: {status} {answer}");
@@ -139,14 +139,14 @@ fn problems_have_names_and_tokens_are_looked_at() {
     assert_eq!(served.send("POST", "me", &[], &json!({})).0, 401);
     let forged = format!("{}x", &ada[..ada.len() - 1]);
     assert_eq!(served.post(&forged, "me", &json!({})).0, 401);
-    // The same registration under the same key is one account.
+    // A repeated registration with the same key creates one account.
     let who = json!({ "email": "joan@example.com", "username": "joan", "password": support::PASSWORD });
     let key = [("idempotency-key", "one")];
     let (first, again) = (served.send("POST", "register", &key, &who), served.send("POST", "register", &key, &who));
     assert_eq!((first.0, &first.1["user"]), (200, &again.1["user"]));
 }
 
-/// A count of attempts on a clock that the test moves by seconds.
+/// Returns an attempt counter on a clock that the test advances by seconds.
 fn on_a_clock() -> (Arc<AtomicU64>, Throttle) {
     let seconds = Arc::new(AtomicU64::new(0));
     let clock = seconds.clone();

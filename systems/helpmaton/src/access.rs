@@ -1,4 +1,4 @@
-//! Who may call a flow that acts for a workspace with the rights of code.
+//! Permission checks for flows that act for a workspace with the rights of code.
 
 use keyform::runtime::run::Caller;
 use keyform::server::FlowError;
@@ -7,19 +7,19 @@ use crate::Helpmaton;
 use crate::model::WorkspaceId;
 use crate::permissions::Level;
 
-/// Lets callers through who may look at the workspace.
+/// Requires that the caller may read the workspace.
 ///
 /// # Errors
-/// [`FlowError::Forbidden`] for everybody else.
+/// [`FlowError::Forbidden`] otherwise.
 pub(crate) async fn reader(helpmaton: &Helpmaton, caller: &Caller, workspace: &WorkspaceId) -> Result<(), FlowError> {
     let (caller, _) = helpmaton.as_caller(caller)?;
     helpmaton.require_level(&caller.user_id, workspace, Level::Read).await.map(drop)
 }
 
-/// Lets callers through who may change what is in the workspace.
+/// Requires that the caller may write in the workspace.
 ///
 /// # Errors
-/// [`FlowError::Forbidden`] for everybody else.
+/// [`FlowError::Forbidden`] otherwise.
 pub(crate) async fn writer(helpmaton: &Helpmaton, caller: &Caller, workspace: &WorkspaceId) -> Result<(), FlowError> {
     let (caller, _) = helpmaton.as_caller(caller)?;
     helpmaton.require_level(&caller.user_id, workspace, Level::Write).await.map(drop)

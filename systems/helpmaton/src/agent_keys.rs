@@ -1,6 +1,7 @@
-//! Keys by which webhooks of an agent prove themselves.
+//! Keys that authenticate the webhooks of an agent.
 //!
-//! A key is shown once, when it is made. The item has it sealed, and a hash that requests are compared with in constant time.
+//! A key is shown once, when it is created. The item contains it encrypted, and a hash that requests are compared with
+//! in constant time.
 
 use keyform::CallError;
 use keyform::application::Application;
@@ -26,10 +27,11 @@ pub struct NewAgentKey {
     pub key: String,
 }
 
-/// Makes a key for a member who may write. The same id again gives the key that was made.
+/// Creates a key for a member who may write. A repeated call with the same id returns the existing key.
 ///
 /// # Errors
-/// [`FlowError::Forbidden`] if `by` may not write; refused with `KeyLimitReached`, `UnknownAgent` or `UnknownWorkspace`.
+/// [`FlowError::Forbidden`] if `by` may not write; refused with `KeyLimitReached`, `UnknownAgent` or
+/// `UnknownWorkspace`.
 pub async fn create(
     helpmaton: &Helpmaton,
     by: &Caller,
@@ -67,10 +69,10 @@ pub async fn create(
     }
 }
 
-/// Whether a text is the key of this id.
+/// Returns whether a text is the key with this id.
 ///
 /// # Errors
-/// [`CallError`]
+/// The read fails.
 pub async fn verify(
     helpmaton: &Helpmaton,
     workspace_id: &WorkspaceId,
@@ -106,7 +108,6 @@ async fn create_flow(helpmaton: Helpmaton, call: FlowCall<CreateArguments>) -> R
     create(&helpmaton, &by, &workspace_id, &agent_id, &key_id, name, provider).await
 }
 
-/// Its flow.
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     let create = helpmaton.flow("issueAgentKey", "Makes a key for an agent's webhook and shows it once.", create_flow);
     application.flow(create.outcomes(&["UnknownWorkspace", "UnknownAgent", "KeyLimitReached"]))

@@ -1,7 +1,8 @@
-//! Agents: their settings, whom they may delegate to, and how they go.
+//! Agents: settings, delegation and removal.
 //!
-//! The delegation graph never has a circle, also when two people change it at once: a change says which state of the workspace's graph it was decided on, and is
-//! decided again if that has passed. An agent goes when nobody delegates to it; what is its own goes with it.
+//! The delegation graph never has a cycle, even under concurrent changes: a change names the version of the workspace's
+//! graph it was decided on, and is decided again if that version is outdated. An agent can be removed when no other
+//! agent delegates to it; its own items are removed with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,14 +19,14 @@ use crate::model::{
 };
 use crate::{Helpmaton, conversations, usage};
 
-/// The model of agents that name none.
+/// Default model of an agent.
 pub const DEFAULT_MODEL: &str = "gemini-2.5-flash";
-/// How often a change of the graph is decided anew when others change it too.
+/// Attempts of a graph change against concurrent changes.
 const TRIES_MAX: usize = 20;
-/// How many agents are read at once.
+/// Maximum number of agents per read.
 const AGENTS_PER_READ: usize = 100;
 
-/// The name of the model that an agent calls.
+/// Returns the name of the model that an agent calls.
 #[must_use]
 pub fn model_name(agent: &Agent) -> &str {
     agent.model_name.as_deref().unwrap_or(DEFAULT_MODEL)
@@ -64,7 +65,7 @@ pub struct AgentSettings {
 }
 
 impl AgentSettings {
-    /// What the model's types cannot say.
+    /// Checks the constraints that the model's types cannot express.
     fn check(&self) -> Result<(), FlowError> {
         within("temperature", self.temperature, 2)?;
         within("topP", self.top_p, 1)?;
@@ -88,7 +89,7 @@ fn within(what: &str, number: Option<Decimal>, most: i64) -> Result<(), FlowErro
     }
 }
 
-/// Programs call tools by name, so a name is one of JavaScript.
+/// Checks that a tool name is a JavaScript identifier, because programs call tools by name.
 fn check_tool_name(name: &str) -> Result<(), FlowError> {
     let is_first = |letter: char| letter.is_ascii_alphabetic() || letter == '_' || letter == '$';
     let mut letters = name.chars();
@@ -98,10 +99,10 @@ fn check_tool_name(name: &str) -> Result<(), FlowError> {
     Err(FlowError::Arguments(format!("`{name}` cannot name a tool: letters, digits, `_` and `$`, no digit first")))
 }
 
-/// Makes an agent. The same id again gives the agent that was made.
+/// Creates an agent. A repeated call with the same id returns the existing agent.
 ///
 /// # Errors
-/// The settings are wrong, or what the model's `createAgent` refuses by.
+/// The settings are invalid, or an outcome of the model's `createAgent`.
 pub async fn create(
     model: &model::Helpmaton,
     workspace_id: &WorkspaceId,
@@ -129,10 +130,10 @@ pub async fn create(
     }
 }
 
-/// Changes an agent as a whole: what the settings leave out is removed, or has its default again.
+/// Replaces the settings of an agent: omitted settings are removed or reset to their default.
 ///
 /// # Errors
-/// The settings are wrong, or somebody else has changed the agent since that version.
+/// The settings are invalid, or the agent has changed since the expected version.
 pub async fn change(
     model: &model::Helpmaton,
     workspace_id: &WorkspaceId,
@@ -169,10 +170,10 @@ async fn existing(
     agent.ok_or_else(|| FlowError::refused("UnknownAgent", "there is no such agent"))
 }
 
-/// Lets an agent delegate to another one, if that does not lead back to it.
+/// Allows an agent to delegate to another one, unless that creates a cycle.
 ///
 /// # Errors
-/// Refused with `DelegationCircle`, or as the model's `allowDelegation`.
+/// Refused with `DelegationCircle`, or an outcome of the model's `allowDelegation`.
 pub async fn allow_delegation(
     model: &model::Helpmaton,
     workspace_id: &WorkspaceId,
@@ -198,7 +199,7 @@ pub async fn allow_delegation(
     Err(FlowError::Failed(RunError::Busy))
 }
 
-/// Whether an agent delegates to another one, directly or by others.
+/// Returns whether an agent delegates to another one, directly or indirectly.
 async fn leads_to(
     model: &model::Helpmaton,
     workspace_id: &WorkspaceId,
@@ -221,12 +222,12 @@ async fn leads_to(
     Ok(false)
 }
 
-/// Whom an agent may delegate to.
+/// Returns the agents that an agent may delegate to.
 pub(crate) fn targets(agent: &Agent) -> Vec<AgentId> {
     agent.delegatable_agent_ids.iter().flatten().cloned().map(AgentId::from).collect()
 }
 
-/// A circle in a delegation graph, if there is one: for tests and for those who look at old data.
+/// Returns a cycle in a delegation graph, if there is one, for tests and for checking old data.
 #[must_use]
 pub fn circle(agents: &[Agent]) -> Option<Vec<AgentId>> {
     let graph: BTreeMap<AgentId, Vec<AgentId>> =
@@ -254,8 +255,8 @@ fn follow(
     found
 }
 
-/// Removes an agent with its links, keys, streaming server, conversations and days of spending. It can be interrupted and repeated at any point.
-/// `by` is the patterns as whoever removes it may call them.
+/// Removes an agent with its links, keys, streaming server, conversations and daily spending. Can be interrupted and
+/// repeated at any point. `by` is the caller's handle.
 ///
 /// # Errors
 /// Refused with `DelegatedTo` while another agent delegates to it, or with `UnknownAgent`.
@@ -273,13 +274,13 @@ pub async fn remove(
     remove_keys(by, &agent).await?;
     remove_belongings(helpmaton, by, &agent).await?;
     by.delete_agent(workspace_id, agent_id).await?;
-    // What calls that ended meanwhile have left.
+    // Remove what concurrent calls have left.
     conversations::remove_of_agent(helpmaton, workspace_id, agent_id).await?;
     usage::forget_agent_spending(helpmaton, workspace_id, agent_id).await?;
     Ok(())
 }
 
-/// What only this agent has: conversations and days of spending.
+/// Removes the items that belong only to this agent: streaming server, conversations and daily spending.
 async fn remove_belongings(helpmaton: &Helpmaton, by: &model::Helpmaton, agent: &Agent) -> Result<(), FlowError> {
     match by.delete_stream_server(&agent.workspace_id, &agent.agent_id).await {
         Ok(()) | Err(DeleteStreamServerError::NoStream) => {}
@@ -290,7 +291,7 @@ async fn remove_belongings(helpmaton: &Helpmaton, by: &model::Helpmaton, agent: 
     Ok(())
 }
 
-/// Ends what an agent refers to.
+/// Removes the links from an agent to other items.
 pub(crate) async fn remove_links(by: &model::Helpmaton, agent: &Agent) -> Result<(), FlowError> {
     let (workspace_id, agent_id) = (&agent.workspace_id, &agent.agent_id);
     for target in targets(agent) {
@@ -420,7 +421,6 @@ async fn remove_flow(helpmaton: Helpmaton, call: FlowCall<AgentArguments>) -> Re
     remove(&helpmaton, &model, &workspace_id, &agent_id).await.map(|()| Done {})
 }
 
-/// Its flows.
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     const CREATE: &[&str] = &["UnknownWorkspace", "WorkspaceGone", "AgentLimitReached"];
     const DELEGATE: &[&str] = &["DelegationCircle", "DelegatesToItself", "UnknownAgent", "UnknownWorkspace"];

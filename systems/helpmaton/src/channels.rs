@@ -1,4 +1,5 @@
-//! Output channels: where agents send notifications. What it takes to send is checked when it is set, sealed, and never told.
+//! Output channels for notifications of agents. Their configuration is checked when it is set, encrypted, and never
+//! returned.
 
 use keyform::application::Application;
 use keyform::server::{FlowCall, FlowError};
@@ -12,13 +13,13 @@ use crate::model::{
     self, CreateChannelError, CreateChannelInput, OutputChannel, OutputChannelId, OutputChannelType, WorkspaceId,
 };
 
-/// The shortest token of a Discord bot.
+/// Minimum length of a Discord bot token.
 const BOT_TOKEN_CHARS_MIN: usize = 59;
 
-/// Refuses a configuration that cannot work.
+/// Checks a configuration.
 ///
 /// # Errors
-/// What is missing or wrong.
+/// The missing or invalid field.
 pub fn check(kind: OutputChannelType, config: &Value) -> Result<(), FlowError> {
     let config = Config::of("a channel's configuration", config)?;
     match kind {
@@ -38,10 +39,10 @@ pub fn check(kind: OutputChannelType, config: &Value) -> Result<(), FlowError> {
     }
 }
 
-/// Makes a channel. The same id again gives the channel that was made.
+/// Creates a channel. A repeated call with the same id returns the existing channel.
 ///
 /// # Errors
-/// The configuration is wrong; or refused with `ChannelLimitReached`, `WorkspaceGone` or `UnknownWorkspace`.
+/// The configuration is invalid; or refused with `ChannelLimitReached`, `WorkspaceGone` or `UnknownWorkspace`.
 pub async fn create(
     by: &model::Helpmaton,
     workspace_id: &WorkspaceId,
@@ -100,7 +101,6 @@ async fn create_flow(helpmaton: Helpmaton, call: FlowCall<CreateArguments>) -> R
     Ok(ChannelAnswer { channel_id: made.channel_id, version: made.version })
 }
 
-/// Its flow.
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     let create = helpmaton.flow("addChannel", "Makes an output channel, its configuration checked.", create_flow);
     application.flow(create.outcomes(&["UnknownWorkspace", "WorkspaceGone", "ChannelLimitReached"]))

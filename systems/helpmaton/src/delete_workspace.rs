@@ -1,13 +1,15 @@
-//! Removes a workspace with all that is in it.
+//! Removes a workspace with all its contents.
 //!
-//! It begins with a mark on the workspace (`deletingAt`), from which on nothing new is made in it; then goes table by table; and ends with the workspace itself, in one
-//! transaction with its last owner's permission. Every step finds what is there and removes it, so the whole can be interrupted at any request and repeated; a
-//! job goes on with removals that were cut short.
+//! The removal starts with a mark on the workspace (`deletingAt`), after which nothing new can be created in it. It
+//! continues table by table, and ends with the workspace itself, in one transaction with its last owner's permission.
+//! Every step removes what exists, so the removal can be interrupted at any request and repeated; a job finishes
+//! interrupted removals.
 //!
-//! 1. Reservations: those that are open are given back, then all are forgotten.
-//! 2. Links between agents, channels and MCP servers, then agents with keys, streaming servers, conversations and spending.
-//! 3. Documents and their objects, channels, MCP servers, mail connection, keys to providers.
-//! 4. Invitations, trial request, usage, spending, entries of the account.
+//! 1. Reservations: refunds the open ones, then deletes all.
+//! 2. Links between agents, channels and MCP servers, then agents with keys, streaming servers, conversations and
+//!    spending.
+//! 3. Documents and their objects, channels, MCP servers, mail connection, provider keys.
+//! 4. Invitations, trial request, usage, spending, account entries.
 //! 5. Members, and then the workspace.
 
 use std::collections::BTreeSet;
@@ -27,30 +29,31 @@ use crate::model::{
 };
 use crate::{Helpmaton, credits, documents, provider_keys, usage};
 
-/// How often the job looks for removals that were cut short.
+/// Interval of the job that finishes interrupted removals.
 const LOOK_EVERY: Duration = Duration::from_secs(3600);
-/// A removal under way is left alone for so long.
+/// Time for which the job leaves a running removal alone.
 const UNDER_WAY_MILLIS: i64 = 10 * 60 * 1000;
-/// Deletes that one request takes.
+/// Maximum deletes per request.
 const BATCH_MAX: usize = 25;
-/// How often the whole is gone through when something came in between.
+/// Maximum rounds, if concurrent calls add items.
 const ROUNDS_MAX: usize = 5;
-/// The level of owners.
+/// Permission level of owners.
 const OWNER: i64 = 3;
 
-/// Removes a workspace. `by` is the patterns as the caller may call them: an owner.
+/// Removes a workspace. `by` is the handle of an owner.
 ///
 /// # Errors
-/// The caller may not, or the store fails. Then the removal has begun all the same, if it could; doing it again goes on with it, and so does the job.
+/// The caller lacks permission, or the store fails. The removal may have started; repeating the call continues it, and
+/// so does the job.
 pub async fn delete(helpmaton: &Helpmaton, by: &model::Helpmaton, workspace_id: &WorkspaceId) -> Result<(), FlowError> {
     by.begin_delete_workspace(workspace_id).await?;
     finish(helpmaton, workspace_id).await
 }
 
-/// Goes on with a removal that has begun. A workspace that is gone is removed.
+/// Continues a removal that has started. A missing workspace counts as removed.
 ///
 /// # Errors
-/// The store fails. Doing it again is safe.
+/// The store fails. Repeating the call is safe.
 pub async fn finish(helpmaton: &Helpmaton, workspace_id: &WorkspaceId) -> Result<(), FlowError> {
     for _ in 0..ROUNDS_MAX {
         let Some(workspace) = helpmaton.model.workspace_by_id(workspace_id).await? else { return Ok(()) };
@@ -65,10 +68,10 @@ pub async fn finish(helpmaton: &Helpmaton, workspace_id: &WorkspaceId) -> Result
     Err(FlowError::Failed(keyform::runtime::run::RunError::Busy))
 }
 
-/// Goes on with removals that were cut short; how many were finished.
+/// Finishes interrupted removals; returns their number.
 ///
 /// # Errors
-/// [`CallError`]: workspaces cannot be read. One that cannot be removed is in the log.
+/// Workspaces cannot be read. The log contains workspaces that cannot be removed.
 pub async fn finish_all(helpmaton: &Helpmaton) -> Result<usize, CallError> {
     let mut finished = 0;
     let began_before = helpmaton.now_millis() - UNDER_WAY_MILLIS;
@@ -84,7 +87,7 @@ pub async fn finish_all(helpmaton: &Helpmaton) -> Result<usize, CallError> {
     Ok(finished)
 }
 
-/// Everything but members and the workspace itself.
+/// Removes everything except members and the workspace itself.
 async fn empty(helpmaton: &Helpmaton, workspace: &Workspace) -> Result<(), FlowError> {
     let id = &workspace.workspace_id;
     let of_reservations = forget_reservations(helpmaton, id).await?;
@@ -96,7 +99,7 @@ async fn empty(helpmaton: &Helpmaton, workspace: &Workspace) -> Result<(), FlowE
     remove_invites(helpmaton, id).await?;
     helpmaton.model.forget_trial_credit_request(id).await?;
     let of_usage = forget_usage(helpmaton, id).await?;
-    // Agents that went before the workspace did.
+    // Include agents that were removed before the workspace.
     for agent in of_reservations.union(&of_usage) {
         usage::forget_agent_spending(helpmaton, id, agent).await?;
     }
@@ -104,14 +107,14 @@ async fn empty(helpmaton: &Helpmaton, workspace: &Workspace) -> Result<(), FlowE
     purge_entries(helpmaton, id).await
 }
 
-/// Gives back what is open and forgets all of them; the agents they were for.
+/// Refunds open reservations and deletes all of them; returns their agents.
 async fn forget_reservations(helpmaton: &Helpmaton, id: &WorkspaceId) -> Result<BTreeSet<AgentId>, FlowError> {
     let mut of_agents = BTreeSet::new();
     for reservation in helpmaton.model.reservations_of_workspace(id).all().await? {
         let reservation_id = &reservation.reservation_id;
         if reservation.status == CreditReservationStatus::Open {
             match credits::refund(helpmaton, reservation_id).await {
-                // Settled meanwhile: closed is closed.
+                // Settled meanwhile, so already closed.
                 Ok(_) | Err(credits::CloseError::AlreadyClosed(_) | credits::CloseError::UnknownReservation) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -125,11 +128,11 @@ async fn forget_reservations(helpmaton: &Helpmaton, id: &WorkspaceId) -> Result<
     Ok(of_agents)
 }
 
-/// First all links, so that no agent is held by another.
+/// Removes all agents. Removes the links first, so that no agent is blocked by another.
 async fn remove_agents(helpmaton: &Helpmaton, id: &WorkspaceId) -> Result<(), FlowError> {
     let found = helpmaton.model.agents_in_workspace(id).all().await?;
     for agent in &found {
-        // The index may lag: the agent itself has the links.
+        // The index may lag, so read the links from the agent itself.
         if let Some(agent) = helpmaton.model.agent_by_id(id, &agent.agent_id).await? {
             agents::remove_links(&helpmaton.model, &agent).await?;
         }
@@ -173,7 +176,7 @@ async fn remove_mcp_servers(helpmaton: &Helpmaton, id: &WorkspaceId) -> Result<(
     Ok(())
 }
 
-/// The mail connection and the keys to providers, whose ids are known.
+/// Removes the mail connection and the provider keys, whose ids are known.
 async fn remove_connections(helpmaton: &Helpmaton, id: &WorkspaceId) -> Result<(), FlowError> {
     match helpmaton.model.delete_email_connection(id).await {
         Ok(()) | Err(DeleteEmailConnectionError::NoConnection) => {}
@@ -210,7 +213,7 @@ async fn forget_invite(
     }
 }
 
-/// Forgets rows of usage; the agents they were of.
+/// Deletes usage rows; returns their agents.
 async fn forget_usage(helpmaton: &Helpmaton, id: &WorkspaceId) -> Result<BTreeSet<AgentId>, FlowError> {
     let (first, last) = usage::ALL_DAYS;
     let mut of_agents = BTreeSet::new();
@@ -248,7 +251,7 @@ async fn purge_entries(helpmaton: &Helpmaton, id: &WorkspaceId) -> Result<(), Fl
     Ok(())
 }
 
-/// Removes all members but one owner, and then the workspace with that one. `false` if something came in between.
+/// Removes all members except one owner, then the workspace with that owner. Returns `false` after a concurrent change.
 async fn close(helpmaton: &Helpmaton, workspace: &Workspace) -> Result<bool, FlowError> {
     let id = &workspace.workspace_id;
     let members = helpmaton.model.members_of_workspace(id).all().await?;
@@ -270,12 +273,12 @@ async fn close(helpmaton: &Helpmaton, workspace: &Workspace) -> Result<bool, Flo
     match helpmaton.model.delete_workspace(id, &last).await {
         Ok(()) | Err(DeleteWorkspaceError::AlreadyDeleted) => Ok(true),
         Err(error @ (DeleteWorkspaceError::NotBegun | DeleteWorkspaceError::Failed(_))) => Err(error.into()),
-        // Something came in between, or an index lags.
+        // A concurrent change, or a lagging index.
         Err(_) => Ok(false),
     }
 }
 
-/// Removes an owner on behalf of the one who stays to the end.
+/// Removes an owner on behalf of the last remaining one.
 async fn remove_owner(
     helpmaton: &Helpmaton,
     id: &WorkspaceId,
@@ -305,7 +308,6 @@ async fn delete_flow(helpmaton: Helpmaton, call: FlowCall<WorkspaceArguments>) -
     delete(&helpmaton, &by, &call.arguments.workspace_id).await.map(|()| Done {})
 }
 
-/// Its flow and its job.
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     let system = helpmaton.clone();
     let job = Job::every(LOOK_EVERY, "finish removals of workspaces", move || {
@@ -318,7 +320,7 @@ pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Applicat
         }
     });
     application
-        // What is left when its caller leaves, the next call or the job removes.
+        // If the caller disconnects, the next call or the job removes the rest.
         .flow(
             helpmaton
                 .flow("removeWorkspace", "Removes a workspace with all that is in it.", delete_flow)

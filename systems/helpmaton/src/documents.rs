@@ -1,12 +1,14 @@
 //! Documents of a workspace: text files in folders.
 //!
-//! What is known of a document is an item; its content is an object whose key is made of ids, so renaming and moving touch the item alone. New content is a new object
-//! which the item then refers to: a reader sees the old content or the new one, never something between. Two documents of a folder never share a
-//! file name; one that is taken becomes `name-1.ext`, also when two people upload at once.
+//! A document's metadata is an item. Its content is an object whose key consists of ids, so renaming and moving change
+//! only the item. New content is a new object that the item then refers to: a reader sees the old content or the new
+//! one, never a mixture. Documents of a folder have distinct file names; a taken name becomes `name-1.ext`, also under
+//! concurrent uploads.
 //!
-//! The keys of objects are made here, and neither accepted from callers nor shown to them. The writes of the model that touch content are for code alone; they check the
-//! level of the user for whom they work in their own transaction, so a member who was removed meanwhile changes nothing. [`crate::unused_objects`] deletes
-//! the objects that uploads, changes and deletions leave behind.
+//! Object keys are generated here, and neither accepted from callers nor returned to them. The model's writes that
+//! touch content are for code only. They check the level of the acting user in their own transaction, so a member who
+//! was just removed changes nothing. [`crate::unused_objects`] deletes the objects that uploads,
+//! changes and deletions leave behind.
 
 use std::collections::BTreeSet;
 
@@ -25,23 +27,23 @@ use crate::model::{
 use crate::permissions::Level;
 use crate::{Helpmaton, unused_objects};
 
-/// The longest content.
+/// Maximum size of a document's content.
 pub const CONTENT_BYTES_MAX: usize = 10 * 1024 * 1024;
-/// Files that one request may bring.
+/// Maximum number of files per request.
 pub const FILES_MAX: usize = 50;
-/// Names that are tried for one file.
+/// Maximum number of names tried for one file.
 const NAMES_MAX: u32 = 200;
 const FOLDER_CHARS_MAX: usize = 200;
 const FILENAME_CHARS_MAX: usize = 200;
-/// Room in a file name for `-123`.
+/// Room in a file name for a suffix such as `-123`.
 const SUFFIX_CHARS: usize = 8;
-/// How often a change is tried when others change the same document.
+/// Attempts of a change against concurrent changes of the same document.
 const TRIES_MAX: usize = 8;
 
-/// A folder's path in its one form: no `/` at its ends, none doubled, no `..`. The root is the empty text.
+/// Normalizes a folder path: no leading, trailing or double `/`, no `..`. The root is the empty string.
 ///
 /// # Errors
-/// The path is too long, or has a part that is no name.
+/// The path is too long or has an invalid part.
 pub fn folder_path(path: &str) -> Result<String, FlowError> {
     let parts: Vec<&str> = path.split('/').map(str::trim).filter(|part| !part.is_empty()).collect();
     if parts.iter().any(|part| matches!(*part, "." | "..") || part.contains(['\\', '\0'])) {
@@ -54,7 +56,7 @@ pub fn folder_path(path: &str) -> Result<String, FlowError> {
     Ok(path)
 }
 
-/// The file name of a document, with an extension that text has.
+/// Checks a file name; it must have the extension of a text file.
 fn filename(name: &str) -> Result<String, FlowError> {
     let name = name.trim();
     if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\\', '\0']) {
@@ -80,7 +82,7 @@ fn extension(name: &str) -> Option<&str> {
     name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, extension)| extension)
 }
 
-/// The n-th name to try: the name itself, then `name-1.ext` and so on.
+/// Returns the n-th name to try: the name itself, then `name-1.ext` and so on.
 fn nth_name(name: &str, n: u32) -> String {
     match (n, name.rsplit_once('.')) {
         (0, _) => name.to_owned(),
@@ -96,35 +98,36 @@ fn content_type(filename: &str) -> &'static str {
     }
 }
 
-/// The beginning of the keys of a workspace's objects.
+/// Returns the key prefix of a workspace's objects.
 pub(crate) fn workspace_prefix(workspace_id: &WorkspaceId) -> String {
     format!("workspaces/{workspace_id}/")
 }
 
-/// Returns whether a key is that of an object of this workspace. Items that were written while callers could choose keys may have others.
+/// Returns whether a key belongs to an object of this workspace. Items from the time when callers could choose keys may
+/// have others.
 pub(crate) fn is_of_workspace(workspace_id: &WorkspaceId, key: &str) -> bool {
     let rest = key.strip_prefix(&workspace_prefix(workspace_id));
     rest.is_some_and(|rest| rest.split('/').all(|part| !matches!(part, "" | "." | "..")))
 }
 
-/// A document that is uploaded.
+/// Document to upload.
 #[derive(Clone, Debug)]
 pub struct Upload {
-    /// Its id. The same again gives the document that was made.
+    /// Id of the document; a repeated call with the same id returns the existing document.
     pub document_id: WorkspaceDocumentId,
-    /// What people call it; also its file name, if that is free.
+    /// Display name; also the file name, if available.
     pub name: String,
-    /// In which folder.
+    /// Path of the folder.
     pub folder: String,
-    /// The text.
+    /// Text content.
     pub content: Vec<u8>,
 }
 
 /// Uploads a document for a member who may write.
 ///
 /// # Errors
-/// [`FlowError::Forbidden`] if `by` may not write; refused with `ContentTooLong`, `UnknownFileType`, `DocumentLimitReached`, `SpaceLimitReached` and as the model's
-/// `createDocument`.
+/// [`FlowError::Forbidden`] if `by` may not write; refused with `ContentTooLong`, `UnknownFileType`,
+/// `DocumentLimitReached`, `SpaceLimitReached` and the outcomes of the model's `createDocument`.
 pub async fn upload(
     helpmaton: &Helpmaton,
     by: &Caller,
@@ -159,7 +162,7 @@ pub async fn upload(
     created
 }
 
-/// Tries one name after the other until one is free.
+/// Tries names until one is available.
 async fn create_under_free_name(
     model: &model::Helpmaton,
     input: CreateDocumentInput,
@@ -169,7 +172,8 @@ async fn create_under_free_name(
         let attempt = CreateDocumentInput { filename: nth_name(&input.filename, n), ..input.clone() };
         match model.create_document(attempt).await {
             Err(CreateDocumentError::FilenameTaken) => {
-                // By a document of this folder, or by this one, if the answer to an earlier request was lost.
+                // Taken by another document of this folder, or by this one if the answer to an earlier request was
+                // lost.
                 if let Some(found) = model.document_by_id(&input.workspace_id, &id).await? {
                     return Ok(found);
                 }
@@ -195,7 +199,8 @@ impl Helpmaton {
     }
 }
 
-/// Renames a document, moves it to another folder, or both at once. What is not given stays. A name that is taken there gets a number.
+/// Renames a document, moves it to another folder, or both. Omitted arguments stay unchanged. A taken name gets a
+/// number.
 ///
 /// # Errors
 /// Refused with `UnknownDocument`, `UnknownFileType` or `FilenameTaken`.
@@ -235,7 +240,7 @@ pub async fn move_to(
     }
 }
 
-/// A new name keeps the extension of the old one, unless it has one of its own.
+/// Keeps the extension of the old name, unless the new one has its own.
 fn with_extension_of(name: &str, old: &str) -> String {
     match (extension(name.trim()), extension(old)) {
         (None, Some(extension)) => format!("{}.{extension}", name.trim()),
@@ -252,10 +257,11 @@ async fn existing(
     found.ok_or_else(|| FlowError::refused("UnknownDocument", "there is no such document"))
 }
 
-/// Gives a document new content, for a member who may write.
+/// Replaces the content of a document, for a member who may write.
 ///
 /// # Errors
-/// [`FlowError::Forbidden`] if `by` may not write; refused with `UnknownDocument`, `ContentTooLong` or `SpaceLimitReached`.
+/// [`FlowError::Forbidden`] if `by` may not write; refused with `UnknownDocument`, `ContentTooLong` or
+/// `SpaceLimitReached`.
 pub async fn replace(
     helpmaton: &Helpmaton,
     by: &Caller,
@@ -280,7 +286,7 @@ pub async fn replace(
     }
 }
 
-/// Refers the document to the new object; the key of the old one, and the document.
+/// Points the document to the new object; returns the key of the old object, and the document.
 async fn replace_by(
     helpmaton: &Helpmaton,
     by: &Caller,
@@ -308,10 +314,10 @@ async fn replace_by(
     Err(FlowError::Failed(RunError::Busy))
 }
 
-/// The content of a document, for a member.
+/// Returns the content of a document, for a member.
 ///
 /// # Errors
-/// [`FlowError::Forbidden`] if `by` is no member; refused with `UnknownDocument`; or the object store fails.
+/// [`FlowError::Forbidden`] if `by` is not a member; refused with `UnknownDocument`; or the object store fails.
 pub async fn content(
     helpmaton: &Helpmaton,
     by: &Caller,
@@ -325,7 +331,7 @@ pub async fn content(
         if !is_of_workspace(workspace_id, key) {
             return Err(FlowError::Broken(format!("document {document_id} refers to an object of another workspace")));
         }
-        // Who replaces content deletes the old object after: then the document has another one.
+        // A concurrent replacement deletes the old object after updating the document; then read the document again.
         if let Some(content) = helpmaton.settings().objects.get(key).await? {
             return Ok(content);
         }
@@ -359,10 +365,10 @@ pub async fn remove(
     Err(FlowError::Failed(RunError::Busy))
 }
 
-/// The folders that have documents, in order; the root is the empty text.
+/// Returns the folders that contain documents, in order; the root is the empty string.
 ///
 /// # Errors
-/// The caller may not, or the store fails.
+/// The caller lacks permission, or the store fails.
 pub async fn folders(by: &model::Helpmaton, workspace_id: &WorkspaceId) -> Result<BTreeSet<String>, CallError> {
     let documents = by.documents_in_workspace(workspace_id).all().await?;
     Ok(documents.into_iter().map(|document| document.folder_path).collect())
@@ -504,7 +510,6 @@ async fn folders_flow(helpmaton: Helpmaton, call: FlowCall<FoldersArguments>) ->
     Ok(folders(&by, &call.arguments.workspace_id).await?)
 }
 
-/// Its flows.
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     const UPLOAD: &[&str] = &[
         "ContentTooLong",

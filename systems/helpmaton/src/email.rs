@@ -1,4 +1,5 @@
-//! A workspace's mail connection: one, and a new one takes the place of the old. What it takes to send is checked when it is set, sealed, and never told.
+//! Mail connection of a workspace; setting a new one replaces the old. Its configuration is checked when it is set,
+//! encrypted, and never returned.
 
 use keyform::application::Application;
 use keyform::server::{FlowCall, FlowError};
@@ -10,10 +11,10 @@ use crate::Helpmaton;
 use crate::config::Config;
 use crate::model::{self, EmailConnection, EmailConnectionType, WorkspaceId};
 
-/// Refuses a configuration that cannot work.
+/// Checks a configuration.
 ///
 /// # Errors
-/// What is missing or wrong.
+/// The missing or invalid field.
 pub fn check(kind: EmailConnectionType, config: &Value) -> Result<(), FlowError> {
     let config = Config::of("a mail connection's configuration", config)?;
     match kind {
@@ -32,7 +33,7 @@ pub fn check(kind: EmailConnectionType, config: &Value) -> Result<(), FlowError>
 /// Sets the connection.
 ///
 /// # Errors
-/// The configuration is wrong; or refused with `WorkspaceGone`.
+/// The configuration is invalid; or refused with `WorkspaceGone`.
 pub async fn set(
     by: &model::Helpmaton,
     workspace_id: &WorkspaceId,
@@ -75,7 +76,6 @@ async fn set_flow(helpmaton: Helpmaton, call: FlowCall<SetArguments>) -> Result<
     Ok(ConnectionAnswer { name: made.name })
 }
 
-/// Its flow.
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     let set =
         helpmaton.flow("connectEmail", "Sets a workspace's mail connection, its configuration checked.", set_flow);

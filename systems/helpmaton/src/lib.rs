@@ -1,9 +1,9 @@
 //! Workspaces with agents, credits, keys, invites and usage.
 //!
-//! Everything that touches data is said in `helpmaton.kf`: keys, guards, what is one transaction. [`model`] is the typed code of it; what needs more
-//! than one pattern stands beside it, on [`Helpmaton`].
+//! `helpmaton.kf` defines all data access: keys, guards, transactions. [`model`] is its typed code. [`Helpmaton`] has
+//! the functions that combine several patterns.
 
-/// The typed code of `helpmaton.kf`.
+/// Typed code of `helpmaton.kf`.
 #[allow(missing_docs, reason = "the model documents what its author wanted to")]
 pub mod model {
     keyform::model!("helpmaton.kf");
@@ -45,18 +45,18 @@ use keyform::application::{Application, Host};
 
 pub use system::{Helpmaton, RequestLimit, Settings, derived_id};
 
-/// The text of the model.
+/// Source of the model.
 pub const MODEL: &str = include_str!("../helpmaton.kf");
 
-/// The application on a host, with the settings of production.
+/// Creates the application on a host, with production settings.
 ///
 /// # Errors
-/// The host lacks what the model needs, such as keys for encrypted fields.
+/// The host lacks an option that the model needs, such as keys of encrypted fields.
 pub fn application(host: &Host) -> Result<Application, CallError> {
     application_with(host, Settings::on(host))
 }
 
-/// The same, with other settings.
+/// Creates the application on a host with these settings.
 ///
 /// # Errors
 /// As for [`application`].

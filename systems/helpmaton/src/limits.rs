@@ -1,4 +1,4 @@
-//! How often something may be tried: per client, and more strictly per account. See `docs/security.md`.
+//! Rate limits per client and, more strictly, per account. See `docs/security.md`.
 
 use std::time::Duration;
 
@@ -6,10 +6,11 @@ use keyform::server::{Attempts, Client, Rate, Throttled};
 
 use crate::Helpmaton;
 
-/// Generous, since the clients behind one proxy are one client.
+/// Generous, because all clients behind one proxy count as one.
 const PER_CLIENT: Rate = Rate::new(100, Duration::from_secs(1));
 
-/// Mails with a token to sign in with. The account is the address that is mailed to: a stranger who uses its limit up has its owner mailed the tokens.
+/// Mails with a sign-in token. The account is the mailed address: if an attacker uses up its limit, the owner receives
+/// those mails and can sign in with them.
 pub(crate) const MAIL: Attempts = Attempts {
     kind: "helpmaton mail",
     per_client: Rate::new(100, Duration::from_secs(2)),
@@ -17,10 +18,10 @@ pub(crate) const MAIL: Attempts = Attempts {
     per_account_and_client: None,
 };
 
-/// Invitations to one address. They are counted apart from sign-ins: who invites an address must not keep it from signing in.
+/// Invitations to one address. Counted separately from sign-ins, so that inviting an address cannot block its sign-in.
 pub(crate) const INVITED: Attempts = Attempts { kind: "helpmaton invited", ..MAIL };
 
-/// Invitations that one owner mails, whatever the addresses.
+/// Invitations that one owner sends, to any addresses.
 pub(crate) const INVITER: Attempts = Attempts {
     kind: "helpmaton inviter",
     per_client: PER_CLIENT,
@@ -36,7 +37,7 @@ pub(crate) const SIGN_IN: Attempts = Attempts {
     per_account_and_client: Some(Rate::new(10, Duration::from_secs(30))),
 };
 
-/// Guesses of the token of an invitation. The account is the caller's, where there is one.
+/// Guesses of an invitation's token. The account is the caller's, if any.
 pub(crate) const INVITATION: Attempts = Attempts {
     kind: "helpmaton invitation",
     per_client: PER_CLIENT,
@@ -44,8 +45,8 @@ pub(crate) const INVITATION: Attempts = Attempts {
     per_account_and_client: None,
 };
 
-/// Guesses of what has 256 random bits and names no account: refresh tokens, API keys, and the shop's signature. The limit bounds what proving one
-/// costs, and must not stop many users behind one proxy.
+/// Guesses of values with 256 random bits that name no account: refresh tokens, API keys, and the shop's signature. The
+/// limit bounds the cost of verifying them, and must not stop many users behind one proxy.
 pub(crate) const KEY: Attempts = Attempts {
     kind: "helpmaton key",
     per_client: Rate::new(300, Duration::from_millis(100)),
@@ -54,7 +55,8 @@ pub(crate) const KEY: Attempts = Attempts {
 };
 
 impl Helpmaton {
-    /// Counts an attempt, before it costs a read, a hash or a mail. Of an address, spaces around it and upper case are not another account.
+    /// Counts an attempt, before it costs a read, a hash or a mail. Addresses are normalized, so that spaces and upper
+    /// case do not evade the limit.
     pub(crate) fn attempt(&self, kind: &Attempts, client: Client, account: Option<&str>) -> Result<(), Throttled> {
         let account = account.map(|text| text.trim().to_lowercase());
         self.host().throttle().attempt(kind, client, account.as_deref().map(str::as_bytes))

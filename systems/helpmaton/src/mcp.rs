@@ -1,4 +1,4 @@
-//! MCP servers of a workspace. What it takes to log in is checked when it is set, sealed, and never told.
+//! MCP servers of a workspace. Their credentials are checked when they are set, encrypted, and never returned.
 
 use keyform::application::Application;
 use keyform::server::{FlowCall, FlowError};
@@ -12,10 +12,10 @@ use crate::model::{
     self, CreateMcpServerError, CreateMcpServerInput, McpServer, McpServerAuthType, McpServerId, WorkspaceId,
 };
 
-/// Refuses a configuration that cannot work.
+/// Checks a configuration.
 ///
 /// # Errors
-/// What is missing or wrong.
+/// The missing or invalid field.
 pub fn check(url: &str, kind: McpServerAuthType, config: &Value) -> Result<(), FlowError> {
     if !has_host(url, "https://") && !has_host(url, "http://") {
         return Err(FlowError::Arguments("`url` begins with http:// or https:// and names a host".to_owned()));
@@ -54,10 +54,10 @@ fn no_config() -> Value {
     Value::Object(serde_json::Map::new())
 }
 
-/// Makes an MCP server. The same id again gives the server that was made.
+/// Creates an MCP server. A repeated call with the same id returns the existing server.
 ///
 /// # Errors
-/// The configuration is wrong; or refused with `ServerLimitReached`, `WorkspaceGone` or `UnknownWorkspace`.
+/// The configuration is invalid; or refused with `ServerLimitReached`, `WorkspaceGone` or `UnknownWorkspace`.
 pub async fn create(
     by: &model::Helpmaton,
     server_id: &McpServerId,
@@ -96,7 +96,6 @@ async fn create_flow(helpmaton: Helpmaton, call: FlowCall<NewMcpServer>) -> Resu
     Ok(ServerAnswer { server_id: made.server_id, version: made.version })
 }
 
-/// Its flow.
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     let create = helpmaton.flow("addMcpServer", "Makes an MCP server, its configuration checked.", create_flow);
     application.flow(create.outcomes(&["UnknownWorkspace", "WorkspaceGone", "ServerLimitReached"]))

@@ -1,4 +1,4 @@
-//! What people are told outside the system: by mail, as a rule. Who carries it is for the program to say.
+//! Notifications outside the system, usually by mail. The program provides the transport.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,50 +6,50 @@ use keyform::execute::BoxFuture;
 
 use crate::secrets::Minted;
 
-/// Something to tell somebody.
+/// Notification to a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice {
-    /// A token by which the reader of the mail signs in.
+    /// Token that signs in the reader of the mail.
     SignIn {
-        /// The token.
+        /// Single-use token.
         token: Minted,
     },
-    /// An invitation to a workspace.
+    /// Invitation to a workspace.
     Invited {
-        /// The workspace.
+        /// Id of the workspace.
         workspace_id: String,
-        /// Its name.
+        /// Name of the workspace.
         workspace: String,
-        /// The token that answers it.
+        /// Token that accepts the invitation.
         token: Minted,
     },
     /// A limit of the plan is reached.
     LimitReached {
-        /// The plan.
+        /// Name of the plan.
         plan: String,
-        /// Which limit.
+        /// Name of the limit.
         limit: String,
     },
-    /// A payment failed: the plan stays for the days of grace.
+    /// A payment failed: the plan continues during the grace period.
     PaymentFailed {
-        /// Until when, as a time of ISO 8601.
+        /// End of the grace period in ISO 8601.
         until: String,
     },
-    /// The plan is free again.
+    /// The subscription was reset to the free plan.
     Downgraded,
 }
 
-/// Carries notices to people.
+/// Transport for notifications.
 pub trait Notifier: Send + Sync {
-    /// Tells somebody at an address.
+    /// Sends a notification to an address.
     ///
     /// # Errors
-    /// It could not be handed over; why, for the log. Nothing else fails because of it.
+    /// The reason why it could not be sent, for the log. The calling operation does not fail because of it.
     fn tell(&self, address: &str, notice: Notice) -> BoxFuture<'_, Result<(), String>>;
 }
 
-/// Stands in for mail while there is none: what would be mailed is in the log, tokens included. A program that serves strangers gives another one.
+/// Logs notifications instead of mailing them, tokens included. Public deployments must use another notifier.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Logged;
 
@@ -66,12 +66,12 @@ impl Notifier for Logged {
     }
 }
 
-/// Keeps what was told, for tests. Clones are the same one.
+/// Records notifications for tests. Clones share the record.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded(Arc<Mutex<Vec<(String, Notice)>>>);
 
 impl Recorded {
-    /// What an address was told, in order.
+    /// Returns the notifications to an address, in order.
     #[must_use]
     pub fn told(&self, address: &str) -> Vec<Notice> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

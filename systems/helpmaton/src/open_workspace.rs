@@ -1,4 +1,4 @@
-//! A new workspace: within the limits of its owner's subscription.
+//! Creates workspaces within the limits of the owner's subscription.
 
 use keyform::application::Application;
 use keyform::server::{FlowCall, FlowError};
@@ -22,7 +22,8 @@ pub struct NewWorkspace {
 }
 
 impl Helpmaton {
-    /// Makes a workspace that `by` owns, in their subscription. A call that is repeated under its key gets the same workspace.
+    /// Creates a workspace that `by` owns, in their subscription. A call that is repeated with its key returns the same
+    /// workspace.
     ///
     /// # Errors
     /// Refused with `WorkspaceLimitReached`, or the store fails.
@@ -65,7 +66,6 @@ async fn open(system: Helpmaton, call: FlowCall<NewWorkspace>) -> Result<Shown, 
     serde_json::to_value(made).map(Shown).map_err(|error| FlowError::Broken(error.to_string()))
 }
 
-/// Its flow.
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     let about = "Makes a workspace that the caller owns, in their subscription.";
     application.flow(helpmaton.flow("openWorkspace", about, open).outcomes(&[

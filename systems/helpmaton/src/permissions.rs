@@ -1,7 +1,8 @@
-//! Who may do what in a workspace: read, write, own.
+//! Permissions in a workspace: read, write, own.
 //!
-//! Nobody grants more than they have, only owners touch owners, and the last owner stays: the writes of the model see to that, also when several change the same
-//! workspace at once. What is here finds the write that is meant, takes a seat of the subscription for a new member, and gives it back when nobody uses it.
+//! The writes of the model enforce that members grant at most their own level, that only owners change owners, and that
+//! the last owner stays, even under concurrent changes. This module selects the write, takes a seat of the subscription
+//! for a new member, and releases unused seats.
 
 use std::collections::BTreeMap;
 
@@ -18,31 +19,31 @@ use crate::model::{
     RemoveOwnerError, StepDownError, SubscriptionId, TakeSeatError, User, UserId, Workspace, WorkspaceId,
 };
 
-/// How often a change is tried anew when the member's level changes under it.
+/// Attempts of a change against concurrent changes of the member's level.
 const TRIES_MAX: u32 = 5;
 
-/// What a member may do.
+/// Permission level of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Look at everything.
+    /// May read everything.
     Read = 1,
-    /// Change everything in the workspace.
+    /// May change everything in the workspace.
     Write = 2,
-    /// Also invite and remove people, and delete the workspace.
+    /// May also invite and remove people, and delete the workspace.
     Owner = 3,
 }
 
 impl Level {
-    /// As the model has it.
+    /// Returns the number that the model stores.
     #[must_use]
     pub fn number(self) -> i64 {
         self as i64
     }
 
-    /// Of the model's number.
+    /// Converts the number that the model stores.
     ///
     /// # Errors
-    /// It is not 1, 2 or 3.
+    /// The number is not 1, 2 or 3.
     pub fn of(number: i64) -> Result<Self, FlowError> {
         match number {
             1 => Ok(Self::Read),
@@ -93,7 +94,7 @@ pub struct Part<T> {
 }
 
 impl Helpmaton {
-    /// What a user may do in a workspace; nothing for one who is no member.
+    /// Returns the level of a user in a workspace; `None` for non-members.
     ///
     /// # Errors
     /// The store fails.
@@ -102,10 +103,10 @@ impl Helpmaton {
         permission.map(|permission| Level::of(permission.r#type)).transpose()
     }
 
-    /// The level of a user who has at least `least`.
+    /// Returns the level of a user, who must have at least `least`.
     ///
     /// # Errors
-    /// [`FlowError::Forbidden`] for everybody else; or the store fails.
+    /// [`FlowError::Forbidden`] otherwise; or the store fails.
     pub async fn require_level(
         &self,
         user: &UserId,
@@ -118,7 +119,8 @@ impl Helpmaton {
     /// Makes a user a member.
     ///
     /// # Errors
-    /// Refused with `AlreadyMember`, `UserLimitReached` and what the model's `addMember` and `addOwner` have; [`FlowError::Forbidden`] if `by` may not grant this.
+    /// Refused with `AlreadyMember`, `UserLimitReached` and the outcomes of the model's `addMember` and `addOwner`;
+    /// [`FlowError::Forbidden`] if `by` may not grant this level.
     pub async fn give_access(
         &self,
         by: &Caller,
@@ -132,7 +134,7 @@ impl Helpmaton {
         for _ in 0..TRIES_MAX {
             self.take_seat(workspace, user, &subscription).await?;
             given = self.try_to_give(by, workspace, user, level).await;
-            // The seat was given back by somebody who saw it unused.
+            // A concurrent call released the seat, because it was still unused.
             if !matches!(&given, Err(FlowError::Refused { outcome, .. }) if outcome == "NoSeat") {
                 break;
             }
@@ -179,7 +181,8 @@ impl Helpmaton {
         }
     }
 
-    /// Sees to it that a user has at least a level: makes them a member, or raises them, and never lowers them. The level they have then.
+    /// Ensures that a user has at least a level: adds or raises the member, and never lowers it. Returns the resulting
+    /// level.
     ///
     /// # Errors
     /// As for [`Helpmaton::give_access`].
@@ -206,7 +209,7 @@ impl Helpmaton {
         Err(FlowError::Failed(RunError::Busy))
     }
 
-    /// Gives a user exactly a level, whether they are a member or not.
+    /// Sets a user's level, whether they are a member or not.
     ///
     /// # Errors
     /// Refused with `LastOwner`, and as for [`Helpmaton::give_access`].
@@ -235,7 +238,7 @@ impl Helpmaton {
         Err(FlowError::Failed(RunError::Busy))
     }
 
-    /// Whether the level was still the one it is changed from.
+    /// Changes the level; returns whether the old level was still current.
     async fn try_to_change(
         &self,
         by: &Caller,
@@ -263,10 +266,10 @@ impl Helpmaton {
         }
     }
 
-    /// Takes a user out of a workspace; oneself at any level, others as an owner.
+    /// Removes a user from a workspace: oneself at any level, others as an owner.
     ///
     /// # Errors
-    /// Refused with `NotAMember` or `LastOwner`; [`FlowError::Forbidden`] if `by` may not.
+    /// Refused with `NotAMember` or `LastOwner`; [`FlowError::Forbidden`] if `by` lacks permission.
     pub async fn remove_access(&self, by: &Caller, workspace: &WorkspaceId, user: &UserId) -> Result<(), FlowError> {
         let subscription = self.subscription_of_workspace(workspace).await?;
         for _ in 0..TRIES_MAX {
@@ -278,7 +281,7 @@ impl Helpmaton {
         Err(FlowError::Failed(RunError::Busy))
     }
 
-    /// Whether the user still had the level by which the write was chosen.
+    /// Removes the member; returns whether the level for which the write was selected was still current.
     async fn try_to_remove(&self, by: &Caller, workspace: &WorkspaceId, user: &UserId) -> Result<bool, FlowError> {
         let model = self.model.as_caller(by.clone());
         if self.level_of(user, workspace).await? != Some(Level::Owner) {
@@ -297,7 +300,7 @@ impl Helpmaton {
         }
     }
 
-    /// Gives a seat back that nobody uses. What fails here the hourly job does.
+    /// Releases an unused seat. If this fails, the hourly job does it.
     pub(crate) async fn release_if_unused(&self, subscription: &SubscriptionId, user: &UserId) {
         match self.model.release_seat(subscription, user).await {
             Ok(()) | Err(ReleaseSeatError::SeatInUse | ReleaseSeatError::IsManager) => {}
@@ -314,10 +317,10 @@ impl Helpmaton {
         found.ok_or_else(|| FlowError::refused("UnknownWorkspace", "there is no such workspace"))
     }
 
-    /// The members of a workspace with their addresses.
+    /// Returns the members of a workspace with their addresses.
     ///
     /// # Errors
-    /// [`FlowError::Forbidden`] if `by` is no member; or the store fails.
+    /// [`FlowError::Forbidden`] if `by` is not a member; or the store fails.
     pub async fn members(
         &self,
         by: &Caller,
@@ -345,7 +348,7 @@ impl Helpmaton {
         Ok(users.into_iter().map(|user| (user.id.clone(), user)).collect())
     }
 
-    /// The workspaces of somebody, in the order of their ids. One that is gone is skipped.
+    /// Returns the caller's workspaces in the order of their ids. Skips deleted ones.
     ///
     /// # Errors
     /// The store fails.
@@ -414,7 +417,7 @@ struct Access {
     level: i64,
 }
 
-/// How a member's access changes.
+/// Kind of access change.
 #[derive(Clone, Copy)]
 enum Change {
     Give,
@@ -457,7 +460,6 @@ async fn mine(system: Helpmaton, call: FlowCall<Mine>) -> Result<Part<MyWorkspac
 const GRANTS: &[&str] =
     &["UnknownUser", "UnknownWorkspace", "AlreadyMember", "UserLimitReached", "WorkspaceGone", "LastOwner"];
 
-/// Its flows.
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     let grants = |name, about, change| {
         helpmaton.flow(name, about, move |system, call| grant(system, call, change)).outcomes(GRANTS)

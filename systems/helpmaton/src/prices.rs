@@ -1,7 +1,8 @@
-//! What model calls cost.
+//! Prices of model calls.
 //!
-//! A [`PriceTable`] has rows of model, day and price of a million tokens in three currencies; the row in force on a day is the last one that begins on it
-//! or before. Costs are whole nano-units and rounded up: a call is never cheaper than its tokens.
+//! A [`PriceTable`] has rows of model, start day and price per million tokens in three currencies; the row in force on
+//! a day is the last one that starts on or before it. Costs are whole nano-units, rounded up, so that a call never
+//! costs less than its tokens.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,11 +13,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::model;
 
-/// The table that comes with the system. A program gives its own by [`crate::Settings::prices`].
+/// Bundled table. A program can provide its own with [`crate::Settings::prices`].
 const BUNDLED: &str = include_str!("../prices.json");
-/// Tokens that a price is for.
+/// Tokens per price.
 const TOKENS_PRICED: i128 = 1_000_000;
-/// Digits after the point of an amount.
+/// Maximum digits after the decimal point of an amount.
 const FRACTION_DIGITS: usize = 9;
 
 /// A currency that workspaces have credit in.
@@ -31,7 +32,7 @@ pub enum Currency {
     Gbp,
 }
 
-/// The same currencies, as each entity has them.
+/// Converts between this type and the currency types that the model generates per entity.
 macro_rules! currencies {
     ($($of:ty),*) => {$(
         impl From<$of> for Currency {
@@ -88,7 +89,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The cost in one of the currencies.
+    /// Returns the cost in one of the currencies.
     #[must_use]
     pub fn of(self, currency: Currency) -> Money {
         match currency {
@@ -105,7 +106,7 @@ pub struct PriceTable {
     rows: BTreeMap<(String, Date), Row>,
 }
 
-/// The prices of a million tokens.
+/// Prices per million tokens.
 #[derive(Clone, Copy, Debug)]
 struct Price {
     input: Money,
@@ -119,7 +120,7 @@ struct Row {
     gbp: Price,
 }
 
-/// A row as it is written down: amounts are decimal text, so that none is ever a binary fraction.
+/// Row in the JSON file. Amounts are decimal strings, so that none is ever a binary fraction.
 #[derive(Deserialize)]
 struct WrittenRow {
     model: String,
@@ -135,7 +136,7 @@ struct WrittenPrice {
     output: String,
 }
 
-/// A price table that cannot be read; why.
+/// Invalid price table, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongPrices(String);
 
@@ -154,17 +155,18 @@ impl Default for PriceTable {
 }
 
 impl PriceTable {
-    /// A table as JSON: a list of `{"model", "from", "usd": {"input", "output"}, "eur": …, "gbp": …}`, with the prices of a million tokens as text.
+    /// Parses a table from JSON: a list of `{"model", "from", "usd": {"input", "output"}, "eur": …, "gbp": …}`, with
+    /// the prices per million tokens as strings.
     ///
     /// # Errors
-    /// [`WrongPrices`] says which row is wrong.
+    /// [`WrongPrices`] names the invalid row.
     pub fn read(json: &str) -> Result<Self, WrongPrices> {
         let written: Vec<WrittenRow> = serde_json::from_str(json).map_err(|error| WrongPrices(error.to_string()))?;
         let rows = written.into_iter().map(|row| Ok(((row.model.clone(), row.from), row.prices()?)));
         Ok(Self { rows: rows.collect::<Result<_, _>>()? })
     }
 
-    /// What tokens of a model cost on a day; nothing if the model has no price then.
+    /// Returns the cost of a model's tokens on a day; `None` if the model has no price then.
     #[must_use]
     pub fn cost(&self, model: &str, tokens: Tokens, day: Date) -> Option<Cost> {
         let span = (model.to_owned(), Date::of_days(i64::MIN))..=(model.to_owned(), day);
@@ -191,7 +193,7 @@ impl Price {
     }
 }
 
-/// An amount that is written as decimal text, such as `0.075`.
+/// Parses an amount in decimal notation, such as `0.075`.
 fn amount(text: &str) -> Result<Money, WrongPrices> {
     let wrong =
         || WrongPrices(format!("`{text}` is not an amount with at most {FRACTION_DIGITS} digits after the point"));

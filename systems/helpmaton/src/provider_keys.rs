@@ -1,7 +1,7 @@
-//! Keys to model providers that workspaces bring along.
+//! Provider keys that workspaces bring along.
 //!
-//! One for each provider, sealed. Nobody reads it again but the code that calls the provider. Items of the form that had one key for a workspace, Google's, are read
-//! as Google's and take the new form when they are next written: the model's `evolve` sees to that.
+//! There is one per provider, encrypted, and only the code that calls the provider reads it. Items of an older form,
+//! with a single key per workspace, are read as Google's and converted at the next write by the model's `evolve`.
 
 use keyform::CallError;
 use keyform::application::Application;
@@ -16,7 +16,7 @@ use crate::model::{self, AgentProvider, DeleteWorkspaceApiKeyError, WorkspaceApi
 pub const PROVIDERS: [WorkspaceApiKeyProvider; 3] =
     [WorkspaceApiKeyProvider::Google, WorkspaceApiKeyProvider::Openai, WorkspaceApiKeyProvider::Anthropic];
 
-/// The provider whose key an agent's calls need.
+/// Returns the provider whose key an agent's calls need.
 #[must_use]
 pub fn provider_of(provider: AgentProvider) -> WorkspaceApiKeyProvider {
     match provider {
@@ -26,7 +26,7 @@ pub fn provider_of(provider: AgentProvider) -> WorkspaceApiKeyProvider {
     }
 }
 
-/// Its name, as conversations and usage have it.
+/// Returns the name of a provider in conversations and usage.
 #[must_use]
 pub fn name_of(provider: WorkspaceApiKeyProvider) -> &'static str {
     match provider {
@@ -36,10 +36,10 @@ pub fn name_of(provider: WorkspaceApiKeyProvider) -> &'static str {
     }
 }
 
-/// Whether a workspace has its own key to a provider.
+/// Returns whether a workspace has its own key for a provider.
 ///
 /// # Errors
-/// [`CallError`]
+/// The read fails.
 pub async fn has_key(
     model: &model::Helpmaton,
     workspace_id: &WorkspaceId,
@@ -48,10 +48,10 @@ pub async fn has_key(
     Ok(model.workspace_api_key(workspace_id, provider).await?.is_some())
 }
 
-/// Sets a key, or takes it away if it is empty. `by` is the patterns as the caller may call them.
+/// Sets a key, or removes it if the text is empty. `by` is the caller's handle.
 ///
 /// # Errors
-/// Refused with `WorkspaceGone`; or the caller may not.
+/// Refused with `WorkspaceGone`; or the caller lacks permission.
 pub async fn set(
     by: &model::Helpmaton,
     workspace_id: &WorkspaceId,
@@ -99,7 +99,6 @@ async fn set_flow(helpmaton: Helpmaton, call: FlowCall<KeyArguments>) -> Result<
     Ok(KeyAnswer { has_key: !key.trim().is_empty() })
 }
 
-/// Its flow.
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     let set = helpmaton.flow("setProviderKey", "Sets or takes away a key to a provider.", set_flow);
     application.flow(set.outcomes(&["WorkspaceGone"]))

@@ -1,14 +1,14 @@
-//! How many model calls a subscription makes in 24 hours.
+//! Limit on a subscription's model calls in 24 hours.
 //!
-//! Calls are counted by the hour; the plan's number holds for the hour that runs and the 23 before it.
+//! Calls are counted per hour; the plan's limit applies to the current hour and the 23 before it.
 //!
 //! ```text
 //! … | 9 h: 12 | 10 h: 30 | 11 h: 7 | 12 h: 3 ◀ counted here if 12 + 30 + 7 + … + 3 < the plan's number
 //! ```
 //!
-//! Strictly, a call is counted before it is made, on the condition that there is room: the number is never exceeded. An hour in which something was counted
-//! ends the hour before, so the calls around a full hour are not counted twice over. Softly, it is counted after it was made, and those that run at the same
-//! time may exceed the number.
+//! With a strict limit, a call is counted before it is made, on the condition that there is room: the limit is never
+//! exceeded. Counting in an hour closes the hour before, so that concurrent calls around the full hour cannot use the
+//! same room twice. With a soft limit, a call is counted after it was made, and concurrent calls may exceed the limit.
 
 use std::time::Duration;
 
@@ -25,12 +25,12 @@ use crate::{Helpmaton, RequestLimit};
 
 const HOUR_MILLIS: i64 = 3_600_000;
 const HOUR: Duration = Duration::from_secs(3600);
-/// The hours before the one that runs that count with it.
+/// Hours before the current one that count with it.
 const HOURS_BEFORE: u32 = 23;
 const TRIES_MAX: u32 = 6;
 
 impl Helpmaton {
-    /// Lets a model call through, or refuses it. With a strict limit it is counted now; with a soft one by [`Helpmaton::request_made`].
+    /// Admits or refuses a model call. A strict limit counts it now; a soft one in [`Helpmaton::request_made`].
     ///
     /// # Errors
     /// Refused with `RequestLimitReached` or `UnknownSubscription`, or the store fails.
@@ -43,7 +43,7 @@ impl Helpmaton {
         self.told_if_reached(subscription, admitted).await
     }
 
-    /// The same answer, after the owner was told if it is that the limit is reached.
+    /// Notifies the owner if the limit is reached; returns the answer unchanged.
     async fn told_if_reached(
         &self,
         subscription: &SubscriptionId,
@@ -55,14 +55,14 @@ impl Helpmaton {
         answer
     }
 
-    /// Refuses a call that there would be no room for, and counts nothing.
+    /// Refuses a call without room, and counts nothing.
     pub(crate) async fn look_at_request_limit(&self, subscription: &SubscriptionId) -> Result<(), FlowError> {
         let max = self.requests_per_day(subscription).await?;
         let looked = self.look(subscription, max).await;
         self.told_if_reached(subscription, looked).await
     }
 
-    /// Notes that a call that was let through was made.
+    /// Records that an admitted call was made.
     ///
     /// # Errors
     /// The store fails.
@@ -73,7 +73,7 @@ impl Helpmaton {
         Ok(())
     }
 
-    /// How many calls were counted in the hour that runs and the 23 before.
+    /// Returns the number of calls in the current hour and the 23 before it.
     ///
     /// # Errors
     /// The store fails.
@@ -83,7 +83,7 @@ impl Helpmaton {
         Ok(total(&buckets))
     }
 
-    /// The number of the plan that is in force.
+    /// Returns the limit of the plan in force.
     async fn requests_per_day(&self, subscription: &SubscriptionId) -> Result<i64, FlowError> {
         let subscription = self.existing_subscription(subscription).await?;
         let plan = effective_plan(&subscription, self.now());
@@ -100,7 +100,7 @@ impl Helpmaton {
             match self.model.take_request(self.room(subscription, hour, max).await?).await {
                 Err(TakeRequestError::RequestLimitReached) => return Err(limit_reached()),
                 Err(TakeRequestError::HourChanged) => {}
-                // The next hour has begun by the clock of somebody else.
+                // The next hour has started on another machine's clock.
                 Err(TakeRequestError::HourOver) => hour = hour + HOUR,
                 taken => return Ok(taken?),
             }
@@ -108,7 +108,8 @@ impl Helpmaton {
         Err(FlowError::Failed(RunError::Busy))
     }
 
-    /// What is left for an hour. Hours long over come from the index; the one before is read itself, and is looked at again when the call is counted.
+    /// Returns the room in an hour. Older hours come from the index; the previous hour is read directly and checked
+    /// again when the call is counted.
     async fn room(
         &self,
         subscription: &SubscriptionId,
@@ -166,12 +167,11 @@ struct Used {
 async fn requests(system: Helpmaton, call: FlowCall<Requests>) -> Result<Used, FlowError> {
     let (_, model) = system.as_caller(&call.caller)?;
     let id = call.arguments.subscription_id;
-    // Managers may know.
+    // Checks that the caller is a manager.
     model.subscription_by_id(&id).await?;
     Ok(Used { used: system.requests_of_day(&id).await?, max: system.requests_per_day(&id).await? })
 }
 
-/// Its flow.
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     let about = "How many model calls a subscription has made in 24 hours, and may make.";
     application.flow(helpmaton.flow("requestsOfDay", about, requests).outcomes(&["UnknownSubscription"]))

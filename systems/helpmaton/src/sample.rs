@@ -1,4 +1,4 @@
-//! Sample data for newcomers: Ada, who has a workspace on a paid plan, and Bob, who is in it.
+//! Sample data: Ada, who has a workspace on a paid plan, and Bob, who is a member of it.
 
 use keyform::server::FlowError;
 
@@ -10,31 +10,31 @@ use crate::model::{
 };
 use crate::permissions::Level;
 
-/// The workspace of the sample.
+/// Id of the sample workspace.
 pub const WORKSPACE: &str = "ada00000-0000-4000-8000-000000000002";
 const ADA: &str = "ada00000-0000-4000-8000-000000000001";
 const BOB: &str = "b0b00000-0000-4000-8000-000000000001";
 
-/// Ada, who owns the workspace, as a caller.
+/// Returns Ada, the owner of the workspace, as a caller.
 #[must_use]
 pub fn ada() -> Caller {
     Caller { user_id: UserId::from(keyform::Uuid::trusted(ADA.to_owned())), email: "ada@example.com".to_owned() }
 }
 
-/// The id of the workspace.
+/// Returns the typed id of the sample workspace.
 #[must_use]
 pub fn workspace_id() -> WorkspaceId {
     WorkspaceId::from(keyform::Uuid::trusted(WORKSPACE.to_owned()))
 }
 
-/// Makes all of it, or finds it made; lines that tell what can be tried.
+/// Writes the sample data if it is missing; returns lines that describe what to try.
 pub(crate) async fn make(helpmaton: Helpmaton) -> Result<Vec<String>, FlowError> {
     let mut lines = people(&helpmaton).await?;
     lines.extend(crate::credits::sample(&helpmaton, &ada(), &workspace_id()).await?);
     Ok(lines)
 }
 
-/// Makes the people and their workspace, or finds them made; what can be tried.
+/// Creates the people and their workspace if they are missing; returns lines that describe what to try.
 async fn people(helpmaton: &Helpmaton) -> Result<Vec<String>, FlowError> {
     let ada = caller_of(&person(helpmaton, ADA, "ada@example.com", "Ada").await?);
     let bob = caller_of(&person(helpmaton, BOB, "bob@example.com", "Bob").await?);

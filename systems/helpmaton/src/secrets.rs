@@ -1,8 +1,8 @@
-//! Keys and tokens that are shown once and then only recognised.
+//! Keys and tokens that are shown once and then only recognized.
 //!
-//! A [`Minted`] secret is random text with a prefix. What is kept of it is a [`Kept`]: a SHA-256 by which it is found, and a scrypt hash with its salt by
-//! which it is proved. Finding is quick and says nothing; proving is slow on purpose, runs beside the async threads, a few at a time, and compares in
-//! constant time.
+//! A [`Minted`] secret is random text with a prefix. Its stored form is a [`Kept`]: a SHA-256 for look-up, and a scrypt
+//! hash with its salt for verification. Look-up is fast and proves nothing; verification is slow by design, runs on the
+//! blocking pool with bounded concurrency, and compares in constant time.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,11 +12,11 @@ use scrypt::Params;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// What API keys begin with.
+/// Prefix of API keys.
 pub const API_KEY_PREFIX: &str = "hmat_";
-/// What refresh tokens begin with.
+/// Prefix of refresh tokens.
 pub const REFRESH_TOKEN_PREFIX: &str = "hmat_refresh_";
-/// How many characters of a key may be shown.
+/// Number of characters of a key that lists may show.
 pub const SHOWN_CHARS: usize = 12;
 
 const RANDOM_BYTES: usize = 32;
@@ -27,24 +27,24 @@ const PARALLELISM: u32 = 1;
 /// N is 16384.
 const LOG_N: u8 = 14;
 
-/// A secret that was just made. It is told to its owner and nowhere else.
+/// Newly generated secret. It is shown to its owner only.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Minted(String);
 
 impl Minted {
-    /// A prefix and 64 hexadecimal digits.
+    /// Generates a prefix and 64 hexadecimal digits.
     #[must_use]
     pub fn new(prefix: &str, surroundings: &dyn Surroundings) -> Self {
         Self(format!("{prefix}{}", surroundings.fresh().token(RANDOM_BYTES)))
     }
 
-    /// The text, for its owner.
+    /// Returns the text, for its owner.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// What lists may show of it.
+    /// Returns the part that lists may show.
     #[must_use]
     pub fn shown(&self) -> String {
         self.0.chars().take(SHOWN_CHARS).collect()
@@ -57,18 +57,18 @@ impl std::fmt::Debug for Minted {
     }
 }
 
-/// What is kept of a secret.
+/// Stored form of a secret.
 #[derive(Clone, Debug)]
 pub struct Kept {
-    /// The scrypt hash, in base64.
+    /// Scrypt hash in base64.
     pub hash: String,
-    /// Its salt, in base64.
+    /// Salt of the scrypt hash in base64.
     pub salt: String,
-    /// The SHA-256 by which it is found, in hexadecimal digits.
+    /// SHA-256 for look-up, in hexadecimal digits.
     pub lookup_hash: String,
 }
 
-/// Whether a text looks as [`Minted::new`] makes it. Nothing is looked up for one that does not.
+/// Returns whether a text has the form of [`Minted::new`]. Other texts need no look-up.
 #[must_use]
 pub fn is_well_formed(text: &str, prefix: &str) -> bool {
     text.strip_prefix(prefix).is_some_and(|digits| {
@@ -76,13 +76,13 @@ pub fn is_well_formed(text: &str, prefix: &str) -> bool {
     })
 }
 
-/// The SHA-256 of a text, in hexadecimal digits.
+/// Returns the SHA-256 of a text in hexadecimal digits.
 #[must_use]
 pub fn lookup_hash(text: &str) -> String {
     hexadecimal(&Sha256::digest(text.as_bytes()))
 }
 
-/// Whether two texts are the same, in a time that does not depend on where they differ.
+/// Compares two texts in constant time.
 #[must_use]
 pub fn same(one: &str, other: &str) -> bool {
     one.as_bytes().ct_eq(other.as_bytes()).into()
@@ -92,11 +92,11 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// scrypt at a cost, a few computations at a time.
+/// scrypt with a cost and bounded concurrency.
 #[derive(Clone, Debug)]
 pub struct Hashing {
     log_n: u8,
-    /// scrypt takes 16 MB for each hash and has no way to be given them: the pool bounds how many there are.
+    /// scrypt allocates 16 MB per hash and does not accept a buffer, so the pool only bounds the concurrency.
     pool: BlockingPool<()>,
 }
 
@@ -107,26 +107,27 @@ impl Default for Hashing {
 }
 
 impl Hashing {
-    /// At another cost: N is two to the power of `log_n`. Tests want a low one; hashes made at one cost are not recognised at another.
+    /// Uses another cost: N is two to the power of `log_n`. Tests use a low one; hashes of one cost are not recognized
+    /// with another.
     #[must_use]
     pub fn with_log_n(log_n: u8) -> Self {
         Self { log_n, pool: BlockingPool::for_this_machine() }
     }
 
-    /// What to keep of a secret.
+    /// Returns the stored form of a secret.
     ///
     /// # Errors
-    /// [`HashingFailed`]
+    /// The pool is overloaded, or the cost is invalid.
     pub async fn keep(&self, secret: &Minted, surroundings: &dyn Surroundings) -> Result<Kept, HashingFailed> {
         let salt = salt(surroundings);
         let hash = self.hash(secret.reveal().to_owned(), salt.clone()).await?;
         Ok(Kept { hash: STANDARD.encode(hash), salt: STANDARD.encode(salt), lookup_hash: lookup_hash(secret.reveal()) })
     }
 
-    /// Whether a text is the secret of which this hash and salt were kept.
+    /// Returns whether a text is the secret of this hash and salt.
     ///
     /// # Errors
-    /// [`HashingFailed`]
+    /// The pool is overloaded, or the cost is invalid.
     pub async fn proves(&self, text: &str, hash: &str, salt: &str) -> Result<bool, HashingFailed> {
         let (Ok(hash), Ok(salt)) = (STANDARD.decode(hash), STANDARD.decode(salt)) else { return Ok(false) };
         let found = self.hash(text.to_owned(), salt).await?;
@@ -143,19 +144,19 @@ impl Hashing {
     }
 }
 
-/// The bytes of hexadecimal digits: randomness comes as text.
+/// Generates a salt. Random values come as hexadecimal text and are converted to bytes.
 fn salt(surroundings: &dyn Surroundings) -> Vec<u8> {
     let digits = surroundings.fresh().token(SALT_BYTES);
     let pair = |at: usize| digits.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
     (0..digits.len()).step_by(2).filter_map(pair).collect()
 }
 
-/// Why a hash could not be computed.
+/// Reason why a hash could not be computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HashingFailed {
-    /// Too many wait for a hash, or hashing broke off.
+    /// Too many callers are waiting, or the work panicked.
     Pool(PoolError),
-    /// The cost is impossible.
+    /// The cost is invalid.
     Cost(String),
 }
 
@@ -227,7 +228,7 @@ mod tests {
         assert_eq!(hashing.proves(key.reveal(), "", &kept.salt).await, Ok(false));
     }
 
-    /// The third vector of RFC 7914, section 12.
+    /// Third vector of RFC 7914, section 12.
     #[tokio::test]
     async fn the_hash_is_that_of_the_standard() {
         let hash =

@@ -1,8 +1,8 @@
-//! Spending limits: what a workspace and an agent may spend in a day, a week, a month.
+//! Spending limits of a workspace and an agent per day, week and month.
 //!
-//! Spending is kept by day (UTC), reservations included. A week is today and the six days before, a month today and the 29 days before. All limits are
-//! looked at and those that fail are told together. What they leave for today goes into the reservation as a condition, so that calls that begin
-//! at the same time cannot pass a limit together.
+//! Spending is stored by day (UTC), reservations included. A week is today and the six days before, a month today and
+//! the 29 days before. All limits are checked, and all exceeded ones are reported together. The remaining room for
+//! today becomes a condition of the reservation, so that concurrent calls cannot exceed a limit together.
 
 use std::fmt;
 
@@ -17,9 +17,9 @@ use crate::model::{
 };
 use crate::{Helpmaton, model};
 
-/// How often a change is tried that others are faster with.
+/// Attempts of a change against concurrent changes.
 const TRIES_MAX: usize = 10;
-/// As much as nobody spends.
+/// No limit.
 const UNLIMITED: Money = Money::of_nanos(i64::MAX as i128);
 
 /// Whose limit it is.
@@ -57,14 +57,14 @@ impl TimeFrame {
     }
 }
 
-/// The limits of a workspace or an agent.
+/// Limits of a workspace or an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// For a day.
+    /// Limit for today.
     pub daily: Option<Money>,
-    /// For a week.
+    /// Limit for today and the six days before.
     pub weekly: Option<Money>,
-    /// For a month.
+    /// Limit for today and the 29 days before.
     pub monthly: Option<Money>,
 }
 
@@ -86,7 +86,7 @@ impl Limits {
         self
     }
 
-    /// Limits of which there are none are no attribute.
+    /// Returns `None` if no limit is set, so that no attribute is stored.
     fn if_any<L: From<Self>>(self) -> Option<L> {
         (self != Self::default()).then(|| self.into())
     }
@@ -115,18 +115,18 @@ macro_rules! limits {
 
 limits!(WorkspaceSpendingLimits, AgentSpendingLimits);
 
-/// A limit that a call would pass.
+/// Limit that a call would exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailedLimit {
-    /// Whose limit.
+    /// Scope of the limit.
     pub scope: Scope,
-    /// For what time.
+    /// Period of the limit.
     pub time_frame: TimeFrame,
-    /// The limit.
+    /// Maximum amount in the period.
     pub limit: Money,
-    /// What is spent and reserved in that time.
+    /// Amount spent and reserved in the period.
     pub spent: Money,
-    /// What the call would add.
+    /// Amount that the call would add.
     pub amount: Money,
 }
 
@@ -145,24 +145,24 @@ impl fmt::Display for FailedLimit {
     }
 }
 
-/// What the limits say of an amount.
+/// Result of checking an amount against the limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evaluated {
-    /// The limits that it would pass; none if it may be spent.
+    /// Exceeded limits; empty if the amount may be spent.
     pub failed: Vec<FailedLimit>,
-    /// What the workspace may have spent today, before the amount.
+    /// Maximum that the workspace may have spent today before the amount.
     pub workspace_room: Money,
-    /// What the agent may have spent today, before the amount.
+    /// Maximum that the agent may have spent today before the amount.
     pub agent_room: Money,
 }
 
-/// What a scope spent, by day.
+/// Spending of a scope by day.
 type Days = Vec<(Date, Money)>;
 
-/// Looks at all limits of a workspace and an agent for an amount that is to be spent today.
+/// Checks an amount to be spent today against all limits of a workspace and an agent.
 ///
 /// # Errors
-/// [`CallError`]: spending cannot be read.
+/// The spending cannot be read.
 pub async fn evaluate(
     helpmaton: &Helpmaton,
     workspace: &Workspace,
@@ -179,7 +179,7 @@ pub async fn evaluate(
     Ok(Evaluated { failed, workspace_room, agent_room })
 }
 
-/// The first day that a limit looks at. Without limits nothing is read.
+/// Returns the first day that a limit covers. Without limits nothing is read.
 fn first_day(limits: Limits, today: Date) -> Option<Date> {
     let frames = TimeFrame::ALL.into_iter().filter(|&frame| limits.get(frame).is_some());
     frames.map(|frame| frame.first_day(today)).min()
@@ -202,7 +202,8 @@ async fn days_of_agent(helpmaton: &Helpmaton, agent: &Agent, limits: Limits, tod
     Ok(rows.into_iter().map(|row| (row.day, row.spent)).collect())
 }
 
-/// What may be spent today before the amount, by the tightest limit; the limits that the amount would pass are added to `failed`.
+/// Returns the maximum that may have been spent today before the amount, by the tightest limit; adds exceeded limits to
+/// `failed`.
 fn room(scope: Scope, limits: Limits, days: &Days, today: Date, amount: Money, failed: &mut Vec<FailedLimit>) -> Money {
     let mut tightest = UNLIMITED;
     for time_frame in TimeFrame::ALL {
@@ -220,20 +221,20 @@ fn room(scope: Scope, limits: Limits, days: &Days, today: Date, amount: Money, f
     tightest
 }
 
-/// Why limits stay as they are.
+/// Reason why limits were not changed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChangeLimitError {
-    /// There is no such workspace.
+    /// The workspace does not exist.
     UnknownWorkspace,
-    /// There is no such agent.
+    /// The agent does not exist.
     UnknownAgent,
-    /// There is no limit for that time.
+    /// There is no limit for that period.
     NoSuchLimit,
-    /// An amount is not below zero.
+    /// The amount is below zero.
     Negative,
-    /// Others change the same item again and again.
+    /// Too many concurrent changes of the same item.
     Conflict,
-    /// It failed.
+    /// A call failed.
     Failed(CallError),
 }
 
@@ -272,16 +273,16 @@ impl From<ChangeLimitError> for FlowError {
     }
 }
 
-/// Whose limit is changed: the workspace's, or that of an agent in it.
+/// Owner of a limit: a workspace, or an agent in it.
 #[derive(Clone, Debug)]
 pub struct Whose {
-    /// The workspace.
+    /// Workspace of the limit.
     pub workspace_id: WorkspaceId,
-    /// The agent, if it is the agent's.
+    /// Agent of the limit; `None` for a limit of the workspace.
     pub agent_id: Option<AgentId>,
 }
 
-/// Sets a limit, whether there was one or not. `model` is the patterns as the caller may call them.
+/// Sets or replaces a limit. `model` is the caller's handle.
 ///
 /// # Errors
 /// [`ChangeLimitError`]
@@ -295,10 +296,10 @@ pub async fn set(
     change(model, whose, |limits| Ok(limits.with(frame, Some(amount)))).await
 }
 
-/// Changes a limit that is there.
+/// Changes an existing limit.
 ///
 /// # Errors
-/// [`ChangeLimitError::NoSuchLimit`] if there is none; else [`ChangeLimitError`].
+/// [`ChangeLimitError::NoSuchLimit`] if it does not exist; otherwise another [`ChangeLimitError`].
 pub async fn update(
     model: &model::Helpmaton,
     whose: &Whose,
@@ -313,7 +314,7 @@ pub async fn update(
     .await
 }
 
-/// Removes a limit. One that is not there is removed.
+/// Removes a limit, if it exists.
 ///
 /// # Errors
 /// [`ChangeLimitError`]
@@ -325,7 +326,7 @@ fn not_negative(amount: Money) -> Result<Money, ChangeLimitError> {
     if amount < Money::ZERO { Err(ChangeLimitError::Negative) } else { Ok(amount) }
 }
 
-/// Reads limits, changes them, and writes them if nobody else has; otherwise looks again.
+/// Reads, changes and writes limits; retries after a concurrent change.
 async fn change(
     model: &model::Helpmaton,
     whose: &Whose,
@@ -425,7 +426,6 @@ impl From<Limits> for LimitsAnswer {
     }
 }
 
-/// The flows of limits.
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     let setting = helpmaton.clone();
     let set = move |call: FlowCall<LimitArguments>| {

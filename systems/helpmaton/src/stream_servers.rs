@@ -1,4 +1,4 @@
-//! Streaming servers of agents: a secret that stands in a URL, and the pages that may use it.
+//! Streaming servers of agents: a secret in a URL, and the origins that may use it.
 
 use keyform::CallError;
 use keyform::application::Application;
@@ -11,13 +11,13 @@ use crate::config::has_host;
 use crate::model::{self, AgentId, CreateStreamServerError, CreateStreamServerInput, StreamServer, WorkspaceId};
 use crate::secrets::same;
 
-/// Any page.
+/// Matches any origin.
 const ANY: &str = "*";
 
-/// Origins in their one form: `*`, or scheme and host without a path.
+/// Normalizes origins: `*`, or scheme and host without a path.
 ///
 /// # Errors
-/// One is neither.
+/// An origin is neither.
 pub fn origins(origins: Vec<String>) -> Result<Vec<String>, FlowError> {
     origins.iter().map(|origin| checked_origin(origin)).collect()
 }
@@ -32,7 +32,7 @@ fn checked_origin(origin: &str) -> Result<String, FlowError> {
     Err(FlowError::Arguments(format!("`{origin}` is neither `*` nor an origin such as https://example.org")))
 }
 
-/// Whether a page of this origin may use the server. Without a list every page may.
+/// Returns whether a page of this origin may use the server. An empty list allows every page.
 #[must_use]
 pub fn is_allowed(allowed: &[String], origin: Option<&str>) -> bool {
     if allowed.is_empty() || allowed.iter().any(|allowed| allowed == ANY) {
@@ -60,10 +60,10 @@ impl From<StreamServer> for OpenServer {
     }
 }
 
-/// Makes an agent's streaming server.
+/// Creates an agent's streaming server.
 ///
 /// # Errors
-/// An origin is wrong; or refused with `StreamExists` or `UnknownAgent`.
+/// An origin is invalid; or refused with `StreamExists` or `UnknownAgent`.
 pub async fn open(
     by: &model::Helpmaton,
     workspace_id: &WorkspaceId,
@@ -77,10 +77,11 @@ pub async fn open(
     Ok(by.create_stream_server(input).await?.into())
 }
 
-/// Whether a request may stream: its secret is the agent's, and its page may use it. The secret is compared in constant time.
+/// Returns whether a request may stream: its secret is the agent's, and its origin is allowed. The secret is compared
+/// in constant time.
 ///
 /// # Errors
-/// [`CallError`]
+/// The read fails.
 pub async fn may_stream(
     helpmaton: &Helpmaton,
     workspace_id: &WorkspaceId,
@@ -112,7 +113,7 @@ async fn open_flow(helpmaton: Helpmaton, call: FlowCall<OriginsArguments>) -> Re
     let OriginsArguments { workspace_id, agent_id, allowed_origins } = call.arguments;
     crate::access::writer(&helpmaton, &call.caller, &workspace_id).await?;
     match open(&by, &workspace_id, &agent_id, allowed_origins).await {
-        // Who repeats the request gets the server that the first one made.
+        // A repeated request returns the server that the first one created.
         Err(FlowError::Refused { outcome, .. }) if outcome == "StreamExists" && call.token.is_some() => {
             let found = by.stream_server(&workspace_id, &agent_id).await?;
             Ok(found.ok_or(CreateStreamServerError::StreamExists)?.into())
@@ -130,7 +131,6 @@ async fn change_flow(helpmaton: Helpmaton, call: FlowCall<OriginsArguments>) -> 
     Ok(by.change_origins(&workspace_id, &agent_id, &origins(allowed_origins)?, found.version).await?.into())
 }
 
-/// Its flows.
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     const OPEN: &[&str] = &["StreamExists", "UnknownAgent"];
     application

@@ -1,4 +1,4 @@
-//! What every part of the system stands on: the typed model, the host, and the settings.
+//! Shared base of the system: the typed model, the host, and the settings.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -20,41 +20,42 @@ use crate::objects::{Directory, Memory, Objects};
 use crate::prices::PriceTable;
 use crate::secrets::Hashing;
 
-/// How often an index that may lag behind is asked again: over half a second, all in all.
+/// Further attempts to read a lagging index; more than half a second in total.
 const LOOKS_MORE: u32 = 5;
 const PAUSE_FIRST: Duration = Duration::from_millis(20);
 
-/// How the number of model calls in 24 hours is limited.
+/// Enforcement of the limit on model calls in 24 hours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RequestLimit {
-    /// A call is counted before it is made: the number is never exceeded.
+    /// Counts a call before it is made: the limit is never exceeded.
     #[default]
     Strict,
-    /// A call is counted after it was made: those that run at the same time may exceed the number by a few.
+    /// Counts a call after it was made: concurrent calls may exceed the limit slightly.
     Soft,
 }
 
-/// What a program may decide.
+/// Settings of the system.
 #[derive(Clone)]
 pub struct Settings {
-    /// How keys and tokens are hashed.
+    /// Hashing of keys and tokens.
     pub hashing: Hashing,
-    /// Who carries notices.
+    /// Transport for notifications.
     pub notifier: Arc<dyn Notifier>,
-    /// How model calls are limited.
+    /// Enforcement of the limit on model calls.
     pub request_limit: RequestLimit,
-    /// Where contents are that do not fit into items. In memory, if nothing is said: a program that keeps data gives a directory or S3.
+    /// Storage for contents that do not fit into items. In memory by default; production programs provide a directory
+    /// or S3.
     pub objects: Arc<dyn Objects>,
-    /// What models cost.
+    /// Price table of models.
     pub prices: Arc<PriceTable>,
-    /// The addresses of those who decide on trial credit.
+    /// E-mail addresses of the administrators who decide on trial credit.
     pub administrators: BTreeSet<String>,
-    /// What the shop signs orders with. Without it no order is taken over HTTP.
+    /// Secret that the shop signs orders with. Without it no order is accepted over HTTP.
     pub shop_secret: Option<Secret<String>>,
 }
 
 impl Settings {
-    /// Those by default, with contents kept in the host's folder if it has one.
+    /// Returns the defaults, with contents in the host's folder if it has one.
     #[must_use]
     pub fn on(host: &Host) -> Self {
         let settings = Self::default();
@@ -89,63 +90,63 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// The system: cheap to clone, for all tasks.
+/// System on a host. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Helpmaton {
-    /// The patterns of the model, without a caller: code may everything.
+    /// Handle of the model for code, which bypasses `allow` and guards.
     pub model: model::Helpmaton,
     host: Host,
     settings: Settings,
 }
 
 impl Helpmaton {
-    /// The system on a host.
+    /// Creates the system on a host.
     ///
     /// # Errors
-    /// The host lacks what the model needs, such as keys for encrypted fields.
+    /// The host lacks an option that the model needs, such as keys of encrypted fields.
     pub fn on(host: &Host, settings: Settings) -> Result<Self, CallError> {
         let model = model::Helpmaton::on(host.store(), host.options())?;
         Ok(Self { model, host: host.clone(), settings })
     }
 
-    /// Where it runs.
+    /// Returns the host.
     #[must_use]
     pub fn host(&self) -> &Host {
         &self.host
     }
 
-    /// What was decided.
+    /// Returns the settings.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Clock, ids and randomness.
+    /// Returns the clock, id generator and randomness.
     #[must_use]
     pub fn surroundings(&self) -> Arc<dyn Surroundings> {
         self.host.surroundings()
     }
 
-    /// The time, in milliseconds since 1970.
+    /// Returns the current time in milliseconds since 1970.
     #[must_use]
     pub fn now_millis(&self) -> i64 {
         self.surroundings().now_millis()
     }
 
-    /// The time.
+    /// Returns the current time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         Timestamp::of_millis(self.now_millis())
     }
 
-    /// An id that nobody has yet.
+    /// Generates a unique id.
     #[must_use]
     pub fn fresh_id<Id: From<Uuid>>(&self) -> Id {
         Uuid::trusted(self.surroundings().fresh().uuid()).into()
     }
 
-    /// An id for what a call makes: the same whenever the call is repeated under its token, and a fresh one without a token. `what` tells apart the several
-    /// things that one call makes.
+    /// Returns an id for an item that a call creates: the same whenever the call is repeated with its token, and a new
+    /// one without a token. `what` distinguishes several items of one call.
     #[must_use]
     pub fn id_for<Id: From<Uuid>>(&self, token: Option<&str>, what: &str) -> Id {
         match token {
@@ -154,16 +155,16 @@ impl Helpmaton {
         }
     }
 
-    /// The patterns as a caller of a flow may call them.
+    /// Returns the claims and the handle of a flow's caller.
     ///
     /// # Errors
-    /// [`FlowError::Forbidden`] if nobody said who they are.
+    /// [`FlowError::Forbidden`] if the caller is anonymous.
     pub fn as_caller(&self, caller: &Caller) -> Result<(model::Caller, model::Helpmaton), FlowError> {
         let caller: model::Caller = claims(caller)?;
         Ok((caller.clone(), self.model.as_caller(caller)))
     }
 
-    /// Asks an index; and where indexes may lag behind, again for a moment before it is believed that there is nothing.
+    /// Reads from an index. Where indexes may lag, retries for a moment before concluding that the item does not exist.
     pub(crate) async fn look_again<T, Asking>(&self, ask: impl Fn() -> Asking) -> Result<Option<T>, CallError>
     where
         Asking: Future<Output = Result<Option<T>, CallError>>,
@@ -178,12 +179,12 @@ impl Helpmaton {
         ask().await
     }
 
-    /// Waits until an index may have caught up: a little longer each time.
+    /// Waits for an index to catch up, longer with each attempt.
     pub(crate) async fn pause(&self, look: u32) {
         self.surroundings().sleep(PAUSE_FIRST.saturating_mul(1 << look.min(6))).await;
     }
 
-    /// A flow of the system: an async function of it and a call.
+    /// Creates a flow from an async function of the system and a call.
     pub(crate) fn flow<Arguments, Answer, Working>(
         &self,
         name: &'static str,
@@ -199,7 +200,7 @@ impl Helpmaton {
         Flow::new(name, about, move |call| run(system.clone(), call))
     }
 
-    /// Tells somebody. What cannot be handed over is in the log: nothing fails because of it.
+    /// Sends a notification. Failures are logged, and do not fail the caller.
     pub async fn tell(&self, address: &str, notice: Notice) {
         if let Err(why) = self.settings.notifier.tell(address, notice).await {
             tracing::warn!(address, "a notice could not be handed over: {why}");
@@ -207,7 +208,7 @@ impl Helpmaton {
     }
 }
 
-/// An id that is the same for the same texts: a UUID of version 8 made of their SHA-256.
+/// Derives an id from texts: a version 8 UUID of their SHA-256.
 #[must_use]
 pub fn derived_id<Id: From<Uuid>>(token: &str, what: &str) -> Id {
     let digest =

@@ -1,7 +1,8 @@
 //! Objects that no document refers to.
 //!
-//! An object always has a document that refers to it, or an entry here. An entry is written before the object is stored, and in the transaction that ends the reference
-//! of a document; the transaction that makes a document refer to the object removes the entry.
+//! An object always has either a document that refers to it, or an entry here. The entry is written before the object
+//! is stored, and in the transaction that ends a document's reference; the transaction that makes a document refer to
+//! the object removes the entry.
 //!
 //! ```text
 //! stage ──▶ store ──▶ a document refers to it ──▶ replaced or deleted ──▶ entry, due at once
@@ -9,8 +10,9 @@
 //!   └── entry, due in an hour ──────────────────────────────────────────────┴──▶ claim ──▶ delete the object ──▶ forget the entry
 //! ```
 //!
-//! A program may stop at any arrow: the job [`sweep`] goes on. Who claims an entry is the one who deletes, and a document can no longer refer to the object: so an object
-//! is not deleted under a document that an upload makes at the same moment.
+//! A program may stop at any arrow: the job [`sweep`] continues. Only the process that claims an entry deletes the
+//! object, and no document can refer to it after that, so an object is never deleted under a concurrently uploaded
+//! document.
 
 use std::time::Duration;
 
@@ -22,10 +24,10 @@ use crate::Helpmaton;
 use crate::documents::is_of_workspace;
 use crate::model::{ClaimObjectError, ForgetObjectError, UnusedObject, UnusedObjectKey, WorkspaceId};
 
-/// The time from one run of the job to the next.
+/// Interval of the job.
 const SWEEP_EVERY: Duration = Duration::from_secs(600);
 
-/// Notes an object, and stores it. If that fails nothing of it is kept.
+/// Records and stores an object. After a failure nothing of it is kept.
 pub(crate) async fn store(
     helpmaton: &Helpmaton,
     workspace: &WorkspaceId,
@@ -40,17 +42,17 @@ pub(crate) async fn store(
     Ok(stored?)
 }
 
-/// Deletes an object, unless a document refers to it by now. What fails here is in the log, and the job tries again.
+/// Deletes an object, unless a document refers to it by now. Failures are logged, and the job retries.
 pub(crate) async fn discard(helpmaton: &Helpmaton, workspace: &WorkspaceId, key: &str) {
     if let Err(why) = delete(helpmaton, workspace, key).await {
         tracing::warn!(key, "an unused object was not deleted, and will be later: {why}");
     }
 }
 
-/// Deletes the objects whose entries are due; how many. One that cannot be deleted is in the log, and is tried again by the next run.
+/// Deletes the objects whose entries are due; returns their number. Failures are logged, and the next run retries.
 ///
 /// # Errors
-/// [`CallError`]: the entries cannot be read.
+/// The entries cannot be read.
 pub async fn sweep(helpmaton: &Helpmaton) -> Result<usize, CallError> {
     let is_due = |entry: &UnusedObject| entry.due_at <= helpmaton.now();
     let mut deleted = 0;
@@ -67,16 +69,17 @@ async fn delete(helpmaton: &Helpmaton, workspace: &WorkspaceId, key: &str) -> Re
     let entry = entry_key(key)?;
     match helpmaton.model.claim_object(&entry).await {
         Ok(_) => {}
-        // A document refers to it, or another copy of the program has deleted it.
+        // A document refers to it, or another instance has deleted it.
         Err(ClaimObjectError::ObjectInUse) => return Ok(()),
         Err(error) => return Err(error.into()),
     }
-    // Only items of the time when callers could choose keys lead elsewhere: what is there belongs to others.
+    // Only items from the time when callers could choose keys point outside the workspace; those objects belong to
+    // others.
     if is_of_workspace(workspace, key) {
         helpmaton.settings().objects.delete(key).await?;
     }
     match helpmaton.model.forget_object(&entry).await {
-        // Claimed is claimed: only a new entry for the same key is not, and it is due itself.
+        // `NotClaimed` means that there is a new entry for the same key, which has its own due time.
         Ok(()) | Err(ForgetObjectError::NotClaimed) => Ok(()),
         Err(error) => Err(error.into()),
     }
@@ -86,7 +89,6 @@ fn entry_key(key: &str) -> Result<UnusedObjectKey, FlowError> {
     UnusedObjectKey::new(key).map_err(|wrong| FlowError::Broken(wrong.to_string()))
 }
 
-/// Its job.
 pub(crate) fn jobs(application: Application, helpmaton: &Helpmaton) -> Application {
     let system = helpmaton.clone();
     application.job(Job::every(SWEEP_EVERY, "delete unused objects", move || {

@@ -1,8 +1,9 @@
-//! Token usage by day.
+//! Daily token usage.
 //!
-//! A job sums conversations up once a day, for the days that are over: one row for each agent, model, provider and payer. A conversation counts to the day it began; if it goes
-//! on later, its day is summed again, as long as all conversations of that day are surely still there. Rows hold totals, so that a repeated run changes nothing. How far
-//! the job came is written down, so that a missed day is made up for.
+//! A job aggregates conversations once a day, for completed days: one row per agent, model, provider and payer. A
+//! conversation counts towards the day it started. If it continues later, its day is aggregated again, as long as all
+//! conversations of that day certainly still exist. Rows contain totals, so that a repeated run changes nothing. The
+//! job stores its progress, so that a missed day is made up for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -21,30 +22,30 @@ use crate::model::{
 };
 use crate::prices::Cost;
 
-/// The name under which its progress is kept.
+/// Name under which the progress is stored.
 const JOB: &str = "aggregate-usage";
-/// The job looks so often whether a day is over.
+/// Interval at which the job checks for completed days.
 const LOOK_EVERY: Duration = Duration::from_secs(3600);
-/// Conversations live for 30 days: a day that is not longer ago than this has lost none.
+/// Conversations live for 30 days, so a day within this range has lost none.
 const DAYS_SUMMED_AGAIN: i64 = 28;
-/// Deletes that one request takes.
+/// Maximum deletes per request.
 const BATCH_MAX: usize = 25;
-/// Every day that usage and spending can have.
+/// Range of all possible days of usage and spending.
 pub(crate) const ALL_DAYS: (Date, Date) = (Date::of_days(0), Date::of_days(2_932_896));
 
-/// What a run did.
+/// Result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Aggregated {
-    /// Workspaces that were looked at.
+    /// Number of examined workspaces.
     pub workspaces: usize,
-    /// Rows that were written.
+    /// Number of written rows.
     pub rows: usize,
 }
 
-/// Sums up the days since the last run, up to yesterday. Nothing if that was done.
+/// Aggregates the days since the last run, up to yesterday. Returns `None` if that was already done.
 ///
 /// # Errors
-/// [`CallError`]. Doing it again is safe.
+/// A call fails. Repeating it is safe.
 pub async fn aggregate_due(helpmaton: &Helpmaton) -> Result<Option<Aggregated>, CallError> {
     let today = helpmaton.now().date();
     let yesterday = Date::of_days(today.days() - 1);
@@ -64,10 +65,10 @@ pub async fn aggregate_due(helpmaton: &Helpmaton) -> Result<Option<Aggregated>, 
     }
 }
 
-/// Sums up the conversations that began on these days, and again those of earlier days that went on since.
+/// Aggregates the conversations that started on these days, and again those of earlier days that continued since.
 ///
 /// # Errors
-/// [`CallError`]. Doing it again is safe.
+/// A call fails. Repeating it is safe.
 pub async fn aggregate(helpmaton: &Helpmaton, first: Date, last: Date) -> Result<Aggregated, CallError> {
     let mut done = Aggregated::default();
     let mut workspaces = helpmaton.model.all_workspaces().items();
@@ -99,7 +100,7 @@ async fn aggregate_workspace(
     Ok(rows)
 }
 
-/// What a row is of.
+/// Key of a row: day, provider, own key, and model.
 type Key = (Date, UsageAggregateProvider, bool, String);
 
 /// Tokens and cost.
@@ -129,7 +130,7 @@ impl Sum {
     }
 }
 
-/// The sums of the days that have to be written.
+/// Returns the sums of the days to write.
 async fn sums_of_agent(
     helpmaton: &Helpmaton,
     workspace_id: &WorkspaceId,
@@ -146,7 +147,7 @@ async fn sums_of_agent(
     Ok(sums(&conversations, &days))
 }
 
-/// The days asked for, and earlier ones whose conversations went on.
+/// Returns the requested days, and earlier ones whose conversations continued.
 fn days_to_sum(
     conversations: &[ConversationsSinceConversation],
     first: Date,
@@ -189,7 +190,7 @@ fn sum_of(conversation: &ConversationsSinceConversation) -> Sum {
     }
 }
 
-/// Writes a row; `false` if the workspace is being removed.
+/// Writes a row; returns `false` if the workspace is being removed.
 async fn save(
     helpmaton: &Helpmaton,
     workspace_id: &WorkspaceId,
@@ -238,7 +239,7 @@ pub struct Statistics {
     pub byok: Sum,
 }
 
-/// Sums rows up.
+/// Aggregates rows.
 #[must_use]
 pub fn statistics(rows: &[UsageAggregate]) -> Statistics {
     let mut statistics = Statistics::default();
@@ -260,10 +261,10 @@ pub fn statistics(rows: &[UsageAggregate]) -> Statistics {
     statistics
 }
 
-/// A workspace's usage over a range of days, both included. `model` is the patterns as the caller may call them.
+/// Returns a workspace's usage over a range of days, inclusive. `model` is the caller's handle.
 ///
 /// # Errors
-/// [`CallError`]
+/// The read fails, or the caller lacks permission.
 pub async fn workspace_statistics(
     model: &model::Helpmaton,
     workspace_id: &WorkspaceId,
@@ -273,15 +274,15 @@ pub async fn workspace_statistics(
     Ok(statistics(&model.workspace_usage(workspace_id, start, end).all().await?))
 }
 
-/// What a workspace spent on a day, reservations included.
+/// Returns the spending of a workspace on a day, including reservations.
 ///
 /// # Errors
-/// [`CallError`]
+/// The read fails, or the caller lacks permission.
 pub async fn spent_on(model: &model::Helpmaton, workspace_id: &WorkspaceId, day: Date) -> Result<Money, CallError> {
     Ok(model.workspace_spending(workspace_id, day, day).await?.into_iter().map(|row| row.spent).sum())
 }
 
-/// Removes the days of an agent's spending.
+/// Deletes the daily spending of an agent.
 pub(crate) async fn forget_agent_spending(
     helpmaton: &Helpmaton,
     workspace_id: &WorkspaceId,
@@ -320,7 +321,6 @@ async fn usage_flow(helpmaton: Helpmaton, call: FlowCall<UsageArguments>) -> Res
     Ok(workspace_statistics(&model, &workspace_id, start, end).await?)
 }
 
-/// Its flow and its job.
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     let system = helpmaton.clone();
     let job = Job::every(LOOK_EVERY, "aggregate usage", move || {

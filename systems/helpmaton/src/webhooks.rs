@@ -1,32 +1,32 @@
-//! Requests that webhooks received, kept for 30 days. A long body is cut in the item and kept whole in the object store.
+//! Webhook requests, kept for 30 days. A long body is truncated in the item and stored completely in the object store.
 
 use keyform::server::FlowError;
 
 use crate::Helpmaton;
 use crate::model::{AgentKeyId, LogWebhookInput, UserId, WebhookLog, WebhookLogRequestId};
 
-/// The characters of a body that the item keeps.
+/// Maximum characters of a body in the item.
 const BODY_CHARS_MAX: usize = 20_000;
 
-/// A request that was received.
+/// Received request.
 #[derive(Clone, Debug)]
 pub struct Received {
-    /// The request's id. The same again logs nothing again.
+    /// Id of the request; a repeated call with the same id logs nothing again.
     pub request_id: WebhookLogRequestId,
-    /// Whose agent it was for.
+    /// Owner of the agent.
     pub user_id: UserId,
-    /// The key it proved itself with.
+    /// Key that authenticated the request.
     pub key_id: AgentKeyId,
-    /// Its body.
+    /// Complete body.
     pub body: String,
 }
 
-/// Where a long body is.
+/// Returns the object key of a long body.
 fn object_key(request_id: &WebhookLogRequestId) -> String {
     format!("webhook-logs/{request_id}")
 }
 
-/// The first characters of a body, if it has more than fit.
+/// Returns the truncated body, or `None` if it fits.
 fn cut(body: &str) -> Option<&str> {
     body.char_indices().nth(BODY_CHARS_MAX).map(|(end, _)| &body[..end])
 }
@@ -34,7 +34,7 @@ fn cut(body: &str) -> Option<&str> {
 /// Logs a request.
 ///
 /// # Errors
-/// The store or the object store fails. Doing it again is safe.
+/// The store or the object store fails. Repeating the call is safe.
 pub async fn log(helpmaton: &Helpmaton, received: Received) -> Result<WebhookLog, FlowError> {
     let Received { request_id, user_id, key_id, body } = received;
     let (kept, object) = match cut(&body) {
@@ -57,7 +57,7 @@ pub async fn log(helpmaton: &Helpmaton, received: Received) -> Result<WebhookLog
     found.ok_or(keyform::CallError::Gone.into())
 }
 
-/// The whole body of a request that was logged; nothing if it is not known, or no longer.
+/// Returns the complete body of a logged request; `None` if it is unknown or expired.
 ///
 /// # Errors
 /// The store or the object store fails.

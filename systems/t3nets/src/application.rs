@@ -1,4 +1,4 @@
-//! The application: the model with its flows, its handler and its sample data.
+//! Application: the model with its flows, its handler and its sample data.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::sample;
 use crate::settings::SettingsChange;
 use crate::tenants::{self, NewTenant};
 
-/// The application on a host.
+/// Creates the application on a host.
 ///
 /// # Errors
-/// The host lacks what the model needs.
+/// The host lacks an option that the model needs.
 pub fn application(host: &Host) -> Result<Application, CallError> {
     let t3nets = T3nets::on(host.store(), host.options())?;
     let (handling, sampled, issuer) = (t3nets.clone(), t3nets.clone(), host.clone());
@@ -39,7 +39,7 @@ pub fn application(host: &Host) -> Result<Application, CallError> {
         }))
 }
 
-/// Who calls, if it is an operator.
+/// Returns the caller if it is an operator.
 fn operator(call: &FlowCall<impl Sized>) -> Result<Caller, FlowError> {
     let caller: Caller = claims(&call.caller)?;
     if caller.operator == Some(true) { Ok(caller) } else { Err(FlowError::Forbidden) }
@@ -160,7 +160,7 @@ fn conversation_id(text: &str) -> Result<ConversationId, FlowError> {
     ConversationId::new(text).map_err(|wrong| FlowError::Arguments(format!("conversation_id: {wrong}")))
 }
 
-/// A tenant as the model's API prints it.
+/// Serializes a tenant as the model API does.
 fn printed(tenant: &Tenant) -> Result<serde_json::Value, FlowError> {
     serde_json::to_value(tenant).map_err(|error| FlowError::Broken(error.to_string()))
 }

@@ -1,7 +1,7 @@
-//! Channels, each of one tenant.
+//! Channels, each owned by one tenant.
 //!
-//! What names a channel comes from outside, and may be a secret: a bot's token is the only thing that a message of its channel carries. Such an id
-//! is hashed before it becomes a key, so that nobody who reads the table can act as the bot.
+//! Channel ids come from external systems and may be secrets: a bot's token is the only identifier in a message of its
+//! channel. Secret ids are hashed before they become keys, so that readers of the table cannot act as the bot.
 
 use keyform::CallError;
 use keyform::server::FlowError;
@@ -14,10 +14,10 @@ use crate::model::{
     ReleaseChannelError, T3nets, TenantId,
 };
 
-/// What kind of channel it is.
+/// Kind of channel.
 pub type ChannelType = ChannelOwnerChannelType;
 
-/// From so many letters and digits in a row on, a text is taken for a secret.
+/// Number of consecutive letters and digits from which text is treated as a secret.
 const SECRET_LETTERS_MIN: usize = 30;
 
 /// A channel.
@@ -48,12 +48,12 @@ impl From<ChannelMapping> for Connected {
 }
 
 impl Channel {
-    /// A channel of that kind and id.
+    /// Creates a reference to a channel.
     pub fn new(channel_type: ChannelType, channel_id: impl Into<String>) -> Self {
         Self { channel_type, channel_id: channel_id.into() }
     }
 
-    /// The id as it is stored: without spaces around it, and hashed if it is a secret.
+    /// Returns the stored form of the id: trimmed, and hashed if it is a secret.
     #[must_use]
     pub fn stored_id(&self) -> String {
         let id = self.channel_id.trim();
@@ -61,7 +61,8 @@ impl Channel {
     }
 }
 
-/// Whether an id is a secret. The token of a Telegram bot is a number, a colon and its secret; Slack's begin with `xox`.
+/// Returns whether an id is a secret. The token of a Telegram bot is a number, a colon and its secret; Slack tokens
+/// begin with `xox`.
 fn is_secret(channel_type: ChannelType, id: &str) -> bool {
     let secret = match channel_type {
         ChannelType::Telegram => id.split_once(':').map(|(_, secret)| secret),
@@ -73,17 +74,17 @@ fn is_secret(channel_type: ChannelType, id: &str) -> bool {
     secret.is_some_and(|secret| letters(secret) >= SECRET_LETTERS_MIN)
 }
 
-/// The hash of a secret, as text.
+/// Returns the hash of a secret in text form.
 pub(crate) fn hashed(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("sha256.{hex}")
 }
 
-/// Takes a channel for the caller's tenant. A channel that the tenant has already stays its own.
+/// Claims a channel for the caller's tenant. A channel that the tenant already owns stays unchanged.
 ///
 /// # Errors
-/// [`ClaimChannelError::ChannelTaken`] if another tenant has it.
+/// [`ClaimChannelError::ChannelTaken`] if another tenant owns it.
 pub async fn connect(t3nets: &T3nets, own: &TenantId, channel: &Channel) -> Result<Connected, ClaimChannelError> {
     let id = channel.stored_id();
     match t3nets.claim_channel(channel.channel_type, &id).await {
@@ -98,24 +99,25 @@ pub async fn connect(t3nets: &T3nets, own: &TenantId, channel: &Channel) -> Resu
     }
 }
 
-/// Gives a channel of the caller's tenant up.
+/// Releases a channel of the caller's tenant.
 ///
 /// # Errors
-/// [`ReleaseChannelError::NotYours`] if the tenant does not have it.
+/// [`ReleaseChannelError::NotYours`] if the tenant does not own it.
 pub async fn disconnect(t3nets: &T3nets, channel: &Channel) -> Result<(), ReleaseChannelError> {
     t3nets.release_channel(channel.channel_type, &channel.stored_id()).await
 }
 
-/// The tenant whose channel it is, as of now.
+/// Returns the current owner of a channel.
 ///
 /// # Errors
-/// [`CallError`]
+/// The read fails.
 pub async fn owner(t3nets: &T3nets, channel: &Channel) -> Result<Option<TenantId>, CallError> {
     let owner = t3nets.tenant_of_channel(channel.channel_type, &channel.stored_id()).await?;
     Ok(owner.map(|owner| owner.tenant_id))
 }
 
-/// The name of a sender as it is stored: phone numbers are written in many ways, so that of WhatsApp is its digits.
+/// Returns the stored form of a sender's name. Phone numbers have many spellings, so WhatsApp numbers are reduced to
+/// digits.
 #[must_use]
 pub fn sender_name(channel_type: ChannelType, sender: &str) -> String {
     match channel_type {
@@ -124,7 +126,7 @@ pub fn sender_name(channel_type: ChannelType, sender: &str) -> String {
     }
 }
 
-/// The kind of a channel, as identities have it.
+/// Converts the kind of a channel to the type that identities use.
 pub(crate) fn kind_of_identity(channel_type: ChannelType) -> Result<IdentityChannelType, FlowError> {
     channel_type.as_str().parse().map_err(|wrong| FlowError::Broken(format!("{wrong}")))
 }

@@ -1,7 +1,8 @@
-//! Conversations: what was said, kept until nobody has said anything for thirty days.
+//! Conversations, which expire thirty days after the last turn.
 //!
-//! Each turn is an item of its own under the *thread* of the conversation's head. Saving one is a transaction of the turn, the head and the day's
-//! count, so no turn is lost to another that is saved at the same time, and the tenant's daily limit holds whoever sends.
+//! Each turn is a separate item under the *thread* of the conversation's head. One transaction saves the turn, updates
+//! the head and increments the daily count, so concurrent turns are not lost, and the tenant's daily limit holds for
+//! all senders.
 
 use keyform::application::Host;
 use keyform::live::handle::EntityChange;
@@ -18,7 +19,7 @@ use crate::model::{
     SaveTurnError, SaveTurnInput, T3nets, Turn,
 };
 
-/// So often a conversation is opened for a turn before others, who clear it again and again, win.
+/// Attempts to open a conversation for a turn, against concurrent calls that clear it.
 const ATTEMPTS: u32 = 4;
 
 /// A turn to be saved.
@@ -80,7 +81,7 @@ pub enum Role {
     Assistant,
 }
 
-/// Saves a turn of the caller, and opens the conversation if it is not open or was over.
+/// Saves a turn of the caller. Opens the conversation if it is new or has expired.
 ///
 /// # Errors
 /// [`SaveTurnError::DailyLimitReached`], [`SaveTurnError::TenantNotActive`]
@@ -97,13 +98,13 @@ pub async fn record(t3nets: &T3nets, turn: &SaveTurnInput) -> Result<Turn, SaveT
 
 async fn open(t3nets: &T3nets, conversation: &ConversationId) -> Result<(), SaveTurnError> {
     match t3nets.open_conversation(conversation).await {
-        // Somebody else who opened it has done it for us too.
+        // A concurrent caller has opened it.
         Ok(_) | Err(OpenConversationError::Conflict(_)) => Ok(()),
         Err(OpenConversationError::Failed(error)) => Err(error.into()),
     }
 }
 
-/// Saves turns once, however often they are sent under the same key.
+/// Saves turns idempotently: a turn with the same key is saved once.
 #[derive(Debug)]
 pub struct Recorder {
     t3nets: T3nets,
@@ -112,13 +113,14 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// On a host.
+    /// Creates a recorder on a host.
     #[must_use]
     pub fn new(t3nets: T3nets, host: &Host) -> Self {
         Self { t3nets, tables: host.tables(), answers: OnceCell::new() }
     }
 
-    /// Saves a turn of the caller as [`record`] does. Under a key that the caller has used before, it is not saved again, and the answer is the same.
+    /// Saves a turn of the caller like [`record`]. With a key that the caller has used before, it is not saved again,
+    /// and the answer is the same.
     ///
     /// # Errors
     /// As [`record`].
@@ -144,7 +146,7 @@ impl Recorder {
         Turn::from_attributes(found.fields).map_err(|wrong| SaveTurnError::Failed(wrong.into()))
     }
 
-    /// The table of what keys have done, if making tables is for us to do.
+    /// Creates the table of answers, if the host creates tables.
     async fn make_answers(&self, runner: &Runner) -> Result<(), CallError> {
         if self.tables == Tables::Made {
             self.answers.get_or_try_init(async || runner.create_answer_table().await.map(drop)).await?;
@@ -170,10 +172,11 @@ fn claims(caller: &Caller) -> RunCaller {
     }
 }
 
-/// The latest turns of the caller's conversation, as many as the tenant wants the assistant to know. One that is not there, or over, is empty.
+/// Returns the latest turns of the caller's conversation, as many as the tenant's settings provide for the assistant.
+/// Empty for a missing or expired conversation.
 ///
 /// # Errors
-/// [`CallError`]
+/// A read fails.
 pub async fn history(t3nets: &T3nets, caller: &Caller, conversation: &ConversationId) -> Result<History, CallError> {
     let Some(tenant) = t3nets.tenant_by_id(&caller.tenant_id).await? else { return Ok(History::default()) };
     let head = t3nets.conversation(&caller.tenant_id, &caller.user_id, conversation).await?;
@@ -189,31 +192,33 @@ pub async fn history(t3nets: &T3nets, caller: &Caller, conversation: &Conversati
     Ok(History { messages: latest.into_iter().rev().flat_map(said).collect(), turns: head.turns })
 }
 
-/// The two messages of a turn, without what the channel says about them.
+/// Returns the two messages of a turn, without the channel's metadata.
 fn said(turn: Turn) -> [Message; 2] {
     [Message { role: Role::User, content: turn.user_message }, Message { role: Role::Assistant, content: turn.answer }]
 }
 
-/// Begins the caller's conversation anew. Its turns are not found from now on; the handler removes them.
+/// Clears the caller's conversation. Its turns are unreachable from now on; the handler deletes them.
 ///
 /// # Errors
-/// [`ClearConversationError`]
+/// The outcomes of the write `clearConversation`.
 pub async fn clear(t3nets: &T3nets, conversation: &ConversationId) -> Result<(), ClearConversationError> {
     t3nets.clear_conversation(conversation).await
 }
 
-/// Removes the turns of a conversation whose head is gone; the handler `forgetTurns` of the model. Done twice, it finds nothing the second time.
+/// Deletes the turns of a conversation whose head was removed; implements the model's handler `forgetTurns`. Repeating
+/// it is harmless.
 ///
 /// # Errors
-/// Why it failed: the change is delivered again.
+/// The reason of the failure: the change is delivered again.
 pub async fn forget_turns(t3nets: &T3nets, change: &EntityChange) -> Result<(), String> {
     let Some(old) = &change.old else { return Err("the stream has no old image".to_owned()) };
     let head = Conversation::from_attributes(old.fields.clone()).map_err(|wrong| wrong.to_string())?;
     remove_turns(t3nets, &head).await.map_err(|error| error.to_string())
 }
 
-/// Page by page. No turn is added meanwhile: saving one needs the head. A page that is still there after it was removed is removed again a few times,
-/// since a read may lag behind; then the change is left to its next delivery.
+/// Deletes turns page by page. No turn is added meanwhile, because saving one requires the head. Reads may lag behind,
+/// so a page that still appears after its deletion is deleted again a few times; after that the change is left to its
+/// next delivery.
 async fn remove_turns(t3nets: &T3nets, head: &Conversation) -> Result<(), RemoveTurnsError> {
     let (mut removed, mut attempt) = (None, 0);
     loop {

@@ -1,13 +1,13 @@
-//! An assistant for teams: tenants, channels, conversations.
+//! Assistant for teams: tenants, channels, conversations.
 //!
-//! Everything that touches data is said in `t3nets.kf`: keys, guards, what is one transaction. [`model`] is the typed code of it; what needs more
-//! than one pattern stands beside it, in the order in which a message meets it:
+//! `t3nets.kf` defines all data access: keys, guards, transactions. [`model`] is its typed code. The other modules
+//! combine several patterns, in the order in which a message passes them:
 //!
-//! 1. [`tenants`] are taken in, with [`settings`] that have defaults.
-//! 2. [`channels`] belong to one tenant each; ids that are secrets are hashed.
-//! 3. [`messages`]: of which tenant and which user a message from a channel is.
-//! 4. [`conversations`]: what was said, kept thirty days, with a limit for each day.
-//! 5. [`sample`]: what a newcomer finds.
+//! 1. [`tenants`] are onboarded, with [`settings`] that have defaults.
+//! 2. [`channels`] belong to one tenant each; secret ids are hashed.
+//! 3. [`messages`]: determines tenant and user of a message from a channel.
+//! 4. [`conversations`]: history of thirty days, with a daily limit.
+//! 5. [`sample`]: sample data for new users.
 
 pub mod channels;
 pub mod conversations;
@@ -16,7 +16,7 @@ pub mod sample;
 pub mod settings;
 pub mod tenants;
 
-/// The typed code of `t3nets.kf`.
+/// Typed code of `t3nets.kf`.
 #[allow(missing_docs, reason = "the model documents what its author wanted to")]
 pub mod model {
     keyform::model!("t3nets.kf");
@@ -27,5 +27,5 @@ mod application;
 pub use application::application;
 pub use model::T3nets;
 
-/// The text of the model.
+/// Source of the model.
 pub const MODEL: &str = include_str!("../t3nets.kf");

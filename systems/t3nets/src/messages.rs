@@ -1,11 +1,11 @@
-//! Of which tenant and which user a message from a channel is.
+//! Determines the tenant and the user of a message from a channel.
 //!
 //! ```text
 //! channel ── its owner ── tenant, which must be active ── who writes under that name ── user, or a guest
 //! ```
 //!
-//! Somebody whom the tenant does not know is a *guest*: an id is made up of the name in the channel, the same each time, and nothing is stored. A
-//! guest can talk to the assistant and nothing else.
+//! A sender whom the tenant does not know is a *guest*: its id is derived from the name in the channel, and nothing is
+//! stored. A guest can only talk to the assistant.
 
 use std::time::Duration;
 
@@ -18,10 +18,10 @@ use serde_json::{Map, Value};
 use crate::channels::{self, Channel, ChannelType};
 use crate::model::{T3nets, TenantId, TenantStatus, User, UserId, UserRole};
 
-/// So long the program that took a message in can act as its sender.
+/// Time for which the program that received a message can act as its sender.
 const TOKEN_LIFETIME: Duration = Duration::from_secs(15 * 60);
 
-/// So many digits of a hash make the id of a guest.
+/// Number of hash digits in the id of a guest.
 const GUEST_DIGITS: usize = 32;
 
 /// Where a message came from.
@@ -59,10 +59,10 @@ pub struct Resolved {
     pub token: Option<String>,
 }
 
-/// Whose a message is. The caller is an operator.
+/// Resolves the tenant and user of a message. The caller must be an operator.
 ///
 /// # Errors
-/// `UnknownChannel` if no tenant has the channel, `TenantNotActive` if the one that has it is suspended or not ready.
+/// `UnknownChannel` if no tenant owns the channel, `TenantNotActive` if its tenant is suspended or onboarding.
 pub async fn resolve(t3nets: &T3nets, host: &Host, message: &Incoming) -> Result<Resolved, FlowError> {
     let channel = Channel::new(message.channel_type, message.channel_id.as_str());
     let unknown = || FlowError::refused("UnknownChannel", "no tenant has this channel");
@@ -79,10 +79,10 @@ pub async fn resolve(t3nets: &T3nets, host: &Host, message: &Incoming) -> Result
     Ok(Resolved { token: token(host, &resolved), ..resolved })
 }
 
-/// The user who writes under a name in a channel.
+/// Returns the user with an identity in a channel.
 ///
 /// # Errors
-/// The store fails.
+/// The store fails, or the sender is empty.
 pub async fn user_by_identity(
     t3nets: &T3nets,
     tenant: &TenantId,
@@ -110,7 +110,7 @@ fn known(user: User) -> Resolved {
     }
 }
 
-/// Somebody made up of the name in the channel, the same each time.
+/// Creates a guest whose id is derived from the name in the channel.
 fn guest(tenant_id: TenantId, message: &Incoming, sender: &str) -> Result<Resolved, FlowError> {
     let hash = channels::hashed(&format!("{}#{sender}", message.channel_type));
     let digits: String = hash.chars().skip("sha256.".len()).take(GUEST_DIGITS).collect();

@@ -1,4 +1,4 @@
-//! What a newcomer finds: a tenant with two users, a channel, and a conversation.
+//! Sample data: a tenant with two users, a channel, and a conversation.
 
 use std::time::Duration;
 
@@ -20,10 +20,10 @@ const WEEK: Duration = Duration::from_secs(7 * 86_400);
 const TENANT: &str = "outlocks";
 const CHANNEL: &str = "azure-bot-app-id";
 
-/// Writes the sample, or finds it written; lines to try.
+/// Writes the sample data if it is missing; returns lines that describe what to try.
 ///
 /// # Errors
-/// It cannot be written.
+/// The data cannot be written.
 pub async fn make(t3nets: &T3nets, host: &Host) -> Result<Vec<String>, FlowError> {
     let tenant = TenantId::new(TENANT).map_err(wrong)?;
     if t3nets.tenant_by_id(&tenant).await?.is_none() {
@@ -103,7 +103,7 @@ fn lines(host: &Host) -> Vec<String> {
     vec![post(&grace, "history", r#"{"conversation_id":"default"}"#), post(&operator, "resolveMessage", &from_teams)]
 }
 
-/// The header for development where it is believed, else a token.
+/// Returns the development header where it is trusted, otherwise a token.
 fn caller_header(host: &Host, user: &str, operator: bool) -> String {
     let mut claims: Map<String, Value> = Map::new();
     claims.insert("tenant_id".to_owned(), Value::from(TENANT));

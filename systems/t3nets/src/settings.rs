@@ -1,11 +1,11 @@
-//! The settings of a tenant: their defaults, and changes of some of them.
+//! Settings of a tenant: defaults and partial changes.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::model::TenantSettings;
 
-/// What a tenant has that says nothing.
+/// Returns the default settings.
 #[must_use]
 pub fn defaults() -> TenantSettings {
     TenantSettings {
@@ -38,7 +38,7 @@ pub struct SettingsChange {
 }
 
 impl SettingsChange {
-    /// The settings with this change.
+    /// Returns the settings with this change applied.
     #[must_use]
     pub fn applied_to(self, settings: TenantSettings) -> TenantSettings {
         TenantSettings {

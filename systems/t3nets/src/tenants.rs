@@ -1,7 +1,7 @@
-//! Tenants: taken in, changed, suspended, let go on.
+//! Life cycle of tenants: onboarding, changes, suspension.
 //!
-//! A new tenant is *onboarding*: its administrator can set it up, and nobody can talk to the assistant yet. `finishOnboarding` makes it *active*.
-//! *Suspended*, all its callers are refused, by a guard of the model.
+//! A new tenant is *onboarding*: its administrator can configure it, but the assistant does not answer yet.
+//! `finishOnboarding` makes it *active*. While it is *suspended*, a guard of the model refuses all its callers.
 
 use keyform::CallError;
 use keyform::server::FlowError;
@@ -14,7 +14,7 @@ use crate::model::{
 };
 use crate::settings::{self, SettingsChange};
 
-/// So often a change is tried when others change the same tenant.
+/// Attempts of a change against concurrent changes of the same tenant.
 const ATTEMPTS: u32 = 8;
 
 /// A new tenant, with its first administrator.
@@ -36,10 +36,10 @@ pub struct NewTenant {
     pub settings: SettingsChange,
 }
 
-/// Takes a tenant in. A call that is `repeated` finds what it made before.
+/// Creates a tenant. A `repeated` call returns the tenant that it created before.
 ///
 /// # Errors
-/// The id is taken or of another form, or a setting is out of its bounds.
+/// The id is taken or invalid, or a setting is out of bounds.
 pub async fn onboard(t3nets: &T3nets, new: NewTenant, repeated: bool) -> Result<Tenant, FlowError> {
     let tenant_id = tenant_id(&new.tenant_id)?;
     let user_id = UserId::new(&new.user_id).map_err(|wrong| FlowError::Arguments(format!("user_id: {wrong}")))?;
@@ -60,7 +60,7 @@ pub async fn onboard(t3nets: &T3nets, new: NewTenant, repeated: bool) -> Result<
     }
 }
 
-/// The tenant, if it is the one that this call would make.
+/// Returns the tenant if it is the one that this call would create.
 async fn made_before(t3nets: &T3nets, input: &CreateTenantInput) -> Result<Option<Tenant>, CallError> {
     let Some(tenant) = t3nets.tenant_by_id(&input.tenant_id).await? else { return Ok(None) };
     let first = t3nets.user_by_id(&input.tenant_id, &input.user_id).await?;
@@ -68,10 +68,10 @@ async fn made_before(t3nets: &T3nets, input: &CreateTenantInput) -> Result<Optio
     Ok(Some(tenant).filter(|tenant| same && tenant.name == input.name))
 }
 
-/// An id that a tenant may have.
+/// Parses a tenant id.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The text does not have the form of a tenant id.
 pub fn tenant_id(text: &str) -> Result<TenantId, FlowError> {
     let form = "lower-case letters, digits and hyphens, from 3 to 63, with no hyphen at the ends";
     let wrong = || FlowError::Arguments(format!("tenant_id: `{text}` is not {form}"));
@@ -82,10 +82,10 @@ pub fn tenant_id(text: &str) -> Result<TenantId, FlowError> {
     TenantId::new(text).map_err(|_| wrong())
 }
 
-/// Changes some settings and leaves the others; what others change meanwhile is kept.
+/// Changes some settings and keeps the others, including concurrent changes.
 ///
 /// # Errors
-/// The caller is no administrator of the tenant, or a setting is out of its bounds.
+/// The caller is not an administrator of the tenant, or a setting is out of bounds.
 pub async fn change_settings(
     t3nets: &T3nets,
     tenant: &TenantId,
@@ -102,18 +102,18 @@ pub async fn change_settings(
     }
 }
 
-/// Suspends a tenant: from now on all its callers are refused, and messages from its channels too.
+/// Suspends a tenant: from now on all its callers, and messages from its channels, are refused.
 ///
 /// # Errors
-/// There is no such tenant, or the caller is no operator.
+/// The tenant does not exist, or the caller is not an operator.
 pub async fn suspend(t3nets: &T3nets, tenant: &TenantId) -> Result<Tenant, SetTenantStatusError> {
     set_status(t3nets, tenant, TenantStatus::Suspended).await
 }
 
-/// Makes a tenant active, whatever it was.
+/// Activates a tenant, whatever its status.
 ///
 /// # Errors
-/// There is no such tenant, or the caller is no operator.
+/// The tenant does not exist, or the caller is not an operator.
 pub async fn activate(t3nets: &T3nets, tenant: &TenantId) -> Result<Tenant, SetTenantStatusError> {
     set_status(t3nets, tenant, TenantStatus::Active).await
 }

@@ -20,7 +20,7 @@ use keyform_t3nets::{messages, settings, tenants};
 
 use support::{active_tenant, default, fresh, id, new_tenant, operator, person, system, turn, user};
 
-/// The document's sections, as the page of the system lists them, and their tests.
+/// Sections of the document, as the system's page lists them, and their tests.
 const PATTERNS: [(&str, &str); 19] = [
     ("Table conversations", "table_conversations"),
     ("Get conversation", "get_conversation"),
@@ -255,7 +255,7 @@ fn item_type_user() {
     });
 }
 
-/// Grace's item as the store has it.
+/// Returns Grace's stored item.
 async fn stored_grace(scene: &Scene, tenant: &str) -> Attributes {
     let key = [("pk".to_owned(), format!("TENANT#{tenant}").into()), ("sk".to_owned(), "USER#grace".into())].into();
     let get = GetItem { table: "tenants".to_owned(), key, consistent: true, ..GetItem::default() };
@@ -265,7 +265,7 @@ async fn stored_grace(scene: &Scene, tenant: &str) -> Attributes {
     }
 }
 
-/// What a later version of the application stores with a user.
+/// Adds an attribute that a later version of the application might store.
 async fn add_unknown_attribute(scene: &Scene, tenant: &str) {
     let mut item = stored_grace(scene, tenant).await;
     item.insert("rank".to_owned(), "sailor".into());
@@ -398,7 +398,7 @@ fn messages_per_day() {
     });
 }
 
-/// The date by the scene's clock.
+/// Returns the date of the scene's clock.
 fn today(scene: &Scene) -> Date {
     Timestamp::of_millis(scene.clock.now_millis()).date()
 }
@@ -523,7 +523,7 @@ fn the_life_of_tenants_and_users() {
     });
 }
 
-/// Nothing of a suspended tenant can be read or written by its callers.
+/// Checks that callers of a suspended tenant can read and write nothing.
 async fn refused_everywhere(as_ada: &T3nets, tenant: &keyform_t3nets::model::TenantId) {
     let ada = id("ada");
     let refusals = [

@@ -1,4 +1,5 @@
-//! One owner per channel, no turn lost, the daily limit never exceeded: with real concurrency, conflicts, lost answers and kills.
+//! One owner per channel, no lost turn, and the daily limit is never exceeded: with real concurrency, conflicts, lost
+//! answers and kills.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod support;
@@ -21,18 +22,18 @@ use tokio::task::JoinSet;
 
 use support::{active_tenant, default, fresh, handle, id, person, system, turn, user};
 
-/// Another copy of the program, whose transactions meet others and whose answers get lost.
+/// Returns another instance of the program, with transaction conflicts and lost answers.
 fn troubled(scene: &Scene, number: u64) -> Scene {
     let lossy = Arc::new(Lossy::new(scene.host.store(), 7 + number));
     scene.through(Arc::new(Contended::new(lossy, 4 + number)))
 }
 
-/// Others were in the way, or the answer was lost.
+/// Returns whether the call lost to concurrent writers, or its answer was lost.
 fn may_be_repeated(error: &CallError) -> bool {
     matches!(error, CallError::Busy | CallError::Unknown(_) | CallError::Store(_))
 }
 
-/// Connects until it is answered; whether the channel is the tenant's now.
+/// Connects until it is answered; returns whether the tenant owns the channel now.
 async fn connect(ada: &T3nets, tenant: &TenantId, channel: &Channel) -> bool {
     loop {
         match channels::connect(ada, tenant, channel).await {
@@ -45,7 +46,7 @@ async fn connect(ada: &T3nets, tenant: &TenantId, channel: &Channel) -> bool {
     }
 }
 
-/// Disconnects until it is answered. After an answer that was lost, the channel may be another's already.
+/// Disconnects until it is answered. After a lost answer, the channel may already belong to another tenant.
 async fn disconnect(ada: &T3nets, channel: &Channel) {
     let mut in_doubt = false;
     loop {
@@ -59,7 +60,7 @@ async fn disconnect(ada: &T3nets, channel: &Channel) {
     }
 }
 
-/// Takes a channel and gives it up, again and again; how often it was had.
+/// Claims and releases a channel repeatedly; returns the number of successful claims.
 async fn compete(scene: Scene, tenant: TenantId, channel: Channel) -> usize {
     let t3nets = handle(&scene);
     let ada = t3nets.as_caller(person(&tenant, "ada"));
@@ -75,7 +76,7 @@ async fn compete(scene: Scene, tenant: TenantId, channel: Channel) -> usize {
     had
 }
 
-/// The owner of a channel; of these tenants it alone lists the channel.
+/// Returns the owner of a channel after checking that only this tenant lists it.
 async fn checked_owner(t3nets: &T3nets, tenants: &[TenantId], channel: &Channel) -> Option<TenantId> {
     let owner = channels::owner(t3nets, channel).await.unwrap();
     for tenant in tenants {
@@ -125,7 +126,7 @@ fn a_channel_has_one_owner_or_none_when_claims_are_killed() {
     });
 }
 
-/// Sends turns under keys, each until it is answered; the ids of those that were saved.
+/// Sends turns with keys, each until it is answered; returns the ids of the saved ones.
 async fn send(scene: Scene, caller: Caller, sender: usize, turns: usize) -> Vec<String> {
     let recorder = Recorder::new(handle(&scene), &scene.host);
     let mut saved = Vec::new();
@@ -144,7 +145,7 @@ async fn send(scene: Scene, caller: Caller, sender: usize, turns: usize) -> Vec<
     saved
 }
 
-/// What the store has of a user's conversation: the turns, and the count of them that the head has.
+/// Returns the stored turns of a user's conversation, and the count in its head.
 async fn stored(t3nets: &T3nets, tenant: &TenantId, user: &UserId) -> (BTreeSet<String>, i64) {
     let Some(head) = t3nets.conversation(tenant, user, &default()).await.unwrap() else {
         return (BTreeSet::new(), 0);
@@ -219,13 +220,13 @@ fn a_user_whose_removal_is_killed_leaves_nothing_behind() {
             }
             t3nets.link_identity(&tenant, IdentityChannelType::Slack, &name, &leaver).await.unwrap();
             let mortal = Arc::new(Mortal::new(scene.host.store(), requests));
-            // What follows the removal itself is not part of its answer.
+            // The answer does not cover the cascade that follows.
             let _answered = handle(&scene.through(mortal)).delete_user(&tenant, &leaver).await;
             if t3nets.user_by_id(&tenant, &leaver).await.unwrap().is_some() {
                 continue;
             }
             interrupted += t3nets.memory_of_user(&tenant, &leaver).all().await.unwrap().len();
-            // Whoever was at it is given up after a while.
+            // The lease of the killed process expires after a while.
             scene.clock.advance(Duration::from_secs(120));
             t3nets.resume_cascades().await.unwrap();
             assert_eq!(t3nets.memory_of_user(&tenant, &leaver).all().await.unwrap(), []);

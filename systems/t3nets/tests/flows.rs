@@ -1,4 +1,4 @@
-//! The flows: tenants taken in, messages resolved, turns recorded once, conversations that end; in Rust and over HTTP.
+//! Flows: onboarding, message resolution, turns recorded once, conversations that end; in Rust and over HTTP.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod support;
@@ -61,7 +61,7 @@ fn a_tenant_is_taken_in_with_defaults_and_once() {
     });
 }
 
-/// A tenant with a channel, and Grace known in it.
+/// Creates a tenant with a channel, and with Grace as a user.
 async fn with_channel(t3nets: &T3nets, kind: ChannelType, channel: &str) -> TenantId {
     let tenant = active_tenant(t3nets).await.tenant_id;
     user(t3nets, &tenant, "grace").await;
@@ -176,7 +176,7 @@ fn a_conversation_that_is_over_begins_anew() {
     });
 }
 
-/// The model's handler, which tells when it is done.
+/// Returns an application with the model's handler, which notifies after each call.
 fn telling(scene: &Scene, t3nets: &T3nets, told: &Arc<Notify>) -> Application {
     let (t3nets, told) = (t3nets.clone(), told.clone());
     Application::new(&scene.host, handle(scene).calls()).handler("forgetTurns", move |change| {

@@ -10,10 +10,10 @@ use crate::limits::INVITE;
 use crate::model::{Caller, InviteCode, Workspaces};
 use crate::{invitation, mine, old_link, sample};
 
-/// The application on a host.
+/// Creates the application on a host.
 ///
 /// # Errors
-/// The host lacks what the model needs, such as a value for `stage`.
+/// The host lacks an option that the model needs, such as a value for `stage`.
 pub fn application(host: &Host) -> Result<Application, CallError> {
     let workspaces = Workspaces::on(host.store(), host.options())?;
     let sampled = workspaces.clone();
@@ -30,7 +30,8 @@ pub fn application(host: &Host) -> Result<Application, CallError> {
         }))
 }
 
-/// The handle of whoever calls. The flows need no more than that to be sent again: most only read, and who has joined is a member already.
+/// Returns the caller's handle. The flows are safe to repeat without a key: most only read, and a second join finds the
+/// existing membership.
 fn called<T>(workspaces: &Workspaces, call: &FlowCall<T>) -> Result<Workspaces, FlowError> {
     Ok(workspaces.as_caller(claims::<Caller>(&call.caller)?))
 }

@@ -1,4 +1,4 @@
-//! Inviting, what an invite is for, and joining.
+//! Invites: creation, preview and joining.
 
 use std::time::Duration;
 
@@ -11,16 +11,16 @@ use crate::model::{
     CreateInviteError, CreateInviteInput, Invite, InviteCode, JoinByInviteError, MemberRole, WorkspaceId, Workspaces,
 };
 
-/// How often another code is tried if one is taken. A code has 80 bits: one try is nearly always enough.
+/// Attempts with a new code if one is taken. A code has 80 bits, so one attempt is nearly always enough.
 const TRIES: usize = 3;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How long an invite lasts, and for how many people.
+/// Duration and capacity of an invite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
-    /// For so many days, 30 at most; a week if it is not said.
+    /// Validity in days, at most 30; a week by default.
     pub days: Option<u32>,
-    /// For so many people; any number if it is not said.
+    /// Maximum number of uses; unlimited by default.
     pub max_uses: Option<i64>,
 }
 
@@ -54,10 +54,10 @@ pub struct Joined {
     pub is_new: bool,
 }
 
-/// Makes an invite. `workspaces` is the handle of the owner.
+/// Creates an invite. `workspaces` is the owner's handle.
 ///
 /// # Errors
-/// [`CreateInviteError::BadExpiry`] for no days or more than 30, and what else the write is refused for.
+/// [`CreateInviteError::BadExpiry`] for zero or more than 30 days, and the other outcomes of the write.
 pub async fn invite(
     workspaces: &Workspaces,
     clock: &dyn Surroundings,
@@ -76,10 +76,11 @@ pub async fn invite(
     workspaces.create_invite(input).await
 }
 
-/// What an invite is for. Nothing if there is none, if it has ended or is used up, or if its workspace is gone.
+/// Returns a preview of an invite, or `None` if it does not exist, has expired or is used up, or if its workspace is
+/// deleted.
 ///
 /// # Errors
-/// What a read may meet.
+/// A read fails.
 pub async fn about(workspaces: &Workspaces, code: &InviteCode) -> Result<Option<AboutInvite>, CallError> {
     let Some(invite) = workspaces.invite_by_code(code).await? else { return Ok(None) };
     let uses_left = invite.max_uses.map(|max| max - invite.uses);
@@ -95,12 +96,12 @@ pub async fn about(workspaces: &Workspaces, code: &InviteCode) -> Result<Option<
     }))
 }
 
-/// Joins the workspace of an invite. `workspaces` is the handle of the person.
+/// Joins the workspace of an invite. `workspaces` is the person's handle.
 ///
-/// The membership and the use are one transaction. Who is a member already stays what they are, and uses nothing up.
+/// One transaction creates the membership and counts the use. An existing member keeps its role and uses nothing up.
 ///
 /// # Errors
-/// The invite is unknown, has ended or is used up, or its workspace is gone.
+/// The invite is unknown, has expired or is used up, or its workspace is deleted.
 pub async fn join(workspaces: &Workspaces, person: &Uuid, code: &InviteCode) -> Result<Joined, JoinByInviteError> {
     if let Some(member) = workspaces.join_by_invite(code).await? {
         return Ok(Joined { workspace_id: member.workspace_id, role: member.role, is_new: true });
@@ -109,7 +110,7 @@ pub async fn join(workspaces: &Workspaces, person: &Uuid, code: &InviteCode) -> 
     let member = workspaces.membership(&invite.workspace_id, person).await;
     match member {
         Ok(Some(member)) => Ok(Joined { workspace_id: member.workspace_id, role: member.role, is_new: false }),
-        // Whoever was removed in this moment may try again.
+        // A member who was just removed may retry.
         Ok(None) | Err(CallError::Forbidden) => Err(CallError::Busy.into()),
         Err(error) => Err(error.into()),
     }

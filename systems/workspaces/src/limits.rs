@@ -1,10 +1,11 @@
-//! How often an invite code may be guessed. See `docs/security.md`.
+//! Rate limit for guesses of invite codes. See `docs/security.md`.
 
 use std::time::Duration;
 
 use keyform::server::{Attempts, Rate};
 
-/// Guesses of an invite code: to look at an invite, and to join by it. Per client it is generous, since the clients behind one proxy are one client.
+/// Guesses of an invite code: viewing an invite, and joining with it. The limit per client is generous, because all
+/// clients behind one proxy count as one.
 pub(crate) const INVITE: Attempts = Attempts {
     kind: "workspaces invite",
     per_client: Rate::new(100, Duration::from_secs(1)),

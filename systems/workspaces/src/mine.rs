@@ -1,4 +1,4 @@
-//! The workspaces of a person.
+//! Workspaces of a person.
 
 use std::collections::BTreeMap;
 
@@ -34,12 +34,12 @@ pub struct MyWorkspaces {
     pub cursor: Option<String>,
 }
 
-/// A page of the workspaces of a person, with their names: a Query of the index, and a BatchGetItem.
+/// Returns a page of a person's workspaces with their names: a Query of the index, and a BatchGetItem.
 ///
-/// A workspace that was deleted a moment ago has no name any more, and is left out although the index may still have it.
+/// Omits workspaces that were just deleted, which the index may still contain.
 ///
 /// # Errors
-/// [`CallError::Forbidden`] if the handle's caller is somebody else, and what else a read may meet.
+/// [`CallError::Forbidden`] if the handle belongs to another caller, and other errors of a read.
 pub async fn my_workspaces(
     workspaces: &Workspaces,
     person: &Uuid,
@@ -55,7 +55,7 @@ pub async fn my_workspaces(
     Ok(MyWorkspaces { workspaces: named.collect(), cursor: page.cursor })
 }
 
-/// The names of workspaces, of those that are there.
+/// Returns the names of the workspaces that exist.
 async fn names(workspaces: &Workspaces, ids: &[WorkspaceId]) -> Result<BTreeMap<WorkspaceId, String>, CallError> {
     if ids.is_empty() {
         return Ok(BTreeMap::new());

@@ -18,10 +18,10 @@ const ITEMS: [(&str, &str); 4] = [
     ("Trains to Vienna", "The night train has a table and a window."),
 ];
 
-/// Writes the sample data, or finds them; lines that tell what can be tried.
+/// Writes the sample data if it is missing; returns lines that describe what to try.
 ///
 /// # Errors
-/// The store fails, or somebody else changes the sample at the same time.
+/// The store fails, or a concurrent process changes the sample.
 pub async fn make(workspaces: &Workspaces) -> Result<Vec<String>, FlowError> {
     let (ada, bob) = (person(ADA), person(BOB));
     let as_ada = workspaces.as_caller(Caller { user_id: ada.clone() });
@@ -39,13 +39,13 @@ fn person(id: &str) -> Uuid {
     Uuid::trusted(id.to_owned())
 }
 
-/// The sample's workspace, if it was made before.
+/// Returns the sample's workspace, if it exists.
 async fn found(as_ada: &Workspaces, ada: &Uuid) -> Result<Option<WorkspaceId>, FlowError> {
     let mine = mine::my_workspaces(as_ada, ada, None).await?;
     Ok(mine.workspaces.into_iter().find(|workspace| workspace.name == NAME).map(|workspace| workspace.workspace_id))
 }
 
-/// Lets Bob in, by an invite for one.
+/// Adds Bob with a single-use invite.
 async fn share(workspaces: &Workspaces, as_ada: &Workspaces, home: &WorkspaceId, bob: &Uuid) -> Result<(), FlowError> {
     if as_ada.membership(home, bob).await?.is_some() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Each access pattern that the decision record describes, by its name there.
+//! Access patterns of the decision record, with the record's names.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -19,7 +19,7 @@ use keyform_workspaces::{mine, old_link};
 use serde_json::json;
 use support::{Home, text};
 
-/// Each row of the page's table of the document, and the test that shows it.
+/// Rows of the document table on the system's page, and their tests.
 const SHOWN: [(&str, &str); 16] = [
     ("Context, `ITEM#<hash>`/`ITEM`", "legacy_item_by_hash"),
     ("Context, `SETTINGS`/`SET#<name>`", "legacy_setting_by_name"),
@@ -91,7 +91,7 @@ fn list_users_workspaces() {
         let person = Uuid::fresh();
         assert_eq!(mine::my_workspaces(&home.of(&person), &person, None).await.unwrap().workspaces, []);
         let mut expected = BTreeSet::new();
-        // Own ones and those joined, more than a page of 50.
+        // Own and joined workspaces, more than a page of 50.
         for number in 0..53 {
             let name = format!("workspace {number}");
             if number % 2 == 0 {
@@ -113,7 +113,7 @@ fn list_users_workspaces() {
         assert_eq!(ids.len(), 53, "each once");
         let named: BTreeSet<_> = all.iter().map(|it| (it.name.clone(), it.role == MemberRole::Owner)).collect();
         assert_eq!(named, expected);
-        // Whoever leaves sees it no more, a new name is seen at once, and nobody sees another's list.
+        // A workspace that was left disappears, a new name appears immediately, and other users' lists are not visible.
         let left = second.workspaces.iter().find(|it| it.role == MemberRole::Member);
         let left = left.or_else(|| first.workspaces.iter().find(|it| it.role == MemberRole::Member)).unwrap();
         home.of(&person).leave_workspace(&left.workspace_id).await.unwrap();
@@ -145,7 +145,7 @@ fn check_membership() {
         assert_eq!(role(&guest).await, Some(MemberRole::Member));
         assert_eq!(role(&eve).await, None);
         assert_eq!(home.of(&eve).membership(&id, &owner).await, Err(CallError::Forbidden));
-        // It counts from that moment on.
+        // Takes effect immediately.
         home.saved(&id, &guest, "by a member").await;
         home.of(&owner).remove_member(&id, &guest).await.unwrap();
         assert_eq!(role(&guest).await, None);
@@ -168,14 +168,14 @@ fn list_items_in_workspace() {
         assert_eq!((first.items.len(), second.items.len(), second.cursor), (100, 5, None));
         let titles: BTreeSet<_> = first.items.iter().chain(&second.items).map(|item| item.title.clone()).collect();
         assert_eq!(titles.len(), 105);
-        // In the order of time: the latest first.
+        // Ordered by time, latest first.
         let expected: Vec<_> = (55..105).rev().map(|number| format!("item {number:03}")).collect();
         let titles = async || -> Vec<String> {
             home.of(&owner).latest_items(&id).await.unwrap().items.into_iter().map(|item| item.title).collect()
         };
         eventually(expected, titles).await;
         let latest = home.of(&owner).latest_items(&id).await.unwrap();
-        // And by state, which an item changes together with its place in the index.
+        // And by status, which also moves the item in the index.
         let moved = &latest.items[3];
         home.of(&owner).set_item_status(&id, &moved.item_id, ItemStatus::Done).await.unwrap();
         let in_state = async || {
@@ -201,7 +201,7 @@ fn resolve_invite_code() {
         assert_eq!((&found.workspace_id, &found.created_by), (&id, &owner));
         let made_up = "AAAAAAAAAAAAAAAA".parse().unwrap();
         assert_eq!(home.of(&eve).invite_by_code(&made_up).await.unwrap(), None);
-        // Its time is over to the second, whether or not the store has removed it.
+        // Expires to the second, whether or not the store has removed the item.
         scene.clock.advance(Duration::from_secs(7 * 24 * 3600 - 1));
         assert!(home.of(&eve).invite_by_code(&invite.code).await.unwrap().is_some());
         scene.clock.advance(Duration::from_secs(2));
@@ -271,7 +271,7 @@ fn ids_are_no_longer_content_hashes() {
 
 const LITTLE: Amount = Amount { items: 12, settings: 3, members: 2, seed: 7 };
 
-/// A table with data of the old form, and the application of that time.
+/// Creates a table with data of the old form, and returns the old application.
 async fn old(home: &Home) -> WorkspacesV1 {
     let written = fill(&home.host.store(), &home.host.options(), LITTLE).await.unwrap();
     assert_eq!(written, Filled { items: 12, settings: 3, members: 2 });
@@ -344,12 +344,12 @@ fn dual_read_during_the_migration() {
         assert!(whole.items.iter().all(|item| item.version == 1));
         let listed = mine::my_workspaces(&home.of(&bob), &bob, None).await.unwrap().workspaces;
         assert_eq!(listed.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["Home"]);
-        // Old links lead to items, in the one workspace that they went to.
+        // Old links lead to items in the workspace that received them.
         let found = old_link::item(&home.of(&bob), hash(3).as_str()).await.unwrap().unwrap();
         assert_eq!(found.legacy_hash.as_deref(), Some(hash(3).as_str()));
         assert_eq!(old_link::item(&home.of(&Uuid::fresh()), hash(3).as_str()).await, Err(CallError::Forbidden));
         assert_eq!(old_link::item(&home.of(&bob), &"0".repeat(64)).await.unwrap(), None);
-        // What is deleted does not come back from its old place, and nobody else's workspace has any of it.
+        // A deleted item does not reappear from its old location, and no other workspace contains it.
         home.of(&bob).delete_item(&legacy::home(), &found.item_id).await.unwrap();
         assert_eq!(home.of(&bob).item_by_id(&legacy::home(), &found.item_id).await.unwrap(), None);
         assert_eq!(home.of(&bob).items_of_workspace(&legacy::home()).await.unwrap().items.len(), 11);

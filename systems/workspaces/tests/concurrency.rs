@@ -1,5 +1,5 @@
-//! What must hold whatever happens at once: nobody joins twice, an invite lets in no more than it says, nobody is in a workspace that is not there,
-//! a workspace has one owner, and no edit is lost. With conflicts, lost answers and kills.
+//! Invariants under concurrency: nobody joins twice, an invite admits no more people than allowed, no member remains in
+//! a deleted workspace, a workspace has one owner, and no edit is lost. With conflicts, lost answers and kills.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -17,12 +17,12 @@ use keyform_workspaces::model::*;
 use support::Home;
 use tokio::task::JoinSet;
 
-/// The store with conflicts and lost answers.
+/// Returns the store with conflicts and lost answers.
 fn rough(store: Arc<dyn Execute>) -> Arc<dyn Execute> {
     Arc::new(Lossy::new(Arc::new(Contended::new(store, 5)), 7))
 }
 
-/// The answer is missing, but it is known that trying again does no harm.
+/// Returns whether the answer is missing and a retry is harmless.
 fn is_passing(error: &CallError) -> bool {
     matches!(error, CallError::Busy | CallError::Unknown(_) | CallError::Store(_))
 }
@@ -36,7 +36,7 @@ fn an_invite_lets_in_as_many_as_it_says_and_each_once() {
         let store = rough(home.host.store());
         let mut joining = JoinSet::new();
         let people: Vec<Uuid> = (0..9).map(|_| Uuid::fresh()).collect();
-        // Each of them comes twice at once.
+        // Each person joins twice concurrently.
         for person in people.iter().chain(&people) {
             let (handle, person, code) = (home.through(store.clone(), person), person.clone(), invite.code.clone());
             joining.spawn(async move {
@@ -107,7 +107,7 @@ fn a_workspace_has_one_owner_whoever_hands_over_leaves_and_removes() {
             acting.spawn(async move {
                 for round in 0..8 {
                     let other = &people[(number + round + 1) % people.len()];
-                    // Any of it may be refused; what counts is what holds at the end, and in between.
+                    // Any of these may be refused; the test checks the invariants during and after the run.
                     match round % 4 {
                         0 | 3 => drop(handle.transfer_ownership(&id, other).await),
                         1 => drop(handle.leave_workspace(&id).await),
@@ -122,7 +122,8 @@ fn a_workspace_has_one_owner_whoever_hands_over_leaves_and_removes() {
         let stop = done.clone();
         let looking = tokio::spawn(async move {
             while !stop.load(std::sync::atomic::Ordering::SeqCst) {
-                // One Query sees items as they are one after another, so a hand-over may be seen half; never an empty throne and nobody else.
+                // A Query reads items one after another, so it may see half of a transfer, but never an empty
+                // workspace.
                 let members = looker.workspaces.members_of_workspace(&place).await.unwrap().items;
                 assert!(!members.is_empty());
                 tokio::task::yield_now().await;
@@ -176,7 +177,7 @@ fn no_edit_is_lost() {
     });
 }
 
-/// People join, save and set while the workspace is deleted, and whoever deletes it is killed at any request.
+/// People join, save and set while the workspace is deleted, and the deleting process is killed at any request.
 #[test]
 fn nobody_is_in_a_workspace_that_is_not_there() {
     on_every_store(async |scene: Scene| {
@@ -194,7 +195,7 @@ fn nobody_is_in_a_workspace_that_is_not_there() {
                 acting.spawn(async move {
                     for _ in 0..3 {
                         let person = Uuid::fresh();
-                        // Refused once the workspace is gone.
+                        // Refused once the workspace is deleted.
                         drop(home.of(&person).join_by_invite(&code).await);
                         drop(home.of(&person).create_item(&id, "late", "text").await);
                         drop(home.of(&person).set_setting(&id, "late", &serde_json::json!(1)).await);
@@ -204,7 +205,7 @@ fn nobody_is_in_a_workspace_that_is_not_there() {
             let mortal: Arc<dyn Execute> = Arc::new(Mortal::new(home.host.store(), *requests));
             drop(home.through(mortal, &owner).delete_workspace(&id).await);
             acting.join_all().await;
-            // Another copy takes up what was left half-way; if nothing had begun, the owner tries again.
+            // Another instance resumes the cascade; if nothing had started, the owner retries.
             match home.of(&owner).delete_workspace(&id).await {
                 Ok(())
                 | Err(DeleteWorkspaceError::UnknownWorkspace | DeleteWorkspaceError::Failed(CallError::Forbidden)) => {}
@@ -220,7 +221,7 @@ fn nobody_is_in_a_workspace_that_is_not_there() {
     });
 }
 
-/// What a program does from its start. Killed anywhere and started again, it comes to the same end.
+/// Start of a program. Killed anywhere and restarted, it reaches the same state.
 async fn begin(handle: &Workspaces, guest: &Workspaces, person: &Uuid, owner: &Uuid) -> Result<(), CallError> {
     let mine = keyform_workspaces::mine::my_workspaces(handle, owner, None).await?;
     let id = match mine.workspaces.first() {

@@ -1,4 +1,4 @@
-//! The life of a workspace, and the flows around it.
+//! Life cycle of a workspace, and the flows around it.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -34,7 +34,7 @@ fn invites_last_as_long_and_let_in_as_many_as_they_say() {
         let (ada, bob, cy) = (Uuid::fresh(), Uuid::fresh(), Uuid::fresh());
         let join = async |person: &Uuid, code: &InviteCode| invitation::join(&home.of(person), person, code).await;
         assert!(join(&ada, &two.code).await.unwrap().is_new);
-        // Again: nothing happens, and nothing is used up.
+        // Joining again changes nothing and uses nothing up.
         let again = join(&ada, &two.code).await.unwrap();
         assert_eq!((again.is_new, again.role), (false, MemberRole::Member));
         assert_eq!(join(&owner, &two.code).await.unwrap().role, MemberRole::Owner, "an owner stays one");
@@ -60,7 +60,7 @@ fn owners_see_and_revoke_invites() {
         let guest = home.joined(&id, &owner).await;
         scene.clock.advance(Duration::from_secs(1));
         let (one, other) = (home.invited(&id, &owner, None).await, home.founded("Garden").await);
-        // The latest first.
+        // Latest first.
         let latest = async || home.of(&owner).invites_of_workspace(&id).await.unwrap().items.into_iter().next();
         eventually(Some(one.clone()), latest).await;
         assert_eq!(home.of(&guest).invites_of_workspace(&id).await, Err(CallError::Forbidden));
@@ -102,7 +102,7 @@ fn items_are_edited_by_version() {
             Err(EditItemError::Conflict(Some(current))) => assert_eq!(*current, edited),
             other => panic!("{other:?}"),
         }
-        // A state is chosen whatever the version is, and raises it.
+        // A status change ignores the version, and increments it.
         let done = home.of(&owner).set_item_status(&id, &item.item_id, ItemStatus::Done).await.unwrap();
         assert_eq!((done.version, done.title.as_str()), (3, "rye bread"));
         home.of(&guest).delete_item(&id, &item.item_id).await.unwrap();
@@ -176,7 +176,7 @@ fn a_deleted_workspace_leaves_nothing_behind() {
         home.saved(&other, &gardener, "tomatoes").await;
         let kept = home.dump().await.into_iter().filter(|((pk, _), _)| pk.ends_with(other.as_str()));
         let kept: Vec<_> = kept.map(|(key, _)| key).collect();
-        // More than one transaction or batch can take.
+        // More items than one transaction or batch can take.
         for number in 0..110 {
             home.saved(&id, &guest, &format!("item {number}")).await;
         }
@@ -184,7 +184,7 @@ fn a_deleted_workspace_leaves_nothing_behind() {
         home.of(&owner).set_setting(&id, "theme", &json!("dark")).await.unwrap();
         assert_eq!(home.of(&guest).delete_workspace(&id).await, Err(CallError::Forbidden.into()));
         home.of(&owner).delete_workspace(&id).await.unwrap();
-        // Where an index lags behind, another look a little later finds the rest.
+        // Where an index lags behind, a later run finds the rest.
         let left = async || {
             scene.clock.advance(Duration::from_secs(60));
             home.workspaces.calls().resume_cascades().await.unwrap();
@@ -210,7 +210,7 @@ fn sample_data_are_written_once() {
     });
 }
 
-/// Over HTTP, with tokens that the application's host has issued.
+/// Over HTTP, with tokens that the application's host issued.
 #[test]
 fn a_person_is_invited_over_http() {
     on_every_store(async |scene| {
@@ -245,7 +245,7 @@ fn a_person_is_invited_over_http() {
         assert_eq!(mine().await[0]["role"], "member");
         let (status, whole) = client(&bob).get(&format!("workspace?workspaceId={id}")).await;
         assert_eq!((status, whole["Member"].as_array().unwrap().len()), (200, 2), "{whole}");
-        // Nobody without a token.
+        // Calls without a valid token are refused.
         assert_eq!(served.client_with_token("made.up.token").post("myWorkspaces", &json!({})).await.0, 401);
     });
 }

@@ -1,5 +1,6 @@
-//! From the form before workspaces to the new one while the system is served: readers and writers over HTTP, copies of the old application, and a
-//! migration that is killed again and again. Nothing is lost, nothing is there twice, nothing comes back, and no answer is ever wrong.
+//! Migration from the form before workspaces while the system is served: readers and writers over HTTP, instances of
+//! the old application, and a migration that is killed repeatedly. Nothing is lost, duplicated or resurrected, and no
+//! answer is ever wrong.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -29,7 +30,7 @@ const AMOUNT: Amount = Amount { items: 45, settings: 6, members: 4, seed: 3 };
 const WRITERS: usize = 3;
 const ROUNDS: usize = 14;
 
-/// What must be in an item: title and status; nothing once it was deleted.
+/// Expected title and status of an item; `None` after it was deleted.
 type Expected = BTreeMap<String, Option<(String, String)>>;
 
 fn items() -> Vec<OldItem> {
@@ -51,7 +52,7 @@ fn migration(home: &Home, store: Arc<dyn Execute>) -> Migration {
 }
 
 fn pace() -> Pace {
-    // Whoever was killed is known to be gone.
+    // Killed processes are known to be gone, so take over their lease.
     Pace { at_once: 3, take_over: true, ..Pace::default() }
 }
 
@@ -61,7 +62,7 @@ async fn item_now(client: &Client, id: &str) -> Option<Value> {
     (!item.is_null()).then_some(item)
 }
 
-/// Changes items of its own, and knows what each must be before and after.
+/// Changes its own items, and knows the expected state before and after each change.
 async fn write_for_a_while(client: Client, own: Vec<OldItem>, number: usize) -> Expected {
     let mut dice = Dice(number as u64);
     let mut expected: Expected =
@@ -100,7 +101,7 @@ async fn write_for_a_while(client: Client, own: Vec<OldItem>, number: usize) -> 
     expected
 }
 
-/// What nobody writes must be in every answer once and as it was, and what was deleted before in none.
+/// Items that are never written must be in every answer once and unchanged; deleted ones in none.
 struct Look {
     stable: BTreeMap<String, (String, String)>,
     dead: BTreeSet<String>,
@@ -162,7 +163,8 @@ impl Look {
     }
 }
 
-/// Runs a step on stores that die after a while, each a little later than the one before, until it comes through. Time goes on.
+/// Runs a step on stores that fail after a number of requests, each a little later than the one before, until it
+/// succeeds. The clock advances.
 async fn until_done<S, R>(home: &Home, step: S) -> R
 where
     S: AsyncFn(Migration) -> Result<R, MigrateError>,
@@ -179,7 +181,7 @@ where
     }
 }
 
-/// Whose items are whose: a third is never written, four are deleted before, the rest belongs to the writers.
+/// Assignment of the items: a third is never written, four are deleted at the start, the rest belongs to the writers.
 struct Shares {
     look: Arc<Look>,
     owned: Vec<OldItem>,
@@ -213,7 +215,8 @@ async fn look_until(stop: Arc<AtomicBool>, look: Arc<Look>, client: Client) -> u
     looks
 }
 
-/// From the first form to the second, killed again and again. A copy of the old application saves an item late.
+/// Migrates from the first form to the second, killed repeatedly. An instance of the old application saves an item
+/// late.
 async fn migrate(home: &Home, old: &WorkspacesV1, late: &ItemHash) {
     let ran = until_done(home, async |migration: Migration| {
         let state = migration.status().await?;
@@ -223,7 +226,7 @@ async fn migrate(home: &Home, old: &WorkspacesV1, late: &ItemHash) {
         migration.run(&pace(), &|_| {}).await.map(|ran| ran.state)
     });
     assert_eq!(ran.await.counts.stuck, 0);
-    // The cut-over refuses until that was carried over too.
+    // The cut-over refuses until the late item is migrated too.
     old.save_item(late, "late", "by the old application").await.unwrap();
     let migration = migration(home, home.host.store());
     let refused = migration.cut_over(&pace(), &|_| {}).await;
@@ -235,7 +238,7 @@ async fn migrate(home: &Home, old: &WorkspacesV1, late: &ItemHash) {
     assert_eq!(closed.phase, Phase::Closed);
 }
 
-/// Nothing is there but what must be.
+/// Checks that exactly the expected items exist.
 async fn ends_with(expected: Expected, look: &Look, client: &Client, home: &Home) {
     let found = look.pages(client, &format!("itemsOfWorkspace?workspaceId={}", legacy::home())).await;
     let text = |value: &Value| value.as_str().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! `keyform.toml`: one line for each setting. What is not known is refused, with the name that was probably meant.
+//! `keyform.toml`: one line per setting. Unknown names are rejected with a suggestion.
 
 use std::fs;
 use std::io;
@@ -9,10 +9,11 @@ use toml::{Table, Value};
 use super::{SETTINGS, Setting, Surroundings};
 use crate::failure::Failure;
 
-/// The file that is looked for when none is named.
+/// Default file name.
 const NAME: &str = "keyform.toml";
 
-/// The settings in the file, each with its text and where it stands. No file is no settings, unless it was named.
+/// Returns the settings in the file, each with its text and its location. A missing file has no settings, unless it was
+/// named explicitly.
 pub(super) fn read(
     named: Option<&str>,
     surroundings: &Surroundings,

@@ -1,9 +1,10 @@
-//! All settings, from four sources: flags win over the environment, which wins over `keyform.toml`, which wins over the
+//! Settings from four sources: flags override the environment, which overrides `keyform.toml`, which overrides the
 //! defaults.
 //!
-//! 1. `setting` lists each setting once: its name, its help, and how its text is read.
-//! 2. `file` reads `keyform.toml` and refuses what it does not know.
-//! 3. [`Config::resolve`] applies the sources from the weakest to the strongest. A wrong text is refused with its source.
+//! 1. `setting` lists each setting once: its name, its help, and its parser.
+//! 2. `file` reads `keyform.toml` and rejects unknown names.
+//! 3. [`Config::resolve`] applies the sources from the weakest to the strongest. Errors name the source of an invalid
+//!    value.
 
 mod file;
 mod setting;
@@ -26,7 +27,7 @@ use tracing::level_filters::LevelFilter;
 use crate::failure::Failure;
 pub(crate) use setting::{SETTINGS, Setting};
 
-/// Everything that can be set.
+/// Resolved settings.
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
     pub(crate) host: String,
@@ -40,7 +41,7 @@ pub(crate) struct Config {
     pub(crate) durability: Durability,
     pub(crate) encryption: bool,
     pub(crate) cache_size: Option<usize>,
-    /// Where the tables are.
+    /// Location of the tables.
     pub(crate) store: StoreKind,
     pub(crate) endpoint_url: Option<String>,
     pub(crate) profile: Option<String>,
@@ -67,29 +68,28 @@ pub(crate) struct Config {
     pub(crate) jwt_key_file: Option<PathBuf>,
     pub(crate) cursor_key_file: Option<PathBuf>,
     pub(crate) field_keys_file: Option<PathBuf>,
-    /// The user's configuration folder, if it can be known.
+    /// User's configuration folder, if it can be determined.
     folder: Option<PathBuf>,
 }
 
-/// What holds the tables.
+/// Kind of store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StoreKind {
-    /// A data directory.
+    /// Data directory, or memory.
     Embedded,
-    /// DynamoDB, or an endpoint that does all that it does.
+    /// DynamoDB, or a fully compatible endpoint.
     DynamoDb,
     /// ScyllaDB Alternator, which has no transactions.
     Alternator,
 }
 
-/// How the log is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogFormat {
     Human,
     Json,
 }
 
-/// Whether each request is logged.
+/// Access log mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AccessLog {
     Auto,
@@ -97,18 +97,18 @@ pub(crate) enum AccessLog {
     Off,
 }
 
-/// What a process finds around it.
+/// Environment of a process; tests replace it.
 #[derive(Debug, Default)]
 pub(crate) struct Surroundings {
     pub(crate) environment: BTreeMap<String, String>,
-    /// Where `keyform.toml` is looked for.
+    /// Directory of `keyform.toml`.
     pub(crate) directory: PathBuf,
 }
 
 impl Surroundings {
-    /// Those of this process.
+    /// Returns the environment of this process.
     pub(crate) fn of_process() -> Self {
-        // A variable that is not text is none of ours.
+        // Variables that are not UTF-8 cannot be settings.
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
@@ -119,14 +119,14 @@ impl Surroundings {
         self.environment.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// The user's configuration folder.
+    /// Returns the user's configuration folder.
     fn folder(&self) -> Option<PathBuf> {
         keyform::keys::configuration_folder(|name| self.variable(name).map(str::to_owned))
     }
 }
 
 impl Config {
-    /// Puts the sources together.
+    /// Resolves the settings from all sources.
     pub(crate) fn resolve(arguments: &ArgMatches, surroundings: &Surroundings) -> Result<Self, Failure> {
         let mut config = Self::defaults(surroundings);
         let named = arguments.get_one::<String>("config").map(String::as_str);
@@ -162,7 +162,8 @@ impl Config {
         }
     }
 
-    /// The directory for what systems keep outside of items. None in memory, and elsewhere unless one is named: there is no data directory to put it beside.
+    /// Returns the directory for system files outside items. There is none in memory, and none for a remote store
+    /// unless one is named, because there is no data directory to derive it from.
     pub(crate) fn files_folder(&self) -> Option<PathBuf> {
         match &self.files {
             _ if self.is_embedded() && self.in_memory => None,
@@ -176,12 +177,12 @@ impl Config {
         }
     }
 
-    /// Whether the tables are in a data directory, or in memory.
+    /// Returns whether the tables are in a data directory or in memory.
     pub(crate) fn is_embedded(&self) -> bool {
         self.store == StoreKind::Embedded
     }
 
-    /// The longest waits for a remote store.
+    /// Returns the timeouts of a remote store.
     pub(crate) fn store_timeouts(&self) -> Timeouts {
         Timeouts {
             connect: self.store_connect_timeout,
@@ -190,18 +191,18 @@ impl Config {
         }
     }
 
-    /// Whether the store does without transactions.
+    /// Returns whether the store lacks transactions.
     pub(crate) fn lacks_transactions(&self) -> bool {
         self.without_transactions || self.store == StoreKind::Alternator
     }
 
-    /// The region in ARNs and signatures.
+    /// Returns the region for ARNs and signatures.
     pub(crate) fn region(&self) -> &str {
         self.region.as_deref().unwrap_or("us-east-1")
     }
 
-    /// What cursors are signed with. A file that was named must be there; the one in the configuration folder is made. Without a home,
-    /// and in memory, cursors end with the process.
+    /// Returns the key that signs cursors. A file that was named must exist; the one in the configuration folder is
+    /// created. Without a home directory, and in memory, cursors are valid only in this process.
     pub(crate) fn cursor_key(&self) -> Result<[u8; cursor_key::KEY_BYTES], Failure> {
         match (&self.cursor_key_file, &self.folder) {
             (Some(file), _) => Ok(cursor_key::read(file)?),
@@ -210,9 +211,10 @@ impl Config {
         }
     }
 
-    /// The keys of encrypted fields: those of the file or variable that was given, else those of the file in the configuration folder. For a
-    /// data directory that file is made, as the master key is; in memory the keys end with the process. Elsewhere nothing is made: there,
-    /// whoever makes keys should know it.
+    /// Returns the keys of encrypted fields: from the configured file or variable, otherwise from the file in the
+    /// configuration folder. For a data directory that file is created, like the master key; in memory the keys end
+    /// with the process. For a remote store nothing is created, because other instances would need the same keys: the
+    /// operator must create them.
     pub(crate) fn field_keys(&self) -> Result<Option<Arc<Keyring>>, Failure> {
         let given = match &self.field_keys_file {
             Some(file) => Some(field_keys::load(file)?),
@@ -230,12 +232,12 @@ impl Config {
         Ok(ring.map(Arc::new))
     }
 
-    /// The file with the master keys.
+    /// Returns the path of the master key file.
     pub(crate) fn master_key_file(&self) -> Result<PathBuf, Failure> {
         self.in_folder(self.master_key_file.as_ref(), "master.key", "--master-key-file or KEYFORM_MASTER_KEY_FILE")
     }
 
-    /// The file with the access keys.
+    /// Returns the path of the credentials file.
     pub(crate) fn credentials_file(&self) -> Result<PathBuf, Failure> {
         self.in_folder(self.credentials_file.as_ref(), "credentials", "--credentials-file or KEYFORM_CREDENTIALS_FILE")
     }
@@ -297,7 +299,7 @@ impl Config {
     }
 }
 
-/// The text of a flag that was given; some commands do not have all flags.
+/// Returns the text of a flag on the command line. Not every command has every flag.
 fn flag(arguments: &ArgMatches, setting: &Setting) -> Option<String> {
     if !arguments.try_contains_id(setting.name).unwrap_or(false)
         || arguments.value_source(setting.name) != Some(ValueSource::CommandLine)

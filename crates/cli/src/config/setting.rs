@@ -1,4 +1,4 @@
-//! Every setting once: its name, its help, and how its text is read.
+//! Definition of every setting: its name, its help, and its parser.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,33 +8,33 @@ use tracing::level_filters::LevelFilter;
 
 use super::{AccessLog, Config, LogFormat, StoreKind};
 
-/// One setting.
+/// Definition of one setting.
 #[derive(Clone, Copy)]
 pub(crate) struct Setting {
-    /// The name in `keyform.toml`; flag and variable are made from it.
+    /// Name in `keyform.toml`; flag and variable are derived from it.
     pub(crate) name: &'static str,
-    /// What to call the value in the help; empty for a switch.
+    /// Placeholder of the value in the help; empty for a switch.
     pub(crate) value: &'static str,
-    /// One sentence.
+    /// Help text, one sentence.
     pub(crate) help: &'static str,
-    /// What a text should be, for the sentence "… is not …".
+    /// Description of a valid value, for the message "… is not …".
     pub(crate) expected: &'static str,
-    /// Takes a text over, or refuses it.
+    /// Parses and stores a value; returns `None` if it is invalid.
     pub(crate) set: fn(&mut Config, &str) -> Option<()>,
 }
 
 impl Setting {
-    /// The flag, without its dashes.
+    /// Returns the flag without its dashes.
     pub(crate) fn flag(&self) -> String {
         self.name.replace('_', "-")
     }
 
-    /// Whether the value is a list: several flags, or an array in the file.
+    /// Returns whether the value is a list: a repeated flag, or an array in the file.
     pub(crate) fn is_list(&self) -> bool {
         self.name == "allowed_host"
     }
 
-    /// The environment variable.
+    /// Returns the name of the environment variable.
     pub(crate) fn variable(&self) -> String {
         format!("KEYFORM_{}", self.name.to_ascii_uppercase())
     }
@@ -126,7 +126,7 @@ fn some_number(text: &str) -> Option<Option<u16>> {
     number(text).map(Some)
 }
 
-/// A list may be empty, so that a stronger source can take back a weaker one's.
+/// Parses a list. It may be empty, so that a stronger source can override a weaker one's list.
 fn names(text: &str) -> Option<Vec<String>> {
     let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
     let plain = |name: &str| !name.contains(|symbol: char| symbol.is_whitespace() || symbol == '/');

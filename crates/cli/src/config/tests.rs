@@ -1,4 +1,4 @@
-//! Sources win over each other in order, and what is wrong is refused with its source.
+//! Precedence of the sources, and errors that name their source.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `keyform export`: a table's items in files.
+//! `keyform export`: writes a table's items to files.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `keyform import --to`: items of files into a table.
+//! `keyform import --to`: loads items from files into a table.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,7 +23,7 @@ pub(crate) const MORE: &str = "\
 With --to STORE and --table, FILE holds items: a folder of DynamoDB's export to S3 (checksums are verified first), lines of DynamoDB JSON, or CSV whose first row names the \
 attributes. A table that is missing is made if --key says its key: --key pk:S,sk:N.";
 
-/// The arguments of an import of items.
+/// Returns the arguments for importing items.
 pub(crate) fn arguments() -> Vec<Arg> {
     let of_items = |name: &'static str| Arg::new(name).long(name).requires("to");
     let own = [
@@ -83,7 +83,7 @@ async fn read(path: &str, store: &str, arguments: &ArgMatches) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes the table, unless it is there.
+/// Creates the table unless it exists.
 async fn make(store: &dyn Execute, table: &str, key: &str) -> Result<(), Failure> {
     let wrong =
         || Failure::new(format!("`{key}` is no key: write NAME:S, or NAME:S,NAME:N with a sort key (types S, N, B)"));

@@ -1,4 +1,4 @@
-//! `keyform copy`: tables moved from one store to another.
+//! `keyform copy`: copies tables between stores.
 
 pub(crate) mod export;
 pub(crate) mod import;
@@ -113,19 +113,19 @@ fn settings(arguments: &ArgMatches, stop: watch::Receiver<bool>) -> Settings {
     }
 }
 
-/// Ctrl-C ends the following once it has caught up; a second one ends the process.
+/// Ctrl-C ends the follow phase after it has caught up; a second one ends the process.
 async fn stop_on_signal(stop: watch::Sender<bool>) {
     if tokio::signal::ctrl_c().await.is_ok() {
         output::note("\nstopping when all changes until now are over");
         stop.send_replace(true);
-        // A second signal is not waited for: the checkpoint makes it safe.
+        // Exiting immediately is safe, because the checkpoint lets the copy resume.
         if tokio::signal::ctrl_c().await.is_ok() {
             std::process::exit(130);
         }
     }
 }
 
-/// Copies one table after the other; those that are followed all at once, because each goes on until it is stopped.
+/// Copies tables one after the other. In follow mode it copies all concurrently, because each runs until it is stopped.
 async fn tables(copier: &Copier, arguments: &ArgMatches, line: &Arc<Line>) -> Result<(), Failure> {
     let pairs = pairs(&*copier.from, arguments).await?;
     if pairs.is_empty() {
@@ -162,7 +162,7 @@ async fn one(copier: &Copier, from: &str, to: &str, line: &Line) -> Result<(), F
     Ok(())
 }
 
-/// Which table goes where.
+/// Returns pairs of source and target table.
 async fn pairs(store: &dyn Execute, arguments: &ArgMatches) -> Result<Vec<(String, String)>, Failure> {
     let given: Vec<&String> = arguments.get_many::<String>("table").into_iter().flatten().collect();
     if given.is_empty() {

@@ -1,4 +1,4 @@
-//! How a copy goes on, in one line of a terminal; without a terminal, in a line now and then.
+//! Progress display of a copy: one updated line on a terminal, periodic lines otherwise.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +12,7 @@ const ON_TERMINAL: Duration = Duration::from_millis(200);
 const ELSEWHERE: Duration = Duration::from_secs(30);
 const WIDTH: usize = 24;
 
-/// The line.
+/// Progress line.
 pub(super) struct Line {
     state: Mutex<State>,
     is_terminal: bool,
@@ -23,7 +23,7 @@ struct State {
     told: Option<Instant>,
     is_open: bool,
     table: String,
-    /// Items that were copied by an earlier run.
+    /// Items that an earlier run copied.
     before: u64,
 }
 
@@ -50,14 +50,14 @@ impl Line {
         let text = words(progress, state.begun.elapsed(), state.before);
         if self.is_terminal {
             state.is_open = true;
-            // When standard error is closed, nobody misses it.
+            // Ignore errors: standard error may be closed.
             drop(write!(std::io::stderr(), "\r\u{1b}[K{text}"));
         } else {
             output::note(&text);
         }
     }
 
-    /// Shows how many items there are so far.
+    /// Displays the number of items so far.
     pub(super) fn count(&self, table: &str, items: u64) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if self.is_terminal && state.told.is_none_or(|told| told.elapsed() >= ON_TERMINAL) {
@@ -67,13 +67,13 @@ impl Line {
         }
     }
 
-    /// Says something in a line of its own.
+    /// Writes a separate line.
     pub(super) fn say(&self, text: &str) {
         self.end();
         output::note(text);
     }
 
-    /// Ends the line.
+    /// Clears the line.
     pub(super) fn end(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::take(&mut state.is_open) {
@@ -97,7 +97,7 @@ fn words(progress: &Progress, took: Duration, before: u64) -> String {
     }
 }
 
-/// The source's count is a few hours old: the bar is never fuller than full.
+/// Formats a progress bar. The source's item count may be hours old, so the ratio is capped at 1.
 fn bar(items: u64, total: u64) -> String {
     let part = if total == 0 { 0.0 } else { (items as f64 / total as f64).min(1.0) };
     let full = (part * WIDTH as f64) as usize;

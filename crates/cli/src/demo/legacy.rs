@@ -1,4 +1,4 @@
-//! `keyform demo legacy`: data of the form before workspaces, to migrate.
+//! `keyform demo legacy`: writes data in the format before workspaces, to try a migration.
 
 use std::process::ExitCode;
 use std::sync::Arc;

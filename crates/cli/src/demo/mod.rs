@@ -1,4 +1,4 @@
-//! `keyform demo`: something to look at, made of the systems that come along.
+//! `keyform demo`: demonstrations based on the example systems.
 
 mod chat;
 mod legacy;

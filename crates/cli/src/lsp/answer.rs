@@ -1,4 +1,4 @@
-//! The answers of the language server, in the protocol's words.
+//! Answers of the language server.
 
 use keyform::language::diagnostic::{Diagnostic as Finding, Severity};
 use keyform::language::document::{parse, print};
@@ -18,7 +18,7 @@ fn at<'a>(documents: &'a Documents, params: &TextDocumentPositionParams) -> Opti
     Some((checked, position::offset(&checked.source, params.position)))
 }
 
-/// The findings of a text.
+/// Returns the diagnostics of a document.
 pub(super) fn findings(uri: &Uri, checked: &Checked) -> Vec<Diagnostic> {
     checked.diagnostics.iter().map(|finding| told(uri, &checked.source, finding)).collect()
 }
@@ -82,7 +82,7 @@ pub(super) fn definition(documents: &Documents, params: &GotoDefinitionParams) -
     Some(GotoDefinitionResponse::Scalar(location))
 }
 
-/// The whole text, formatted; nothing while it has mistakes that the formatter would have to guess about.
+/// Formats a document; returns `None` while it has syntax errors, because the formatter would have to guess.
 pub(super) fn formatting(documents: &Documents, params: &DocumentFormattingParams) -> Option<Vec<TextEdit>> {
     let checked = documents.get(&params.text_document.uri)?;
     let (document, mistakes) = parse(&checked.source);

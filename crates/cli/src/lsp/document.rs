@@ -1,29 +1,27 @@
-//! The texts an editor has open.
+//! Documents that the editor has open.
 
 use std::collections::BTreeMap;
 
 use keyform::language::Checked;
 use lsp_types::Uri;
 
-/// Open texts by their address, each checked.
+/// Open documents by URI, checked.
 #[derive(Default)]
 pub(super) struct Documents {
     open: BTreeMap<String, Checked>,
 }
 
 impl Documents {
-    /// Takes a text over, new or changed.
+    /// Stores and checks a new or changed document.
     pub(super) fn open(&mut self, uri: &Uri, text: String) -> &Checked {
         let entry = self.open.entry(uri.as_str().to_owned());
         &*entry.insert_entry(Checked::read(&text)).into_mut()
     }
 
-    /// Forgets a text.
     pub(super) fn close(&mut self, uri: &Uri) {
         self.open.remove(uri.as_str());
     }
 
-    /// A text that is open.
     pub(super) fn get(&self, uri: &Uri) -> Option<&Checked> {
         self.open.get(uri.as_str())
     }

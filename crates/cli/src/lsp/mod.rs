@@ -1,8 +1,8 @@
-//! `keyform lsp`: the language server, over standard input and output.
+//! `keyform lsp`: language server over standard input and output.
 //!
-//! 1. `document` keeps the texts the editor has open, each checked anew when it changes.
-//! 2. `position` turns byte offsets into the protocol's lines and UTF-16 columns, and back.
-//! 3. `answer` answers: completion, hover, definition, formatting; findings are sent after each change.
+//! 1. `document` stores the open documents and checks each one again when it changes.
+//! 2. `position` converts between byte offsets and the protocol's lines and UTF-16 columns.
+//! 3. `answer` implements completion, hover, definition and formatting; diagnostics are sent after each change.
 
 mod answer;
 mod document;
@@ -34,7 +34,7 @@ pub(crate) fn command() -> Command {
     Command::new("lsp").about(ABOUT).after_help(MORE)
 }
 
-/// Serves until the editor says goodbye.
+/// Serves until the editor shuts down the server.
 pub(crate) fn run() -> Result<(), Failure> {
     let (connection, threads) = Connection::stdio();
     connection.initialize(serde_json::to_value(capabilities())?)?;
@@ -102,7 +102,7 @@ fn reply<P: DeserializeOwned, R: serde::Serialize>(
     }
 }
 
-/// Takes over what the editor tells, and gives the findings of the text it is about.
+/// Handles a notification; returns the diagnostics of the affected document.
 fn notice(documents: &mut Documents, notification: Notification) -> Option<PublishDiagnosticsParams> {
     let Notification { method, params } = notification;
     match method.as_str() {

@@ -1,9 +1,9 @@
-//! Byte offsets and the protocol's positions: lines from 0, columns in UTF-16 units.
+//! Conversion between byte offsets and the protocol's positions: lines from 0, columns in UTF-16 units.
 
 use keyform::language::Span;
 use lsp_types::{Position, Range};
 
-/// Where a byte offset is.
+/// Returns the position of a byte offset.
 pub(super) fn position(text: &str, offset: usize) -> Position {
     let before = text.get(..offset).unwrap_or(text);
     let start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -12,7 +12,7 @@ pub(super) fn position(text: &str, offset: usize) -> Position {
     Position::new(u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
 }
 
-/// The byte offset of a position; the end of the line where the column is beyond it.
+/// Returns the byte offset of a position; columns beyond the end of the line give its end.
 pub(super) fn offset(text: &str, position: Position) -> usize {
     let lines = text.split_inclusive('\n');
     let start: usize = lines.clone().take(position.line as usize).map(str::len).sum();
@@ -27,7 +27,7 @@ pub(super) fn offset(text: &str, position: Position) -> usize {
     start + line.len()
 }
 
-/// A span as a range.
+/// Converts a span to a range.
 pub(super) fn range(text: &str, span: Span) -> Range {
     Range::new(position(text, span.start), position(text, span.end))
 }

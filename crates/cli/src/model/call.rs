@@ -1,4 +1,4 @@
-//! A pattern called on a server of models, over HTTP. The server knows the model: its OpenAPI says what each argument is.
+//! Calls a pattern on a server over HTTP. The server's OpenAPI document describes the arguments.
 
 use bytes::Bytes;
 use clap::ArgMatches;
@@ -19,7 +19,7 @@ use super::printed::Printer;
 use super::run::{Answered, text, unknown_argument, unknown_pattern};
 use super::source;
 
-/// Calls the pattern, page by page if all are wanted. Gives the name of a refusal, if it was one.
+/// Calls the pattern, with `--all` page by page. Returns the outcome name of a refusal.
 pub(super) async fn run(
     server: &str,
     arguments: &ArgMatches,
@@ -48,7 +48,7 @@ pub(super) async fn run(
     }
 }
 
-/// The name under which a server has the model: that of the file, if it is one.
+/// Returns the name of the model on the server: the model name of a file, otherwise the argument itself.
 pub(super) fn model_name(given: &str) -> Result<String, Failure> {
     if given == "-" || std::path::Path::new(given).is_file() {
         return Ok(Checked::read(&source::read(given)?).model.name);
@@ -56,7 +56,7 @@ pub(super) fn model_name(given: &str) -> Result<String, Failure> {
     Ok(given.to_owned())
 }
 
-/// A pattern as OpenAPI describes it.
+/// Pattern as described by OpenAPI.
 pub(super) struct Described<'a> {
     path: String,
     pub(super) is_read: bool,
@@ -68,7 +68,7 @@ impl<'a> Described<'a> {
         let path = format!("/v1/{model}/{pattern}");
         let paths = api["paths"].as_object().ok_or_else(|| Failure::new("the server's description has no paths"))?;
         let prefix = format!("/v1/{model}/");
-        // The paths may be written below the address of the API.
+        // Paths may be relative to the base URL of the API.
         let found = paths.iter().find(|(name, _)| name.trim_start_matches('/').rsplit('/').next() == Some(pattern));
         let Some((_, methods)) = found else {
             let names = paths.keys().map(|name| name.strip_prefix(&prefix).unwrap_or(name).trim_start_matches('/'));
@@ -95,7 +95,7 @@ impl<'a> Described<'a> {
         self.arguments.iter().find(|(argument, _)| *argument == name).map(|(_, schema)| *schema)
     }
 
-    /// Refuses an argument that the pattern does not have.
+    /// Rejects an argument that the pattern does not have.
     pub(super) fn check(&self, pattern: &str, given: &[(String, String)]) -> Result<(), Failure> {
         match given.iter().find(|(name, _)| self.schema(name).is_none()) {
             Some((name, _)) => Err(unknown_argument(pattern, name, &self.names())),
@@ -103,7 +103,7 @@ impl<'a> Described<'a> {
         }
     }
 
-    /// Arguments as JSON: texts as they are, everything else as it is written.
+    /// Converts arguments to JSON: strings as they are, other types parsed as JSON.
     pub(super) fn body(&self, given: &[(String, String)]) -> Result<Value, Failure> {
         let mut body = Map::new();
         for (name, text) in given {
@@ -118,7 +118,7 @@ impl<'a> Described<'a> {
     }
 }
 
-/// Whether a schema takes values of a type.
+/// Returns whether a schema accepts a type.
 fn has_type(schema: &Value, name: &str) -> bool {
     match &schema["type"] {
         Value::String(kind) => kind == name,
@@ -127,13 +127,13 @@ fn has_type(schema: &Value, name: &str) -> bool {
     }
 }
 
-/// What a `$ref` within the document stands for.
+/// Resolves a `$ref` within the document.
 fn resolved<'a>(api: &'a Value, schema: &'a Value) -> &'a Value {
     let place = schema["$ref"].as_str().and_then(|place| place.strip_prefix('#'));
     place.and_then(|place| api.pointer(place)).unwrap_or(schema)
 }
 
-/// The server, and who calls it.
+/// Server and caller headers.
 pub(super) struct Server {
     pub(super) url: String,
     pub(super) headers: Vec<(&'static str, String)>,
@@ -202,7 +202,7 @@ impl Server {
     }
 }
 
-/// A value, a refusal, or why there is neither.
+/// Parses a response: a value, a refusal, or an error.
 fn answered((status, body): (u16, Bytes)) -> Result<Answered, Failure> {
     if body.is_empty() && status < 300 {
         return Ok(Answered::Value(Value::Null));
@@ -221,7 +221,7 @@ fn answered((status, body): (u16, Bytes)) -> Result<Answered, Failure> {
     Err(Failure::new(format!("the server answered {status}: {said}")))
 }
 
-/// A text within a query.
+/// Percent-encodes text for a query.
 fn encoded(text: &str) -> String {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(byte);
     text.bytes().map(|byte| if plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()

@@ -1,4 +1,4 @@
-//! `keyform check`: proves models, and says what is wrong with them.
+//! `keyform check`: checks models and reports diagnostics.
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
@@ -81,7 +81,7 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Items of a real table, as JSON lines.
+/// Reads sample items of a real table from JSON lines.
 fn samples(file: &str) -> Result<Samples, Failure> {
     Samples::read(&source::read(file)?).map_err(|error| Failure::new(format!("{file}: {error}")))
 }
@@ -94,7 +94,7 @@ fn explain(code: &str) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A model with the name by which findings call it.
+/// Checked model with the name that diagnostics use.
 struct Model {
     name: String,
     checked: Checked,
@@ -131,7 +131,7 @@ fn files(models: &[Model]) -> Vec<json::File<'_>> {
     models.iter().map(Model::file).collect()
 }
 
-/// The findings on standard output, and how many there are as the last line.
+/// Writes the diagnostics to standard output, with a summary as the last line.
 fn text(models: &[Model]) -> Result<(), Failure> {
     let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut parts: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! `keyform model`: a model as JSON, and back.
+//! `keyform model`: converts a model to JSON and back.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `keyform cost`: what a model costs, and what a change of it costs.
+//! `keyform cost`: estimates the cost of a model, and of a change to it.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `keyform deploy`: a model's tables compared with those of a store, and brought into being.
+//! `keyform deploy`: compares a model's tables with a store and applies the differences.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     match arguments.subcommand() {
         Some(("apply", arguments)) => with_runtime(apply(arguments)),
         Some((_, arguments)) => match with_runtime(show(arguments)) {
-            // With the codes of a comparison, two means changes.
+            // With `--exit-code`, code 2 means that there are changes, so failures use 1.
             Err(failure) if arguments.get_flag("exit-code") => {
                 output::error(&failure);
                 Ok(ExitCode::from(1))
@@ -118,7 +118,7 @@ async fn apply(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     Ok(if report.later.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// The model, before a store is opened for it.
+/// Reads and checks the model, before a store is opened for it.
 fn model(arguments: &ArgMatches) -> Result<Checked, Failure> {
     let path = arguments.get_one::<String>("file").map_or("-", String::as_str);
     let checked = Checked::read(&source::read(path)?);
@@ -141,7 +141,7 @@ fn print(plan: &Plan, arguments: &ArgMatches) -> Result<(), Failure> {
     }
 }
 
-/// Asks, if there is somebody to ask.
+/// Asks for confirmation on a terminal.
 fn is_wanted() -> Result<bool, Failure> {
     if !std::io::stdin().is_terminal() {
         return Err(Failure::new("not a terminal, cannot ask for confirmation: pass --yes"));
@@ -154,7 +154,7 @@ fn is_wanted() -> Result<bool, Failure> {
     Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
 }
 
-/// Waits are told when they begin and then every half a minute.
+/// Reports progress. A wait is reported when it begins and then every 30 seconds.
 fn tell(event: &Event<'_>, total: usize) {
     match event {
         Event::Begun { table, step, number } => {

@@ -1,4 +1,4 @@
-//! `keyform doc`: the schema document of a model.
+//! `keyform doc`: generates the schema document of a model.
 
 use std::process::ExitCode;
 

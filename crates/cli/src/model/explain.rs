@@ -1,4 +1,4 @@
-//! `keyform explain`: the request behind each pattern.
+//! `keyform explain`: shows the request behind each pattern.
 
 use std::process::ExitCode;
 

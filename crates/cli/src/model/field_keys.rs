@@ -1,4 +1,4 @@
-//! `keyform field-keys`: the keys that a model's encrypted fields are sealed with.
+//! `keyform field-keys`: manages the keys of encrypted fields.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -26,7 +26,7 @@ const RESEAL: &str = "\
 Walks the tables and brings what older keys have sealed under the key that seals now. It may be stopped and started again at any time: what is \
 done is left alone, and --from goes on where it ended.";
 
-/// The command and its errands.
+/// Returns the command with its subcommands.
 pub(super) fn command() -> Command {
     let file = || Arg::new("file").value_name("FILE").required(true).help("File of field keys");
     let id =
@@ -51,7 +51,7 @@ pub(super) fn command() -> Command {
         .after_help(MORE)
 }
 
-/// Does the errand.
+/// Runs the subcommand.
 pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let (name, arguments) = arguments.subcommand().ok_or_else(|| Failure::new("name what to do: see --help"))?;
     let text = |name| arguments.get_one::<String>(name).map_or("", String::as_str);
@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Which keys there are.
+/// Shows the ids of the keys.
 fn show(file: &Path, ring: &Keyring) -> Result<(), Failure> {
     let mut text = format!("file   {}\nseals  {}", file.display(), ring.primary().id());
     for key in ring.older() {

@@ -1,4 +1,4 @@
-//! `keyform fmt`: models in the one form all models have.
+//! `keyform fmt`: formats models.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// The file itself, or all models in a folder and those below it.
+/// Returns the file itself, or all models in a folder and its subfolders.
 fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -58,7 +58,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut all = Vec::new();
     for entry in entries {
         let inner = entry.path();
-        // A link to a folder is not followed: it may lead back here.
+        // `file_type` does not follow links, so a link to a parent folder cannot cause a loop.
         if entry.file_type().map_err(unreadable)?.is_dir() {
             all.extend(files(&inner)?);
         } else if inner.extension().is_some_and(|extension| extension == "kf") {
@@ -68,7 +68,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(all)
 }
 
-/// Formats a file in its place, or looks whether it is formatted; gives whether all is well.
+/// Formats a file in place, or checks its formatting; returns whether the file is fine.
 fn format(path: &Path, check: bool) -> Result<bool, Failure> {
     let name = path.display().to_string();
     let text = source::read(&name)?;
@@ -92,7 +92,7 @@ fn standard_input(check: bool) -> Result<bool, Failure> {
     Ok(!check || printed == text)
 }
 
-/// The printed form of a model, unless it has mistakes, which are shown.
+/// Formats a model; shows its syntax errors and returns `None` if it has any.
 fn printed(text: &str, name: &str) -> Option<String> {
     let (document, mistakes) = parse(text);
     if mistakes.is_empty() {

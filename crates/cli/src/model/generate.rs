@@ -1,4 +1,4 @@
-//! `keyform generate`: typed code, clients and templates of infrastructure, printed from a model.
+//! `keyform generate`: generates typed code, clients and infrastructure templates from a model.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `keyform handlers dead-letters`: changes that a handler could not take, listed, tried again or dropped.
+//! `keyform handlers dead-letters`: lists, retries and drops changes that a handler could not process.
 
 use std::process::ExitCode;
 
@@ -111,7 +111,7 @@ async fn run_on(step: &str, checked: &Checked, place: &Place, arguments: &ArgMat
     Ok(ExitCode::SUCCESS)
 }
 
-/// The letters that the arguments name.
+/// Returns the dead letters that the arguments select.
 async fn wanted(letters: &DeadLetters, arguments: &ArgMatches) -> Result<Vec<DeadLetter>, Failure> {
     let named = arguments.get_one::<String>("handler").cloned();
     let handlers = named.map_or_else(|| letters.handlers().to_vec(), |handler| vec![handler]);

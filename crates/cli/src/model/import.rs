@@ -1,4 +1,5 @@
-//! `keyform import`: a starting model from what a team already has; with `--to`, items of files into a table.
+//! `keyform import`: creates a model from templates or table descriptions; with `--to`, loads items from files into a
+//! table.
 
 use std::path::Path;
 use std::process::ExitCode;

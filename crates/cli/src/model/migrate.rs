@@ -1,4 +1,4 @@
-//! `keyform migrate`: the items of an older form become those of the new one, in steps that can be stopped anywhere.
+//! `keyform migrate`: converts items to the new form, in steps that can be interrupted at any time.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -169,7 +169,7 @@ async fn run_on(step: &str, checked: Arc<Checked>, place: &Place, arguments: &Ar
     Ok(if said.is_good { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// What a step has to say.
+/// Result of a step, as text and as JSON.
 struct Said {
     text: String,
     value: Value,
@@ -189,7 +189,7 @@ fn stage(arguments: &ArgMatches) -> Stage {
     }
 }
 
-/// A copy in the store may take long: it says how far it is, every thousand items.
+/// Reports the progress of copying every thousand items, because a copy in the store may take long.
 fn copied(progress: &keyform::copy::Progress) {
     if progress.items.is_multiple_of(1000) && progress.items > 0 {
         output::note(&format!("copying {}: {} of about {}", progress.table, progress.items, progress.items_total));
@@ -286,7 +286,7 @@ fn rehearsed(rehearsal: &Rehearsal, stage: &Stage) -> Result<Said, Failure> {
     Ok(Said { text, value, is_good: rehearsal.is_good() })
 }
 
-/// How far it is: a bar on a terminal, a line now and then elsewhere, JSON if asked for.
+/// Progress display: a bar on a terminal, periodic lines otherwise, or JSON on request.
 struct Bar {
     kind: Kind,
     last: Mutex<Option<(&'static str, u64)>>,
@@ -329,7 +329,7 @@ impl Bar {
                 let full = usize::try_from(progress.done * BAR_WIDTH as u64 / total).unwrap_or(BAR_WIDTH);
                 let bar = format!("{}{}", "#".repeat(full), "-".repeat(BAR_WIDTH.saturating_sub(full)));
                 let line = format!("\r[{bar}] {percent:3}% {} {}/{total}", progress.step, progress.done);
-                // When standard error is closed, nobody misses it.
+                // Ignore errors: standard error may be closed.
                 drop(write!(std::io::stderr(), "{line}\u{1b}[K"));
             }
             Kind::Lines => {

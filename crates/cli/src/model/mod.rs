@@ -1,6 +1,6 @@
-//! The commands that work on models: what they print is made by the library, from the text of a file.
+//! Commands for models. The library generates their output from the text of a file.
 //!
-//! Exit codes: 0 when all went well, 1 when a model has errors, 2 when something cannot be read.
+//! Exit codes: 0 for success, 1 if a model has errors, 2 if a file cannot be read.
 
 mod call;
 mod check;
@@ -26,7 +26,7 @@ use clap::{Arg, ArgMatches, Command};
 
 use crate::failure::Failure;
 
-/// The commands, in the order in which help names them.
+/// Returns the commands in the order of the help.
 pub(crate) fn commands() -> Vec<Command> {
     vec![
         check::command(),
@@ -46,7 +46,7 @@ pub(crate) fn commands() -> Vec<Command> {
     ]
 }
 
-/// Runs a command, if it is one of these.
+/// Runs a command if it belongs to this module.
 pub(crate) fn run(name: &str, arguments: &ArgMatches) -> Option<Result<ExitCode, Failure>> {
     Some(match name {
         "check" => check::run(arguments),
@@ -67,7 +67,7 @@ pub(crate) fn run(name: &str, arguments: &ArgMatches) -> Option<Result<ExitCode,
     })
 }
 
-/// The file a command is about.
+/// Returns the argument for the model file.
 fn file() -> Arg {
     Arg::new("file")
         .value_name("FILE")

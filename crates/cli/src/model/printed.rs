@@ -1,4 +1,4 @@
-//! Answers as people and programs want them: aligned tables, JSON, or JSON Lines.
+//! Output formats of answers: aligned tables, JSON, or JSON Lines.
 
 use std::io::IsTerminal as _;
 
@@ -7,13 +7,14 @@ use serde_json::{Map, Value};
 use crate::failure::Failure;
 use crate::output;
 
-/// The narrowest that a column is cut to.
+/// Minimum width to which a column is truncated.
 const COLUMN_MIN: usize = 8;
 
-/// Prints the pages of an answer as they come; a table is printed at the end, because its columns depend on all rows.
+/// Prints the pages of an answer. JSON Lines are printed immediately; a table is printed at the end, because its
+/// columns depend on all rows.
 pub(super) struct Printer {
     format: Format,
-    /// What a table or a JSON document is made of at the end.
+    /// Rows of the table or JSON document that is printed at the end.
     kept: Vec<Value>,
     is_page: bool,
     cursor: Option<String>,
@@ -35,7 +36,7 @@ impl Printer {
         Self { format, kept: Vec::new(), is_page: false, cursor: None }
     }
 
-    /// Takes an answer. Gives the cursor of the next page if all are wanted and there is one.
+    /// Adds an answer. With `all`, returns the cursor of the next page, if any.
     pub(super) fn page(&mut self, value: Value, all: bool) -> Result<Option<String>, Failure> {
         let items = match value {
             Value::Object(mut page) if page.contains_key("items") && page.contains_key("cursor") => {
@@ -56,7 +57,7 @@ impl Printer {
         Ok(if all { self.cursor.take() } else { None })
     }
 
-    /// Prints what is left to print.
+    /// Prints the table or document, and a note about further pages.
     pub(super) fn end(self) -> Result<(), Failure> {
         match self.format {
             Format::Lines => {}
@@ -80,7 +81,7 @@ impl Printer {
     }
 }
 
-/// How wide the terminal is; a file or a pipe is as wide as it must be.
+/// Returns the width of the terminal, or `None` for a file or a pipe.
 fn width() -> Option<usize> {
     if !std::io::stdout().is_terminal() {
         return None;
@@ -88,7 +89,7 @@ fn width() -> Option<usize> {
     terminal_size::terminal_size().map(|(terminal_size::Width(columns), _)| usize::from(columns))
 }
 
-/// A table, or one for each part of an answer that has several.
+/// Formats a table, or one for each part of a collection.
 fn tables(items: &[Value], width: Option<usize>) -> String {
     match items {
         [Value::Object(parts)] if is_collection(parts) => {
@@ -101,13 +102,14 @@ fn tables(items: &[Value], width: Option<usize>) -> String {
     }
 }
 
-/// Whether all parts are lists of items, which no item itself has: it has an id.
+/// Returns whether all members are lists of objects. An item always has a scalar field, its id, so it is not mistaken
+/// for a collection.
 fn is_collection(parts: &Map<String, Value>) -> bool {
     let is_list = |part: &Value| part.as_array().is_some_and(|items| items.iter().all(Value::is_object));
     !parts.is_empty() && parts.values().all(is_list)
 }
 
-/// Columns of all fields, one line for each item.
+/// Formats a table with all fields as columns and one line per item.
 fn table(items: &[Value], width: Option<usize>) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in items.iter().filter_map(Value::as_object).flat_map(|item| item.keys()) {
@@ -129,7 +131,7 @@ fn table(items: &[Value], width: Option<usize>) -> String {
     rows.iter().map(|row| line(row, &widths)).collect()
 }
 
-/// Cuts the widest columns until a line fits, as far as columns can be cut.
+/// Narrows the widest columns until a line fits, down to the minimum width.
 fn narrow(widths: &mut [usize], width: usize) {
     let gaps = 2 * widths.len().saturating_sub(1);
     while widths.iter().sum::<usize>() + gaps > width {
@@ -152,7 +154,7 @@ fn cut(text: &str, width: usize) -> String {
     text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// A value on one line, whatever it holds.
+/// Formats a value on one line.
 fn cell(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),

@@ -1,4 +1,4 @@
-//! `keyform run`: any pattern of a model, called against a data directory, a DynamoDB endpoint, or a server of models.
+//! `keyform run`: calls a pattern of a model against a data directory, a DynamoDB endpoint, or a server.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -61,11 +61,11 @@ pub(super) fn command() -> Command {
         .after_help(MORE)
 }
 
-/// How a call ended.
+/// Result of a call.
 pub(super) enum Answered {
-    /// With a value.
+    /// Value of a successful call.
     Value(Value),
-    /// With the author's name for a refusal.
+    /// Outcome name of a refusal.
     Refused(String),
 }
 
@@ -92,7 +92,7 @@ pub(super) fn text<'a>(arguments: &'a ArgMatches, name: &str) -> &'a str {
     arguments.get_one::<String>(name).map_or("", String::as_str)
 }
 
-/// Runs the pattern in this process. Gives the name of a refusal, if it was one.
+/// Runs the pattern in this process. Returns the outcome name of a refusal.
 async fn here(arguments: &ArgMatches, printer: &mut Printer) -> Result<Option<String>, Failure> {
     let path = text(arguments, "file");
     let checked = Checked::read(&source::read(path)?);
@@ -136,7 +136,7 @@ async fn runner(place: &Place, checked: Checked, arguments: &ArgMatches) -> Resu
     Ok(runner)
 }
 
-/// One call, or with `--all` one for each page.
+/// Executes one call or, with `--all`, one per page.
 async fn follow(
     runner: &Runner,
     arguments: &ArgMatches,
@@ -188,7 +188,8 @@ fn local_call(checked: &Checked, arguments: &ArgMatches) -> Result<Call, Failure
     Ok(Call { arguments: given, caller, cursor, ..Call::default() })
 }
 
-/// An argument in its type. Of one that is written as JSON, the place of what is wrong in it is told; a text may look like JSON.
+/// Parses an argument as its type. For JSON values the error locates the mismatch; strings are exempt, because they may
+/// look like JSON.
 fn typed_argument(name: &str, text: &str, kind: &Type) -> Result<AttributeValue, Failure> {
     let written = if kind.is_text() { None } else { serde_json::from_str(text).ok() };
     let within = match written {
@@ -199,7 +200,7 @@ fn typed_argument(name: &str, text: &str, kind: &Type) -> Result<AttributeValue,
     typed.ok_or_else(|| Failure::new(within.unwrap_or_else(|| format!("`{name}` is not {}", in_words(kind)))))
 }
 
-/// What the caller is said to prove, in the types of the model.
+/// Parses the given claims as the model's types.
 fn typed_claims(checked: &Checked, given: Vec<(String, String)>) -> Result<Attributes, Failure> {
     let fields = checked.model.caller.as_ref().map_or(&[][..], |caller| &caller.fields);
     let mut claims = Attributes::new();
@@ -241,7 +242,7 @@ pub(super) fn unknown_pattern<'a>(pattern: &str, names: impl Iterator<Item = &'a
     Failure::new(format!("unknown pattern `{pattern}`.{hint}"))
 }
 
-/// The type of an argument; of a list of values, a list of them.
+/// Returns the type of an argument; for an `in` test, a list of the parameter's type.
 fn argument_type(parameters: &[Parameter], name: &str) -> Option<Type> {
     let parameter = parameters.iter().find(|parameter| parameter.arguments.iter().any(|argument| argument == name))?;
     Some(match parameter.test {

@@ -1,4 +1,4 @@
-//! The text of a model: from a file, or from standard input; and what is wrong with it, for people.
+//! Reads the source of a model, and displays its diagnostics.
 
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
@@ -9,7 +9,7 @@ use keyform::language::diagnostic::render;
 use crate::failure::Failure;
 use crate::{output, systems};
 
-/// Reads a file; `-` is standard input, and the name of a system is its model if there is no such file.
+/// Reads a file. `-` is standard input; the name of an example system gives its model, unless such a file exists.
 pub(super) fn read(path: &str) -> Result<String, Failure> {
     if let Some(text) = systems::model(path) {
         return Ok(text.to_owned());
@@ -34,13 +34,13 @@ pub(super) fn read(path: &str) -> Result<String, Failure> {
     })
 }
 
-/// Shows what is wrong with a model, on standard error.
+/// Writes diagnostics to standard error.
 pub(super) fn show(text: &str, name: &str, findings: &[Diagnostic]) {
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     output::note(render::text(text, name, findings, colours).trim_end());
 }
 
-/// Every model below `./systems` or, if there is no such folder, below the current directory, in the order of their names.
+/// Returns all models below `./systems` or, without that folder, below the current directory, sorted by name.
 pub(super) fn all() -> Result<Vec<String>, Failure> {
     let systems = Path::new("systems");
     let mut found = Vec::new();
@@ -49,7 +49,7 @@ pub(super) fn all() -> Result<Vec<String>, Failure> {
     Ok(found)
 }
 
-/// Adds the models below a folder. Hidden folders and what builds leave behind are not looked at.
+/// Collects the models below a folder. Skips hidden folders and build output.
 fn below(folder: &Path, found: &mut Vec<String>) -> Result<(), Failure> {
     let entries = std::fs::read_dir(folder);
     for entry in entries.map_err(|error| Failure::new(format!("cannot read {}: {error}", folder.display())))? {

@@ -1,4 +1,5 @@
-//! `keyform watch`: a read followed live over a server's WebSocket. What is there comes first, then every change, a line of JSON each.
+//! `keyform watch`: follows a read over a server's WebSocket. Prints the current items first, then every change, one
+//! JSON line each.
 
 use std::process::ExitCode;
 
@@ -61,20 +62,20 @@ async fn follow(arguments: &ArgMatches) -> Result<(), Failure> {
             break;
         }
     }
-    // The connection is closed before the program ends.
+    // Close the connection before the program ends.
     drop(asking);
     while hearing.recv().await.is_some() {}
     Ok(())
 }
 
-/// A read that is being followed.
+/// Output state of a followed read.
 struct Watch {
-    /// How many lines are still wanted, if there is an end.
+    /// Remaining lines to print, if limited.
     left: Option<u64>,
 }
 
 impl Watch {
-    /// Prints what is heard; whether that is enough.
+    /// Prints an event; returns whether the limit is reached.
     fn hear(&mut self, heard: Heard) -> Result<bool, Failure> {
         match heard {
             Heard::Message(message) => return self.told(&message),
@@ -110,12 +111,12 @@ impl Watch {
     }
 }
 
-/// An item of a page.
+/// Formats an item of a page.
 fn shown(item: &Value) -> Value {
     json!({ "kind": "item", "entity": item["entity"], "item": item["item"] })
 }
 
-/// A change. A removal has no item: its key says which one it was.
+/// Formats a change. A removal has no item, only a key.
 fn changed(change: &Value) -> Value {
     let mut line = json!({ "kind": change["kind"], "entity": change["entity"], "at": change["at"] });
     let name = if change.get("item").is_some() { "item" } else { "key" };

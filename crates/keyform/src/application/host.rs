@@ -1,4 +1,4 @@
-//! Where applications run.
+//! Environment that applications run in: store, token keys, options, folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::ModelOptions;
 
-/// Where applications run. Cheap to clone.
+/// Environment that applications run in. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Host {
     store: SharedStore,
@@ -23,7 +23,6 @@ pub struct Host {
     folder: Option<PathBuf>,
 }
 
-/// A store that is shared.
 #[derive(Clone)]
 struct SharedStore(Arc<dyn Execute>);
 
@@ -33,8 +32,8 @@ impl std::fmt::Debug for SharedStore {
     }
 }
 
-/// A store that lets other tasks run now and then. An embedded store answers most operations at once: a flow that makes many of them would never
-/// wait, so that neither its deadline nor the other connections of its thread would have their turn.
+/// Store that yields to other tasks now and then. An embedded store answers most operations immediately, so a flow with
+/// many operations would never yield: its deadline would not fire and other connections of its thread would starve.
 struct Cooperative(Arc<dyn Execute>);
 
 impl Execute for Cooperative {
@@ -55,13 +54,14 @@ impl Execute for Cooperative {
 }
 
 impl Host {
-    /// On a store where tables are made when they are needed, with a key for tokens that lives as long as the process.
+    /// Creates a host on a store. Tables are created when needed, and tokens are signed with a key that lives as long
+    /// as the process.
     #[must_use]
     pub fn on(store: impl Execute + 'static) -> Self {
         Self::shared(Arc::new(store))
     }
 
-    /// The same, of a store that others have too.
+    /// Creates a host on a shared store, with the defaults of [`Host::on`].
     #[must_use]
     pub fn shared(store: Arc<dyn Execute>) -> Self {
         Self {
@@ -74,85 +74,87 @@ impl Host {
         }
     }
 
-    /// The same, with tables made for it or not.
+    /// Sets whether tables are created when needed.
     #[must_use]
     pub fn with_tables(self, tables: Tables) -> Self {
         Self { tables, ..self }
     }
 
-    /// The same, with options for its models.
+    /// Sets the options of its models.
     #[must_use]
     pub fn with_options(self, options: ModelOptions) -> Self {
         Self { options, ..self }
     }
 
-    /// The same, with the keys that the server verifies tokens with.
+    /// Sets the keys that sign and verify tokens.
     #[must_use]
     pub fn with_token_keys(self, token_keys: TokenKeys) -> Self {
         Self { token_keys, ..self }
     }
 
-    /// The same, with another count of attempts: one on a clock of its own, or one that several hosts share.
+    /// Replaces the attempt counter: for tests with their own clock, or to share limits between hosts.
     #[must_use]
     pub fn with_throttle(self, throttle: Throttle) -> Self {
         Self { throttle, ..self }
     }
 
-    /// The same, with a folder for what does not fit into items, such as files. It is made when it is needed.
+    /// Sets a folder for data that does not fit into items, such as files. It is created when needed.
     #[must_use]
     pub fn with_folder(self, folder: impl Into<PathBuf>) -> Self {
         Self { folder: Some(folder.into()), ..self }
     }
 
-    /// The same, with a value for a variable in the names of tables.
+    /// Sets the value of a variable in table names.
     #[must_use]
     pub fn variable(self, name: &str, value: &str) -> Self {
         Self { options: self.options.clone().variable(name, value), ..self }
     }
 
-    /// The store, for a model's typed code.
+    /// Returns the store, for a model's typed code.
     #[must_use]
     pub fn store(&self) -> Arc<dyn Execute> {
         self.store.0.clone()
     }
 
-    /// The options, for a model's typed code.
+    /// Returns the options, for a model's typed code.
     #[must_use]
     pub fn options(&self) -> ModelOptions {
         self.options.clone()
     }
 
-    /// Whether tables are made when they are needed.
+    /// Returns whether tables are created when needed.
     #[must_use]
     pub fn tables(&self) -> Tables {
         self.tables
     }
 
-    /// The folder for what does not fit into items; nothing where nothing is kept, or somebody else keeps it.
+    /// Returns the folder for data that does not fit into items, or `None` if this host stores no such data.
     #[must_use]
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
-    /// The keys that tokens are verified with.
+    /// Returns the keys that sign and verify tokens.
     #[must_use]
     pub fn token_keys(&self) -> &TokenKeys {
         &self.token_keys
     }
 
-    /// Counts log-ins, mails and guesses: `host.throttle().attempt(…)` at the top of a flow.
+    /// Returns the attempt counter for log-ins, e-mails and guesses: call `host.throttle().attempt(…)` at the start of
+    /// a flow.
     #[must_use]
     pub fn throttle(&self) -> &Throttle {
         &self.throttle
     }
 
-    /// The clock, the ids and the randomness, for code beside the model.
+    /// Returns the clock, id generator and randomness, for code beside the model.
     #[must_use]
     pub fn surroundings(&self) -> Arc<dyn Surroundings> {
         self.options.world()
     }
 
-    /// A token by which the server knows a caller with these claims. Nothing if there is no secret to sign it with: then somebody else issues tokens.
+    /// Issues a token with these claims. Returns `None` if the host has no secret to sign with, because an external
+    /// issuer signs the tokens.
     #[must_use]
     pub fn issue_token(&self, claims: Map<String, Value>, lifetime: Duration) -> Option<String> {
         let millis = u64::try_from(self.surroundings().now_millis()).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What an application does again and again.
+//! Periodic jobs of an application.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use keyform_core::execute::BoxFuture;
 
-/// Something that is done again and again. Every copy of a program does it, and a copy that stops in the middle leaves the rest to the next time: its
-/// effect must be the same whether it is done once or twice.
+/// Periodic job. Every instance of a program runs it, and an interrupted run is left to the next one, so the job must
+/// be idempotent.
 #[derive(Clone)]
 pub struct Job {
     name: &'static str,
@@ -16,7 +16,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// Does `run` at the start and then once in each period. The answer says what was done, for the log; an empty one is not logged.
+    /// Creates a job that runs at startup and then once per period. `run` returns a summary for the log; an empty one
+    /// is not logged.
     #[must_use]
     pub fn every<F, W, E>(every: Duration, name: &'static str, run: F) -> Self
     where
@@ -31,22 +32,22 @@ impl Job {
         Self { name, every, run: Arc::new(run) }
     }
 
-    /// Its name.
+    /// Returns the name, which the log lines of the job carry.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The time from one run to the next.
+    /// Returns the time between two runs.
     #[must_use]
     pub fn period(&self) -> Duration {
         self.every
     }
 
-    /// Does it once; what was done.
+    /// Runs the job once and returns its summary.
     ///
     /// # Errors
-    /// Why it failed, for the log. The next run tries again.
+    /// The reason of the failure, for the log. The next run retries.
     pub async fn run(&self) -> Result<String, String> {
         (self.run)().await
     }

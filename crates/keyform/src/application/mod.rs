@@ -1,9 +1,9 @@
-//! An application: a model, and the code around it.
+//! Applications: a model with the code around it (ADR 0026).
 //!
-//! 1. A [`Host`] is where it runs: a store, the keys its tokens are signed with, and whether tables are made for it.
-//! 2. An [`Application`] has flows (procedures that callers can call), jobs (what is done again and again), code for the model's handlers, and
-//!    sample data.
-//! 3. [`Application::served`] is what a server serves of it; [`Application::start`] runs its jobs and handlers.
+//! 1. A [`Host`] is the environment: a store, the keys that sign tokens, and whether tables are created automatically.
+//! 2. An [`Application`] has flows (procedures that clients can call), periodic jobs, code for the model's handlers,
+//!    and sample data.
+//! 3. [`Application::served`] is the part that a server serves; [`Application::start`] runs its jobs and handlers.
 
 mod host;
 mod job;
@@ -26,10 +26,10 @@ pub use job::Job;
 pub use pool::{BlockingPool, PoolError};
 pub use running::RunningApplication;
 
-/// Who calls a flow, as the model's typed code has it: `discord.as_caller(claims(&call.caller)?)`.
+/// Converts the caller of a flow to the model's typed claims: `discord.as_caller(claims(&call.caller)?)`.
 ///
 /// # Errors
-/// [`FlowError::Forbidden`] if nobody said who they are.
+/// [`FlowError::Forbidden`] if the caller is anonymous or lacks a claim.
 pub fn claims<C: FromAttributes>(caller: &Caller) -> Result<C, FlowError> {
     match caller {
         Caller::Claims(claims) => C::from_attributes(claims.clone()).map_err(|_| FlowError::Forbidden),
@@ -39,7 +39,7 @@ pub fn claims<C: FromAttributes>(caller: &Caller) -> Result<C, FlowError> {
 
 type MakeSample = dyn Fn() -> BoxFuture<'static, Result<Vec<String>, String>> + Send + Sync;
 
-/// A model, and the code around it.
+/// Model with the code around it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -75,7 +75,7 @@ pub struct Application {
 }
 
 impl Application {
-    /// The model alone, as its typed code runs it: `discord.calls()`.
+    /// Creates an application from the model's typed code: `discord.calls()`.
     #[must_use]
     pub fn new(host: &Host, calls: &Calls) -> Self {
         let runner = calls.runner().clone();
@@ -92,29 +92,29 @@ impl Application {
         }
     }
 
-    /// The same, with a procedure that callers can call.
+    /// Adds a procedure that clients can call.
     #[must_use]
     pub fn flow(mut self, flow: Flow) -> Self {
         self.flows.push(flow);
         self
     }
 
-    /// The same, with limits on calls of a pattern of the model whose arguments guess a secret, such as the code of an invite. The account is the
-    /// caller's.
+    /// Rate-limits a pattern whose arguments could be used to guess a secret, such as an invite code. The account is
+    /// the caller's.
     #[must_use]
     pub fn limit(mut self, pattern: &'static str, attempts: Attempts) -> Self {
         self.limits.insert(pattern, attempts);
         self
     }
 
-    /// The same, with something that is done again and again.
+    /// Adds a periodic job.
     #[must_use]
     pub fn job(mut self, job: Job) -> Self {
         self.jobs.push(job);
         self
     }
 
-    /// The same, with the code for a handler of the model: see [`Handlers::on`].
+    /// Adds the code for a handler of the model: see [`Handlers::on`].
     #[must_use]
     pub fn handler<F, W>(mut self, name: &str, code: F) -> Self
     where
@@ -125,8 +125,9 @@ impl Application {
         self
     }
 
-    /// The same, with sample data for newcomers. `make` writes them, or finds them written, and answers with lines that tell what can be tried,
-    /// at a server that listens on `http://127.0.0.1:8000`; whoever shows them puts in the address there is.
+    /// Adds sample data for new users. `make` writes the data if it is missing and returns lines that describe what to
+    /// try. The lines use the address `http://127.0.0.1:8000`; the program that displays them substitutes the actual
+    /// one.
     #[must_use]
     pub fn sample<F, W, E>(mut self, make: F) -> Self
     where
@@ -142,38 +143,39 @@ impl Application {
         self
     }
 
-    /// The name of the model.
+    /// Returns the name of the model.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.runner.checked().model.name
     }
 
-    /// What runs the patterns.
+    /// Returns the runner of the model's patterns.
     #[must_use]
     pub fn runner(&self) -> &Runner {
         &self.runner
     }
 
-    /// The jobs.
+    /// Returns the periodic jobs.
     #[must_use]
     pub fn jobs(&self) -> &[Job] {
         &self.jobs
     }
 
-    /// The flow of that name.
+    /// Returns the flow with this name.
     #[must_use]
     pub fn find_flow(&self, name: &str) -> Option<&Flow> {
         self.flows.iter().find(|flow| flow.name() == name)
     }
 
-    /// What a server serves: the patterns of the model and the flows.
+    /// Returns the part for a server: the model's patterns and the flows.
     #[must_use]
     pub fn served(&self) -> Served {
         let served = Served::new(self.runner.clone(), self.tables).with_flows(self.flows.clone());
         served.with_limits(self.throttle.clone(), self.limits.clone())
     }
 
-    /// Makes the tables if that is for it to do, and runs jobs and handlers until the answer is stopped or dropped.
+    /// Creates the tables if the host is configured to, and runs jobs and handlers until the result is stopped or
+    /// dropped.
     ///
     /// # Errors
     /// A handler has no code, or the store fails.
@@ -181,10 +183,10 @@ impl Application {
         RunningApplication::start(self).await
     }
 
-    /// Writes the sample data; lines that tell what can be tried with them. Nothing if it has none.
+    /// Writes the sample data and returns lines that describe what to try; empty without sample data.
     ///
     /// # Errors
-    /// They cannot be written; why.
+    /// The reason why the data cannot be written.
     pub async fn make_sample(&self) -> Result<Vec<String>, String> {
         self.make_tables().await.map_err(|error| error.to_string())?;
         match &self.sample {

@@ -1,4 +1,5 @@
-//! Work that takes a processor and much memory, such as hashing a password: a few at a time, off the async threads, in memory that is used again.
+//! Pool for work that needs much processor time and memory, such as password hashing: bounded concurrency, off the
+//! async threads, with reused buffers.
 //!
 //! ```text
 //! caller ──▶ room for it? ──▶ waits for a turn ──▶ thread of the blocking pool, with a scratch buffer of an earlier run
@@ -11,15 +12,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use keyform_server::FlowError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The most runs at a time if nothing else is chosen, on a machine with more cores.
+/// Default maximum of concurrent runs, on machines with more cores.
 const AT_ONCE_MAX: usize = 4;
-/// The callers that wait for each run, if nothing else is chosen.
+/// Default number of waiting callers per concurrent run.
 const WAITING_EACH: usize = 16;
-/// The seconds after which an overloaded pool is worth another try.
+/// Suggested delay before retrying on an overloaded pool.
 const RETRY_AFTER_SECS: u64 = 1;
 
-/// Runs blocking work within a bound on memory: at most `at_once` runs, each with one `Scratch`, and at most `waiting_max` callers that wait.
-/// Clones share it.
+/// Runs blocking work with bounded memory: at most `at_once` concurrent runs, each with one `Scratch` buffer, and at
+/// most `waiting_max` waiting callers. Clones share the pool.
 ///
 /// ```
 /// # tokio_test(async {
@@ -48,23 +49,23 @@ const RETRY_AFTER_SECS: u64 = 1;
 pub struct BlockingPool<Scratch>(Arc<Inner<Scratch>>);
 
 struct Inner<Scratch> {
-    /// A permit for each caller that runs or waits.
+    /// One permit per running or waiting caller.
     room: Arc<Semaphore>,
-    /// A permit for each caller that runs.
+    /// One permit per running caller.
     turns: Arc<Semaphore>,
-    /// The buffers that no run uses at the moment: never more than runs at a time.
+    /// Idle buffers; at most one per concurrent run.
     scratch: Mutex<Vec<Scratch>>,
 }
 
-/// What a caller holds while its work runs. The room is given back first: a caller that has its turn after this one must not find the room still
-/// taken by it.
+/// Permits of a running caller. Fields drop in order, so the room is released before the turn: the caller that gets the
+/// turn next must not find this caller's room still occupied.
 struct Place {
     _room: OwnedSemaphorePermit,
     _turn: OwnedSemaphorePermit,
 }
 
 impl<Scratch: Default + Send + 'static> BlockingPool<Scratch> {
-    /// At least one run at a time, and `waiting_max` callers that wait for their turn.
+    /// Creates a pool with at least one concurrent run, and up to `waiting_max` waiting callers.
     #[must_use]
     pub fn new(at_once: usize, waiting_max: usize) -> Self {
         let at_once = at_once.clamp(1, Semaphore::MAX_PERMITS);
@@ -76,18 +77,19 @@ impl<Scratch: Default + Send + 'static> BlockingPool<Scratch> {
         }))
     }
 
-    /// A run for each core, four at most, and 16 callers that wait for each.
+    /// Creates a pool with one run per core, at most four, and 16 waiting callers per run.
     #[must_use]
     pub fn for_this_machine() -> Self {
         let at_once = std::thread::available_parallelism().map_or(1, usize::from).min(AT_ONCE_MAX);
         Self::new(at_once, at_once * WAITING_EACH)
     }
 
-    /// Runs `work` on a thread that may block. A caller that leaves while it waits gives its place up; work that has begun ends, and keeps its turn
-    /// until then.
+    /// Runs `work` on a thread that may block. Dropping the future while it waits releases its slot; work that has
+    /// started runs to completion and holds its slot until then.
     ///
     /// # Errors
-    /// [`PoolError::Overloaded`] at once if too many wait already, and [`PoolError::Broken`] if `work` panics.
+    /// [`PoolError::Overloaded`] immediately if too many callers are waiting, and [`PoolError::Broken`] if `work`
+    /// panics.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Scratch) -> T + Send + 'static,
@@ -99,7 +101,7 @@ impl<Scratch: Default + Send + 'static> BlockingPool<Scratch> {
             let mut scratch = inner.spare().pop().unwrap_or_default();
             let done = work(&mut scratch);
             inner.spare().push(scratch);
-            // The buffer is back before the next caller has its turn: it would make one of its own.
+            // Return the buffer before releasing the turn; otherwise the next caller would allocate another one.
             drop(place);
             done
         };
@@ -125,10 +127,10 @@ impl<Scratch> fmt::Debug for BlockingPool<Scratch> {
     }
 }
 
-/// Why work was not run.
+/// Reason why work did not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PoolError {
-    /// Too many callers wait already.
+    /// Too many callers are waiting.
     Overloaded,
     /// The work panicked.
     Broken,
@@ -165,7 +167,7 @@ mod tests {
 
     static MADE: AtomicUsize = AtomicUsize::new(0);
 
-    /// Counts how many buffers are made.
+    /// Counts created buffers.
     struct Counted;
 
     impl Default for Counted {
@@ -183,7 +185,7 @@ mod tests {
     async fn a_flood_is_bounded_in_runs_buffers_and_waiting_callers() {
         let pool: BlockingPool<Counted> = BlockingPool::new(2, 10);
         let (running, gate) = (Arc::new(AtomicUsize::new(0)), Arc::new(RwLock::new(())));
-        // Nothing ends before all have come.
+        // Block all runs until all calls have started.
         let closed = gate.write();
         let calls = (0..30).map(|_| {
             let (running, gate) = (running.clone(), gate.clone());
@@ -214,7 +216,7 @@ mod tests {
             let _begun = poll_once(&mut left).await;
             drop(left);
         }
-        // What the last one began may still run; this caller waits for it.
+        // Work that the last caller started may still be running; this call waits for it.
         assert_eq!(pool.run(|()| 7).await, Ok(7));
     }
 }

@@ -1,4 +1,4 @@
-//! Jobs and handlers at work.
+//! Running jobs and handlers of an application.
 
 use keyform_live::handle::{HandleError, RunningHandlers};
 use keyform_runtime::run::RunError;
@@ -7,7 +7,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::{Application, Job};
 
-/// Jobs and handlers at work. Dropping it stops them.
+/// Running jobs and handlers. Dropping it stops them.
 pub struct RunningApplication {
     jobs: JoinSet<()>,
     handlers: Option<RunningHandlers>,
@@ -25,7 +25,7 @@ impl RunningApplication {
         Ok(Self { jobs, handlers })
     }
 
-    /// Stops. What handlers were at is left to other copies at once.
+    /// Stops jobs and handlers. Handlers release their leases, so that other instances can continue immediately.
     pub async fn stop(mut self) {
         self.jobs.shutdown().await;
         if let Some(handlers) = self.handlers {
@@ -40,7 +40,7 @@ impl std::fmt::Debug for RunningApplication {
     }
 }
 
-/// Tables that cannot be made, in the words of handlers.
+/// Converts a failure to create tables to a handler error.
 fn unmade(error: RunError) -> HandleError {
     match error {
         RunError::Store(error) => HandleError::Store(error),
@@ -48,7 +48,7 @@ fn unmade(error: RunError) -> HandleError {
     }
 }
 
-/// Does a job again and again. A run that takes longer than the period is not followed by a burst.
+/// Runs a job periodically. A run that takes longer than the period delays the next one and causes no burst.
 async fn repeat(application: String, job: Job) {
     let mut ticks = interval(job.period());
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -1,4 +1,4 @@
-//! The write budget: so many units in a second, kept by all parts of a copy together.
+//! Write budget in units per second, shared by all segments of a copy.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,16 +8,16 @@ use tokio::sync::Mutex;
 
 const UNIT_BYTES: usize = 1024;
 
-/// The write units of an item.
+/// Returns the write units of an item: one per started kilobyte.
 pub(crate) fn units(bytes: usize) -> u64 {
     bytes.div_ceil(UNIT_BYTES).max(1) as u64
 }
 
-/// Hands out write units.
+/// Rate limiter for write units.
 pub(crate) struct Budget {
     per_second: Option<u64>,
     surroundings: Arc<dyn Surroundings>,
-    /// When everything handed out so far has been earned, in milliseconds.
+    /// Time until which the units handed out so far are paid for, in milliseconds.
     paid_until: Mutex<f64>,
 }
 
@@ -26,7 +26,7 @@ impl Budget {
         Self { per_second, surroundings, paid_until: Mutex::new(0.0) }
     }
 
-    /// Waits until so many units may be used.
+    /// Waits until the units may be used.
     pub(crate) async fn take(&self, units: u64) {
         let Some(per_second) = self.per_second else { return };
         let mut paid_until = self.paid_until.lock().await;

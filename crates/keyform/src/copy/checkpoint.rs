@@ -1,7 +1,7 @@
-//! How far a copy is, kept in a file so that it can go on after it was stopped.
+//! Progress of a copy, stored in a file so that an interrupted copy can resume.
 //!
-//! The file is written anew beside itself and put in its place, so it is always whole. It is written after the items it speaks of are in the target: what a
-//! kill loses is written twice, which changes nothing.
+//! The file is replaced atomically (write, sync, rename). It is written after the items it covers are in the target. A
+//! kill between the two makes the copy write some items twice, which is harmless because the writes are idempotent.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,34 +16,32 @@ use serde_json::{Value, json};
 
 use super::CopyError;
 
-/// How far the tables of a copy are.
+/// Progress of the tables of a copy.
 #[derive(Debug, Default)]
 pub struct Checkpoint {
     file: Option<PathBuf>,
     tables: Mutex<BTreeMap<String, State>>,
 }
 
-/// How far one table is.
+/// Progress of one table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
-    /// The table to copy to.
+    /// Target table.
     pub(crate) to: String,
-    /// Which table it is: another of the same name is another copy.
+    /// Identity of the source table, so that a recreated table with the same name is detected.
     pub(crate) source: String,
-    /// Items may have been written.
+    /// Items may have been written to the target.
     pub(crate) begun: bool,
-    /// The parts of the source.
     pub(crate) segments: Vec<SegmentState>,
-    /// Where the changes go on from.
+    /// Stream position to resume from.
     pub(crate) position: Option<String>,
-    /// Everything is done.
     pub(crate) done: bool,
 }
 
-/// How far one part is.
+/// Progress of one scan segment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SegmentState {
-    /// After which key it goes on.
+    /// Key after which the scan resumes.
     pub(crate) start: Option<Attributes>,
     pub(crate) done: bool,
     pub(crate) items: u64,
@@ -51,11 +49,11 @@ pub(crate) struct SegmentState {
 }
 
 impl Checkpoint {
-    /// A checkpoint in that file, which may be there from before.
+    /// Opens a checkpoint file, or starts a new one if it does not exist.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read.
+    /// The file cannot be read or is not a checkpoint.
     pub fn open(file: impl Into<PathBuf>) -> Result<Self, CopyError> {
         let file = file.into();
         let tables = match fs::read_to_string(&file) {
@@ -71,17 +69,17 @@ impl Checkpoint {
         Ok(Self { file: Some(file), tables: Mutex::new(tables) })
     }
 
-    /// A checkpoint that lasts as long as the process.
+    /// Creates a checkpoint that lasts as long as the process.
     #[must_use]
     pub fn in_memory() -> Self {
         Self::default()
     }
 
-    /// Removes the file: the copy is done.
+    /// Removes the file after a completed copy.
     ///
     /// # Errors
     ///
-    /// If the file cannot be removed.
+    /// The file cannot be removed.
     pub fn remove(&self) -> Result<(), CopyError> {
         match &self.file {
             Some(file) if file.exists() => fs::remove_file(file).map_err(|error| unwritable(file, &error)),
@@ -89,7 +87,7 @@ impl Checkpoint {
         }
     }
 
-    /// Begins with a table, or goes on with it.
+    /// Starts a table, or resumes it if the checkpoint has it.
     pub(crate) fn begin(
         &self,
         from: &str,
@@ -113,7 +111,7 @@ impl Checkpoint {
         })
     }
 
-    /// Whether a table is done.
+    /// Returns whether a table is completely copied.
     #[must_use]
     pub fn is_done(&self, from: &str) -> bool {
         self.state(from).is_some_and(|state| state.done)
@@ -131,7 +129,7 @@ impl Checkpoint {
         self.state(from)?.position
     }
 
-    /// How many items were copied, and how large they are.
+    /// Returns the number and the total size of the copied items.
     pub(crate) fn copied(&self, from: &str) -> (u64, u64) {
         let segments = self.segments(from);
         (segments.iter().map(|part| part.items).sum(), segments.iter().map(|part| part.bytes).sum())
@@ -141,7 +139,7 @@ impl Checkpoint {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner).get(from).cloned()
     }
 
-    /// Changes the state of a table, and keeps it.
+    /// Changes the state of a table and saves it.
     pub(crate) fn update(&self, from: &str, change: impl FnOnce(&mut State)) -> Result<(), CopyError> {
         self.change(|tables| {
             if let Some(state) = tables.get_mut(from) {

@@ -1,4 +1,4 @@
-//! Why a copy does not go on.
+//! Errors of a copy, an import or an export.
 
 use std::fmt;
 
@@ -8,41 +8,41 @@ use keyform_runtime::deploy::DeployError;
 
 use super::Fingerprint;
 
-/// Why a copy does not go on.
+/// Error of a copy, an import or an export.
 #[derive(Debug)]
 pub enum CopyError {
     /// The source has no such table.
     NoTable(String),
-    /// The table to copy to has items.
+    /// The target table already has items.
     NotEmpty(String),
-    /// The table to copy to has another key.
+    /// The target table has a different key schema.
     OtherKey(String),
-    /// The stream does not carry items as they are after a change.
+    /// The source's stream has no new images.
     NoImages(String),
-    /// The checkpoint is of another copy, or cannot be read.
+    /// The checkpoint belongs to another copy or cannot be read.
     Checkpoint(String),
-    /// The two sides are not the same in the end.
+    /// Source and target differ after the copy.
     Differs {
-        /// The source's table.
+        /// Source table.
         from: String,
-        /// The target's.
+        /// Target table.
         to: String,
-        /// What the source has.
+        /// Fingerprint of the source.
         source: Fingerprint,
-        /// What the target has.
+        /// Fingerprint of the target.
         target: Fingerprint,
     },
-    /// Changes after the scan began are no longer kept.
+    /// The stream has been trimmed past changes that the copy needs.
     Trimmed(String),
-    /// The source's changes cannot be read.
+    /// The source's stream cannot be read.
     Feed(FeedError),
-    /// The table cannot be made, or does not become ready.
+    /// The target table cannot be created or does not become active.
     Deploy(DeployError),
-    /// A store failed.
+    /// A store operation failed.
     Store(Error),
     /// A file cannot be read or written.
     File(String),
-    /// A line or a cell of a file is not what it should be.
+    /// A line or a cell of a file is invalid.
     Data(String),
 }
 

@@ -1,4 +1,4 @@
-//! What a table holds, in two numbers: how many items, and the sum of their hashes, which no order changes.
+//! Fingerprint of a table: the item count and the sum of the item hashes, which is independent of the order.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use tokio::task::JoinSet;
 use super::CopyError;
 use super::segment::{page, segment};
 
-/// The count and the checksum of a table's items.
+/// Item count and checksum of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint {
-    /// How many items.
+    /// Number of items.
     pub items: u64,
-    /// The sum of their hashes.
+    /// Wrapping sum of the first 128 bits of each item's SHA-256.
     pub checksum: u128,
 }
 
@@ -27,7 +27,7 @@ impl fmt::Display for Fingerprint {
 }
 
 impl Fingerprint {
-    /// Adds an item. Its attributes are put in order first, and its sets and numbers have one form only.
+    /// Adds an item. Attributes are sorted first, so that equal items have equal hashes.
     pub fn add(&mut self, item: &Item) {
         let canonical = Item::from(&item.to_attributes());
         let hash = Sha256::digest(canonical.as_bytes());
@@ -43,12 +43,12 @@ impl Fingerprint {
     }
 }
 
-/// Items that are left out, because they expire before that time.
+/// Filter for items that expire before a time.
 #[derive(Clone, Debug)]
 pub struct Mortal {
-    /// The attribute that holds the time.
+    /// Attribute that holds the expiry time.
     pub attribute: String,
-    /// Until when, in seconds of the Unix epoch.
+    /// Items that expire before this time are excluded; in seconds since the Unix epoch.
     pub until_secs: i64,
 }
 
@@ -61,11 +61,11 @@ impl Mortal {
     }
 }
 
-/// Reads a whole table, in parallel parts.
+/// Reads a whole table in parallel segments and returns its fingerprint.
 ///
 /// # Errors
 ///
-/// If the store fails.
+/// The store fails.
 pub async fn fingerprint(
     store: Arc<dyn Execute>,
     table: &str,

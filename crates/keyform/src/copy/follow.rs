@@ -1,7 +1,7 @@
-//! Changes of the source, brought over after its items were.
+//! Applies changes of the source after its items are copied.
 //!
-//! All scanned items are written before the first change is, and changes come in order per item, so each item ends as its last change left it: also one
-//! that was scanned after a change which is brought over again.
+//! All scanned items are written before the first change, and changes are ordered per item, so each item ends in the
+//! state of its last change. That holds even for an item that was scanned after a change which is then applied again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::progress::Tally;
 use super::write::{BATCH_MAX, Writer};
 use super::{Copier, CopyError, Follow};
 
-/// Where the stream is now, as text.
+/// Returns the current position of the stream in text form.
 pub(super) async fn position(store: Arc<dyn Execute>, source: &TableDescription) -> Result<String, CopyError> {
     let view = source.stream.as_ref().filter(|stream| stream.enabled).map(|stream| stream.view);
     match view {
@@ -27,7 +27,7 @@ pub(super) async fn position(store: Arc<dyn Execute>, source: &TableDescription)
     Ok(feed.position().to_text())
 }
 
-/// Brings changes over until it is told to stop, or nothing changes for long enough; returns how many.
+/// Applies changes until stopped or until the source is idle long enough; returns their number.
 pub(super) async fn follow(
     copier: &Copier,
     table: &str,
@@ -46,7 +46,7 @@ pub(super) async fn follow(
     let mut stop = until.stop.clone();
     let mut quiet_since = copier.surroundings.now_millis();
     loop {
-        // Asked before reading, so that everything from before it is read.
+        // Check for the stop signal before reading, so that everything written before it is read.
         let is_last = *stop.borrow_and_update();
         let batch = feed.read().await.map_err(trimmed)?;
         if !batch.changes.is_empty() {
@@ -67,12 +67,12 @@ pub(super) async fn follow(
     }
 }
 
-/// Waits for changes, for the word to stop, or for the time to be up.
+/// Waits for changes, the stop signal, or the end of the idle time.
 async fn rest(copier: &Copier, feed: &Feed, stop: &mut tokio::sync::watch::Receiver<bool>, left: Option<i64>) {
     let left = left.and_then(|millis| u64::try_from(millis).ok()).unwrap_or(u64::from(u32::MAX));
     let told = async {
         if stop.changed().await.is_err() {
-            // Nobody is left who could say so.
+            // The sender is gone, so no stop signal can come.
             std::future::pending::<()>().await;
         }
     };
@@ -83,7 +83,7 @@ async fn rest(copier: &Copier, feed: &Feed, stop: &mut tokio::sync::watch::Recei
     }
 }
 
-/// Writes what the last change of each item left.
+/// Writes the last state of each changed item.
 async fn bring(writer: &Writer, changes: &[Change]) -> Result<(), CopyError> {
     let mut last: BTreeMap<Vec<u8>, WriteRequest> = BTreeMap::new();
     for change in changes {

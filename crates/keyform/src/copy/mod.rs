@@ -1,16 +1,17 @@
-//! Tables moved from one store to another: embedded, served, on DynamoDB.
+//! Copies tables between stores: embedded, served, or DynamoDB (ADR 0019).
 //!
-//! The life of a copy:
+//! Life of a copy:
 //!
-//! 1. `target` looks at the table to copy to: it must be empty, and is made like the source where it is missing.
-//! 2. With [`Settings::follow`], the place in the source's stream is taken before anything is read.
-//! 3. `segment` reads the source in parallel parts and writes batches through `write`, which keeps the `budget` and tries again what the
-//!    store did not get to. After each page the [`Checkpoint`] says how far the part is, so that a copy that was stopped goes on there.
-//! 4. `follow` then brings over the changes since, in order per item, until it is told to stop. Scanned items are all written by then: no newer
-//!    change is overwritten by an older item.
-//! 5. `verify` counts both sides and adds up the hashes of all items: the sum is the same whatever the order.
+//! 1. `target` checks the target table. It must be empty, and is created like the source if it is missing.
+//! 2. With [`Settings::follow`], the source's stream position is recorded before the first read.
+//! 3. `segment` scans the source in parallel segments and writes batches through `write`, which respects the `budget`
+//!    and retries unprocessed writes. After each page it updates the [`Checkpoint`], from which an interrupted copy
+//!    resumes.
+//! 4. `follow` then applies the changes since, in order per item, until it is stopped. All scanned items are written by
+//!    then, so an old item never overwrites a newer change.
+//! 5. `verify` compares the item counts and the order-independent sums of the item hashes of both sides.
 //!
-//! [`crate::files`] moves items in and out of files instead.
+//! [`crate::files`] exports to and imports from files.
 
 pub(crate) mod budget;
 mod checkpoint;
@@ -38,23 +39,23 @@ use budget::Budget;
 use progress::Tally;
 use write::Writer;
 
-/// Items that expire within this time are not compared: one side may already have removed them.
+/// Items that expire within this time are not compared, because one side may already have removed them.
 const EXPIRY_MARGIN_SECS: i64 = 3600;
 
-/// How tables are copied.
+/// Settings of a copy.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// In how many parts the source is read at once.
+    /// Number of parallel scan segments.
     pub segments: u32,
-    /// The most write units to use in a second: one for each begun kilobyte.
+    /// Maximum write units per second; one unit per started kilobyte.
     pub write_units: Option<u64>,
-    /// The most items to read at once; what fits a page if not stated.
+    /// Maximum items per page; by default as many as fit.
     pub page_items: Option<usize>,
-    /// Write into tables that are not empty.
+    /// Allows writing into tables that are not empty.
     pub overwrite: bool,
-    /// Compare both sides at the end.
+    /// Compares both sides at the end.
     pub verify: bool,
-    /// Bring over changes after the copy, until told to stop.
+    /// Applies later changes of the source until stopped.
     pub follow: Option<Follow>,
 }
 
@@ -64,44 +65,44 @@ impl Default for Settings {
     }
 }
 
-/// Until when changes are brought over.
+/// Conditions for ending the follow phase.
 #[derive(Clone, Debug)]
 pub struct Follow {
-    /// Stop when this is true, after everything that has happened by then.
+    /// Set to true to stop after applying everything written so far.
     pub stop: watch::Receiver<bool>,
-    /// Stop when nothing has changed for so long.
+    /// Stops after this many milliseconds without a change.
     pub idle_millis: Option<i64>,
 }
 
-/// What a copy of a table did.
+/// Result of copying a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// How many items were copied.
+    /// Number of copied items.
     pub items: u64,
-    /// How large they are.
+    /// Total size of the copied items.
     pub bytes: u64,
-    /// How many changes were brought over after.
+    /// Number of changes applied after the scan.
     pub changes: u64,
-    /// What both sides are, if they were compared.
+    /// Fingerprint of both sides, if they were compared.
     pub verified: Option<Fingerprint>,
-    /// Whether the table was made.
+    /// Set if the target table was created.
     pub made: bool,
 }
 
-/// A copy between two stores.
+/// Copy between two stores.
 #[derive(Clone)]
 pub struct Copier {
-    /// Where tables are.
+    /// Source store.
     pub from: Arc<dyn Execute>,
-    /// Where they go.
+    /// Target store.
     pub to: Arc<dyn Execute>,
-    /// Time and waiting.
+    /// Clock and timer.
     pub surroundings: Arc<dyn Surroundings>,
-    /// How.
+    /// Segments, budget, verification and follow mode.
     pub settings: Settings,
-    /// How far it is; shared by the tables of one copy.
+    /// Progress; shared by the tables of one copy.
     pub checkpoint: Arc<Checkpoint>,
-    /// Told how it goes on.
+    /// Progress callback.
     pub progress: Arc<dyn Fn(&Progress) + Send + Sync>,
 }
 
@@ -112,11 +113,12 @@ impl std::fmt::Debug for Copier {
 }
 
 impl Copier {
-    /// Copies one table. Called again after it was stopped, with the same checkpoint, it goes on where it was.
+    /// Copies one table. With the same checkpoint, a call after an interruption resumes the copy.
     ///
     /// # Errors
     ///
-    /// [`CopyError`]: a table is missing, not empty or of another key; a store failed; or the two sides differ in the end.
+    /// [`CopyError`]: a table is missing, not empty or has another key; a store failed; or the two sides differ at the
+    /// end.
     pub async fn table(&self, from: &str, to: &str) -> Result<Report, CopyError> {
         let source = target::describe(&*self.from, from).await?.ok_or_else(|| CopyError::NoTable(from.to_owned()))?;
         self.checkpoint.begin(from, to, &source, self.settings.segments)?;

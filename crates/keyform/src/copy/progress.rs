@@ -1,39 +1,39 @@
-//! How a copy goes on.
+//! Progress of a copy.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a copy is doing.
+/// Phase of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Items are read and written.
+    /// Items are scanned and written.
     Copying,
-    /// Changes since are brought over.
+    /// Later changes are applied.
     Following,
     /// Both sides are compared.
     Verifying,
 }
 
-/// How far a copy of a table is.
+/// Progress of copying a table.
 #[derive(Clone, Debug)]
 pub struct Progress {
-    /// The source's table.
+    /// Source table.
     pub table: String,
-    /// What is being done.
+    /// Current phase.
     pub phase: Phase,
-    /// Items written.
+    /// Items written so far.
     pub items: u64,
-    /// How large they are.
+    /// Total size of the items written so far.
     pub bytes: u64,
-    /// Items the source has, about.
+    /// Approximate number of items in the source.
     pub items_total: u64,
-    /// Changes brought over.
+    /// Changes applied so far.
     pub changes: u64,
-    /// Whether there was no change left when it was last looked.
+    /// Set if the last read of the stream returned all changes.
     pub caught_up: bool,
 }
 
-/// Adds up what the parts of a copy do, and tells it.
+/// Adds up the work of all segments and reports it.
 pub(crate) struct Tally {
     table: String,
     items: AtomicU64,

@@ -1,4 +1,4 @@
-//! The source, read in parallel parts; each page is written before the next is read, and noted when it is.
+//! Scans the source in parallel segments. Each page is written and recorded in the checkpoint before the next is read.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::progress::Tally;
 use super::write::{BATCH_MAX, Writer};
 use super::{Copier, CopyError};
 
-/// Copies what is left of a table.
+/// Copies the remaining items of a table.
 pub(crate) async fn all(copier: &Copier, table: &str, writer: &Writer, tally: &Arc<Tally>) -> Result<(), CopyError> {
     let mut parts = JoinSet::new();
     for (number, state) in copier.checkpoint.segments(table).into_iter().enumerate() {
@@ -64,13 +64,13 @@ impl Part {
     }
 }
 
-/// A part of a parallel scan; one alone is the whole.
+/// Returns the scan segment, or `None` for an undivided scan.
 pub(crate) fn segment(number: usize, total: usize) -> Option<Segment> {
     let part = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
     (total > 1).then(|| Segment { number: part(number), total: part(total) })
 }
 
-/// Reads a page, consistently: what was written before is there.
+/// Reads a page with strong consistency, so that earlier writes are included.
 pub(crate) async fn page(
     store: &dyn Execute,
     table: &str,

@@ -1,4 +1,4 @@
-//! The table to copy to.
+//! Target table of a copy.
 
 use keyform_core::operation::{CreateTable, TimeToLive, UpdateTimeToLive};
 use keyform_core::table::{BillingMode, GlobalIndex, TableDescription};
@@ -8,7 +8,7 @@ use keyform_runtime::deploy::{self, Patience};
 use super::segment::page;
 use super::{Copier, CopyError};
 
-/// What DescribeTable tells, or nothing if there is no such table.
+/// Returns the description of a table, or `None` if it does not exist.
 pub(crate) async fn describe(store: &dyn Execute, table: &str) -> Result<Option<TableDescription>, Error> {
     match store.execute(Operation::DescribeTable { table: table.to_owned() }).await {
         Ok(Output::Table(description)) => Ok(Some(*description)),
@@ -18,7 +18,7 @@ pub(crate) async fn describe(store: &dyn Execute, table: &str) -> Result<Option<
     }
 }
 
-/// Makes sure that there is a table which can take the items; tells whether it was made.
+/// Ensures that the target table exists and can take the items; returns whether it was created.
 pub(crate) async fn prepare(copier: &Copier, source: &TableDescription, to: &str) -> Result<bool, CopyError> {
     let Some(target) = describe(&*copier.to, to).await? else {
         copier.to.execute(Operation::CreateTable(like(source, to))).await?;
@@ -54,8 +54,8 @@ pub(crate) async fn is_empty(store: &dyn Execute, table: &str) -> Result<bool, E
     }
 }
 
-/// The request that makes a table like another: keys, indexes, billing, class and stream. Encryption keys, protection and tags belong to the place a table is in, not
-/// to its data.
+/// Returns the request that creates a table like another: keys, indexes, billing, class and stream. Encryption keys,
+/// deletion protection and tags belong to a table's account and region, not to its data.
 #[must_use]
 pub fn like(source: &TableDescription, name: &str) -> CreateTable {
     let provisioned = source.billing == BillingMode::Provisioned;
@@ -78,7 +78,7 @@ pub fn like(source: &TableDescription, name: &str) -> CreateTable {
     }
 }
 
-/// Lets the items of the target expire as those of the source: last, so that none is gone before it was compared.
+/// Enables the source's TTL on the target. This comes last, so that no item expires before it was compared.
 pub(crate) async fn expiry(copier: &Copier, from: &str, to: &str) -> Result<(), CopyError> {
     let Some(attribute) = expires_by(&*copier.from, from).await? else { return Ok(()) };
     if expires_by(&*copier.to, to).await?.is_none() {

@@ -1,4 +1,4 @@
-//! Batches of writes: kept within the budget, and tried again as long as the store does not get to all of them.
+//! Batch writes within the budget, with retries of unprocessed writes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use keyform_runtime::run::Surroundings;
 
 use super::budget::{Budget, units};
 
-/// Writes that one request takes.
+/// Maximum writes of one BatchWriteItem request.
 pub(crate) const BATCH_MAX: usize = 25;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(10);
-/// Tries of a request that changes nothing at all: together about ten minutes.
+/// Consecutive attempts without any progress; together about ten minutes.
 const TRIES_MAX: u32 = 64;
 
 /// Writes to one table.
@@ -28,7 +28,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Writes all of them, of different keys; returns when the store has them.
+    /// Writes requests with distinct keys; returns after the store has accepted all of them.
     pub(crate) async fn write(&self, mut writes: Vec<WriteRequest>) -> Result<(), Error> {
         let (mut pause, mut tries) = (FIRST_PAUSE, 0);
         while !writes.is_empty() {
@@ -49,7 +49,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Sends a batch; returns what the store did not get to.
+    /// Sends a batch; returns the unprocessed writes.
     async fn send(&self, writes: Vec<WriteRequest>) -> Result<Vec<WriteRequest>, Error> {
         let batch = BatchWriteItem { tables: vec![(self.table.clone(), writes.clone())], ..BatchWriteItem::default() };
         match self.store.execute(Operation::BatchWriteItem(batch)).await {

@@ -1,4 +1,4 @@
-//! Columns of cells: an attribute and its type. An attribute of several types has several columns.
+//! CSV columns: an attribute name and a type. An attribute with several types has several columns.
 
 use keyform_core::table::TableDescription;
 use keyform_core::value::AttributeType;
@@ -9,24 +9,23 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::lines::{value_of, value_text};
 
-/// A column.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Column {
     pub(super) name: String,
     pub(super) kind: AttributeType,
 }
 
-/// The columns of a table: its keys first, then others by name.
+/// Columns of a table: its keys first, then the others by name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Columns(pub(super) Vec<Column>);
 
 impl Columns {
-    /// The columns of a table's keys.
+    /// Returns the columns of a table's keys.
     pub(super) fn of_keys(table: &TableDescription) -> Self {
         Self(table.key.attributes().filter_map(|name| key_column(table, name)).collect())
     }
 
-    /// Adds those of an item that are not there yet; keys stay first.
+    /// Adds the missing columns of an item after the existing ones.
     pub(super) fn add(&mut self, item: &Item) {
         for (name, value) in item.iter() {
             let column = Column { name: name.to_owned(), kind: value.kind() };
@@ -40,7 +39,8 @@ impl Columns {
         self.0[keys..].sort();
     }
 
-    /// The names of the columns as they stand in the first row. Keys are known by their table, and text is what a cell is: both go without a type.
+    /// Returns the header row. Key columns take their type from the table and strings are the default, so both omit the
+    /// type.
     pub(super) fn header(&self, table: &TableDescription) -> Vec<Option<String>> {
         let title = |column: &Column| {
             let plain = column.kind == AttributeType::S && split(&column.name).is_none();
@@ -53,7 +53,7 @@ impl Columns {
         self.0.iter().map(title).collect()
     }
 
-    /// The columns of a first row.
+    /// Parses the header row.
     pub(super) fn read(header: &[Option<String>], table: &TableDescription) -> Self {
         let column = |title: &Option<String>| {
             let title = title.as_deref().unwrap_or_default();
@@ -66,7 +66,7 @@ impl Columns {
         Self(header.iter().map(column).collect())
     }
 
-    /// The cells of an item; nothing if it has a value that no column is for.
+    /// Returns the cells of an item, or `None` if it has a value without a column.
     pub(super) fn cells(&self, item: &Item) -> Option<Vec<Option<String>>> {
         let attributes = item.to_attributes();
         let cell = |column: &Column| {
@@ -77,7 +77,7 @@ impl Columns {
         (cells.iter().flatten().count() == attributes.len()).then_some(cells)
     }
 
-    /// The item of cells.
+    /// Parses a row of cells into an item.
     pub(super) fn item(&self, cells: &[Option<String>]) -> Result<Attributes, String> {
         if cells.len() > self.0.len() {
             return Err(format!("it has {} cells, the first row {}", cells.len(), self.0.len()));
@@ -99,7 +99,7 @@ fn key_column(table: &TableDescription, name: &str) -> Option<Column> {
     Some(Column { name: name.to_owned(), kind: AttributeType::from_name(kind.name())? })
 }
 
-/// `count:N` is the attribute `count` of the type N.
+/// Splits a title such as `count:N` into name and type.
 fn split(title: &str) -> Option<(&str, AttributeType)> {
     let (name, kind) = title.rsplit_once(':')?;
     Some((name, AttributeType::from_name(kind)?))

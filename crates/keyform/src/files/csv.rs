@@ -1,4 +1,4 @@
-//! Cells separated by commas, quoted where they must be. An empty cell is nothing; a quoted empty cell is an empty text.
+//! CSV reader and writer. An empty cell means that the attribute is absent; a quoted empty cell is an empty string.
 
 use std::io::{BufRead, Write};
 
@@ -10,7 +10,7 @@ pub(super) fn write(out: &mut dyn Write, cells: &[Option<String>]) -> std::io::R
         Some(text) => text.clone(),
     };
     let row: Vec<String> = cells.iter().map(cell).collect();
-    // A row of one cell that is nothing would be no row.
+    // A single absent cell would be an empty line, which readers skip.
     let row = if row == [""] { "\"\"".to_owned() } else { row.join(",") };
     out.write_all(format!("{row}\n").as_bytes())
 }
@@ -19,10 +19,10 @@ fn must_be_quoted(text: &str) -> bool {
     text.is_empty() || text.contains(['"', ',', '\n', '\r']) || text.starts_with(' ') || text.ends_with(' ')
 }
 
-/// Reads rows, quoted line breaks and all.
+/// Reads rows, including quoted line breaks.
 pub(super) struct Rows<R> {
     reader: R,
-    /// The line that was read last, from one.
+    /// Number of the last line read, starting at 1.
     pub(super) line: usize,
 }
 
@@ -31,7 +31,7 @@ impl<R: BufRead> Rows<R> {
         Self { reader, line: 0 }
     }
 
-    /// The next row; nothing at the end. Empty lines are passed over.
+    /// Returns the next row, or `None` at the end. Skips empty lines.
     pub(super) fn next(&mut self) -> std::io::Result<Option<Vec<Option<String>>>> {
         loop {
             let Some(mut text) = self.read_line()? else { return Ok(None) };
@@ -79,7 +79,7 @@ fn cells(row: &str) -> std::io::Result<Vec<Option<String>>> {
     }
 }
 
-/// The text up to the closing quote, and what follows it.
+/// Returns the text up to the closing quote, and the rest after it.
 fn unquote(quoted: &str) -> Option<(String, &str)> {
     let mut text = String::new();
     let mut rest = quoted;

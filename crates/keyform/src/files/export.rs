@@ -1,4 +1,4 @@
-//! A table's items, written to files.
+//! Exports a table's items to files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,29 +20,29 @@ use super::lines::Out;
 use super::manifest::{self, DataFile, Summary, unreadable, unwritable};
 use super::{Format, csv, lines};
 
-/// What is exported, and where to.
+/// Parameters of an export.
 pub struct Export<'a> {
-    /// Where the table is.
+    /// Store of the table.
     pub store: Arc<dyn Execute>,
-    /// The table.
+    /// Table to export.
     pub table: &'a str,
-    /// The file, or for [`Format::S3`] the folder; `-` is standard output.
+    /// Target file, or folder for [`Format::S3`]; `-` is standard output.
     pub to: &'a Path,
-    /// How.
+    /// File format.
     pub format: Format,
-    /// In how many parts, and files, a table is exported as [`Format::S3`].
+    /// Number of parallel segments, and of files, for [`Format::S3`].
     pub segments: u32,
-    /// Time and fresh names.
+    /// Clock and id generator.
     pub surroundings: Arc<dyn Surroundings>,
-    /// Told how many items are written.
+    /// Progress callback; receives the number of items written so far.
     pub progress: Arc<dyn Fn(u64) + Send + Sync>,
 }
 
-/// Writes a table's items to files; returns how many, and where.
+/// Exports a table; returns the number of items and the path of the export.
 ///
 /// # Errors
 ///
-/// If there is no such table, the store fails, or a file cannot be written.
+/// The table does not exist, the store fails, or a file cannot be written.
 pub async fn export(export: &Export<'_>) -> Result<(u64, PathBuf), CopyError> {
     let table = describe(&*export.store, export.table).await?;
     let table = table.ok_or_else(|| CopyError::NoTable(export.table.to_owned()))?;
@@ -53,7 +53,7 @@ pub async fn export(export: &Export<'_>) -> Result<(u64, PathBuf), CopyError> {
     }
 }
 
-/// Calls `each` with every item of a part of the table.
+/// Calls `each` for every item of a segment.
 async fn walk(
     store: &dyn Execute,
     table: &str,
@@ -88,7 +88,7 @@ async fn to_lines(export: &Export<'_>) -> Result<(u64, PathBuf), CopyError> {
     Ok((items, export.to.to_owned()))
 }
 
-/// Two walks: the first finds the columns, the second writes the rows.
+/// Scans twice: the first scan collects the columns, the second writes the rows.
 async fn to_csv(export: &Export<'_>, table: &TableDescription) -> Result<(u64, PathBuf), CopyError> {
     let failed = |error: std::io::Error| unwritable(export.to, &error);
     let mut columns = Columns::of_keys(table);
@@ -146,7 +146,7 @@ async fn to_folder(export: &Export<'_>, table: &TableDescription) -> Result<(u64
     Ok((items, folder))
 }
 
-/// Writes one file; tells what the manifest says of it, and how large its items are.
+/// Writes one data file; returns its manifest entry and the total size of its items.
 async fn part(
     store: &dyn Execute,
     table: &str,

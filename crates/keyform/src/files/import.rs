@@ -1,4 +1,4 @@
-//! Items of files, written to a table.
+//! Imports items from files into a table.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,37 +19,37 @@ use super::manifest::{self, unreadable};
 use super::resume::Resume;
 use super::{Format, csv, lines};
 
-/// What is imported, and where to.
+/// Parameters of an import.
 pub struct Import<'a> {
-    /// Where the table is.
+    /// Store of the table.
     pub store: Arc<dyn Execute>,
-    /// The table, which must be there.
+    /// Existing table to import into.
     pub table: &'a str,
-    /// The file, or the folder of an export.
+    /// Source file, or the folder of an export.
     pub from: &'a Path,
-    /// What it is; found out by its name and its contents if not stated.
+    /// File format; detected from the name and contents by default.
     pub format: Option<Format>,
-    /// Write into a table that is not empty.
+    /// Allows importing into a table that is not empty.
     pub overwrite: bool,
-    /// The most write units to use in a second.
+    /// Maximum write units per second.
     pub write_units: Option<u64>,
-    /// Where it is noted how far it is, so that the same import goes on there after it was stopped.
+    /// Checkpoint file, from which the same import resumes after an interruption.
     pub checkpoint: Option<&'a Path>,
-    /// Time and waiting.
+    /// Clock and timer.
     pub surroundings: Arc<dyn Surroundings>,
-    /// Told how many items are written.
+    /// Progress callback; receives the number of items written so far.
     pub progress: Arc<dyn Fn(u64) + Send + Sync>,
 }
 
-/// Lines that are read before they are written, so that a large file need not fit into memory.
+/// Lines read at a time, so that a large file need not fit into memory.
 const CHUNK: usize = 1000;
 
-/// Writes the items of files to a table; returns how many writes there were.
+/// Imports files into a table; returns the number of writes.
 ///
 /// # Errors
 ///
-/// If there is no such table or it is not empty, the store fails, or a file is damaged or not what it should be. With a checkpoint, the same import
-/// goes on where it was; a file that had to be mended is imported again with `overwrite`.
+/// The table does not exist or is not empty, the store fails, or a file is damaged or invalid. With a checkpoint, the
+/// same import resumes where it stopped; a corrected file must be imported with `overwrite`.
 pub async fn import(import: &Import<'_>) -> Result<u64, CopyError> {
     let table = describe(&*import.store, import.table).await?;
     let table = table.ok_or_else(|| {
@@ -85,7 +85,7 @@ async fn all(import: &Import<'_>, table: &TableDescription, load: &mut Load<'_>)
     load.flush().await
 }
 
-/// A folder is an export, a file what its name says.
+/// Detects the format: a folder is an export, a file is identified by its name.
 fn detect(from: &Path) -> Result<Format, CopyError> {
     if from.is_dir() {
         return Ok(Format::S3);
@@ -106,7 +106,7 @@ async fn from_folder(from: &Path, load: &mut Load<'_>) -> Result<(), CopyError> 
         CopyError::Data(format!("{} has no export: there is no manifest-summary.json", folder.display()))
     })?;
     let files = manifest::files(&export)?;
-    // Everything is looked at before anything is written.
+    // Verify all checksums before the first write.
     for file in &files {
         let bytes = std::fs::read(&file.path).map_err(|error| unreadable(&file.path, &error))?;
         manifest::is_right(&file.path, &file.md5, &manifest::md5(&bytes))?;

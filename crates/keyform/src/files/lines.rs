@@ -1,4 +1,4 @@
-//! Lines of DynamoDB JSON, gzipped or not.
+//! Lines of DynamoDB JSON, plain or gzipped.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
@@ -22,9 +22,9 @@ pub(super) fn write(out: &mut dyn Write, item: &Item) -> std::io::Result<()> {
     out.write_all(&line)
 }
 
-/// What a line says: an item, on its own or as an export has it, or a change of an incremental export.
+/// Parses a line: a bare item, an item of an export, or a change of an incremental export.
 pub(super) fn parse(line: &[u8]) -> Result<WriteRequest, String> {
-    // An item on its own may have attributes of these names; they are no objects of attributes then, and nothing is found.
+    // A bare item may have attributes with these names. They are not objects of attributes then, and nothing is found.
     let found = keyform_wire::read_members(line, &["Item", "Keys", "NewImage"]).unwrap_or_default();
     let take = |name: &str| found.iter().find(|(member, _)| member == name).map(|(_, item)| item.clone());
     match (take("Item"), take("NewImage"), take("Keys")) {
@@ -41,7 +41,7 @@ fn told(error: &keyform_core::Error) -> String {
     }
 }
 
-/// The writes of a file's lines; empty lines are passed over.
+/// Iterator over the writes of a file's lines. Skips empty lines.
 pub(super) struct Lines {
     lines: std::iter::Enumerate<std::io::Split<Box<dyn BufRead + Send>>>,
     name: String,
@@ -69,7 +69,7 @@ impl Iterator for Lines {
     }
 }
 
-/// Opens a file to read, through gzip if it is gzipped.
+/// Opens a file for reading; decompresses it if it starts with the gzip signature.
 pub(super) fn open(file: &Path) -> Result<Box<dyn BufRead + Send>, CopyError> {
     let failed = |error: std::io::Error| CopyError::File(format!("cannot read {}: {error}", file.display()));
     let mut start = [0; 2];
@@ -82,14 +82,14 @@ pub(super) fn open(file: &Path) -> Result<Box<dyn BufRead + Send>, CopyError> {
     })
 }
 
-/// Something that is written, and has an end.
+/// Output file, plain or gzipped, that must be finished.
 pub(super) enum Out {
     Plain(Box<dyn Write + Send>),
     Gzip(Box<GzEncoder<Box<dyn Write + Send>>>),
 }
 
 impl Out {
-    /// Makes a file, gzipped if its name says so; `-` is standard output.
+    /// Creates a file, gzipped if its name ends in `.gz`; `-` is standard output.
     pub(super) fn create(file: &Path) -> std::io::Result<Self> {
         let out: Box<dyn Write + Send> = match file.to_str() {
             Some("-") => Box::new(std::io::stdout()),
@@ -126,7 +126,7 @@ impl Write for Out {
     }
 }
 
-/// The value as the text between `{"x":{"TYPE":` and `}}`.
+/// Returns the DynamoDB JSON of a value without its type wrapper `{"TYPE":…}`.
 pub(super) fn value_text(value: &keyform_core::AttributeValue) -> String {
     let alone: Attributes = [("x".to_owned(), value.clone())].into();
     let mut text = Vec::new();
@@ -136,7 +136,7 @@ pub(super) fn value_text(value: &keyform_core::AttributeValue) -> String {
     text.strip_prefix(&prefix).and_then(|rest| rest.strip_suffix("}}")).unwrap_or(&text).to_owned()
 }
 
-/// The value of such a text.
+/// Parses such a text as a value of the type.
 pub(super) fn value_of(kind: &str, text: &str) -> Result<keyform_core::AttributeValue, String> {
     let line = format!("{{\"x\":{{\"{kind}\":{text}}}}}");
     let mut read = keyform_wire::read_attributes(line.as_bytes()).map_err(|error| told(&error))?;

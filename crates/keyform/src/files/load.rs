@@ -1,4 +1,4 @@
-//! Items on their way into a table: in batches of different keys, in order per key.
+//! Writes items into a table in batches with distinct keys, in order per key.
 
 use std::collections::BTreeSet;
 
@@ -11,15 +11,15 @@ use crate::copy::write::{BATCH_MAX, Writer};
 
 use super::resume::Resume;
 
-/// Gathers writes into batches.
+/// Collects writes into batches.
 pub(super) struct Load<'a> {
     writer: &'a Writer,
     table: &'a TableDescription,
     batch: Vec<WriteRequest>,
     keys: BTreeSet<Vec<u8>>,
-    /// How many were written.
+    /// Items processed so far, including skipped ones.
     pub(super) items: u64,
-    /// How many are to be left out, because they were written before.
+    /// Items to skip, because an earlier run wrote them.
     skip: u64,
     resume: Option<Resume>,
     told: &'a (dyn Fn(u64) + Send + Sync),
@@ -30,12 +30,13 @@ impl<'a> Load<'a> {
         Self { writer, table, batch: Vec::new(), keys: BTreeSet::new(), items: 0, skip: 0, resume: None, told }
     }
 
-    /// Goes on after so many items, and notes how far it is.
+    /// Skips the items that an earlier run wrote, and records progress.
     pub(super) fn resuming(self, resume: Option<Resume>, written: u64) -> Self {
         Self { resume, skip: written, ..self }
     }
 
-    /// After all: the note goes when everything is written, or when the file has to be mended. Else it says how far it is.
+    /// Finishes the import. Removes the checkpoint after success or if the file must be corrected; otherwise records
+    /// the progress.
     pub(super) fn end(&self, outcome: &Result<(), CopyError>) -> Result<(), CopyError> {
         let Some(resume) = &self.resume else { return Ok(()) };
         match outcome {
@@ -44,7 +45,8 @@ impl<'a> Load<'a> {
         }
     }
 
-    /// Adds a write; a batch that is full, or has one of the same key, goes out first.
+    /// Adds a write. First sends the batch if it is full or already has this key, because a request may not contain a
+    /// key twice.
     pub(super) async fn add(&mut self, write: WriteRequest) -> Result<(), CopyError> {
         if self.items < self.skip {
             self.items += 1;

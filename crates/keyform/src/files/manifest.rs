@@ -1,4 +1,4 @@
-//! The layout of DynamoDB's export to S3, in a folder:
+//! Layout of DynamoDB's export to S3, in a folder:
 //!
 //! ```text
 //! AWSDynamoDB/01693685827463-2d8752fd/_started
@@ -22,7 +22,7 @@ use crate::copy::CopyError;
 
 const VERSION: &str = "2020-06-30";
 
-/// A file of items.
+/// Entry of a data file.
 #[derive(Clone, Debug)]
 pub(super) struct DataFile {
     pub(super) path: PathBuf,
@@ -30,7 +30,7 @@ pub(super) struct DataFile {
     pub(super) md5: String,
 }
 
-/// What the summary tells.
+/// Contents of `manifest-summary.json`.
 #[derive(Clone, Debug)]
 pub(super) struct Summary {
     pub(super) table_arn: String,
@@ -41,7 +41,7 @@ pub(super) struct Summary {
     pub(super) items: u64,
 }
 
-/// The MD5 of bytes as the service writes it.
+/// Returns the base64 MD5 of bytes, as the service writes it.
 pub(super) fn md5(bytes: &[u8]) -> String {
     STANDARD.encode(Md5::digest(bytes))
 }
@@ -54,7 +54,7 @@ pub(super) fn unwritable(file: &Path, error: &std::io::Error) -> CopyError {
     CopyError::File(format!("cannot write {}: {error}", file.display()))
 }
 
-/// The folder of a new export, with an empty file that says it has begun.
+/// Creates the folder of a new export with its `_started` file.
 pub(super) fn begin(folder: &Path, id: &str) -> Result<PathBuf, CopyError> {
     let export = folder.join("AWSDynamoDB").join(id);
     let data = export.join("data");
@@ -64,7 +64,7 @@ pub(super) fn begin(folder: &Path, id: &str) -> Result<PathBuf, CopyError> {
     Ok(export)
 }
 
-/// Writes the manifests: last, so that an export with a summary is whole.
+/// Writes the manifests. They come last, so that an export with a summary is complete.
 pub(super) fn finish(export: &Path, summary: &Summary, files: &[DataFile]) -> Result<(), CopyError> {
     let id = export.file_name().unwrap_or_default().to_string_lossy();
     let lines: String = files
@@ -103,7 +103,7 @@ pub(super) fn finish(export: &Path, summary: &Summary, files: &[DataFile]) -> Re
     checked(export, "manifest-summary", &summary.to_string())
 }
 
-/// The hexadecimal form of the same hash, as S3 tags a file of one part.
+/// Returns the same hash in hexadecimal, as in the S3 ETag of a single-part object.
 fn etag(md5: &str) -> String {
     let bytes = STANDARD.decode(md5).unwrap_or_default();
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -117,7 +117,7 @@ fn checked(export: &Path, name: &str, text: &str) -> Result<(), CopyError> {
     Ok(())
 }
 
-/// The folder of the one export in a folder: that folder itself, or one below.
+/// Finds the only export in a folder: the folder itself, or one below it.
 pub(super) fn find(folder: &Path) -> Result<Option<PathBuf>, CopyError> {
     if folder.join("manifest-summary.json").is_file() {
         return Ok(Some(folder.to_owned()));
@@ -137,7 +137,7 @@ pub(super) fn find(folder: &Path) -> Result<Option<PathBuf>, CopyError> {
     }
 }
 
-/// The files of an export, after the manifests were held against their checksums.
+/// Returns the data files of an export, after verifying the checksums of its manifests.
 pub(super) fn files(export: &Path) -> Result<Vec<DataFile>, CopyError> {
     let summary: Value = parse(&checked_text(export, "manifest-summary")?, "manifest-summary.json")?;
     match summary.get("outputFormat").and_then(Value::as_str) {
@@ -179,7 +179,7 @@ fn file(export: &Path, line: &str) -> Result<DataFile, CopyError> {
     })
 }
 
-/// A manifest; its checksum may be missing, but not wrong.
+/// Reads a manifest. Its checksum may be missing but must not be wrong.
 fn checked_text(export: &Path, name: &str) -> Result<String, CopyError> {
     let file = export.join(format!("{name}.json"));
     let text = fs::read_to_string(&file).map_err(|error| unreadable(&file, &error))?;
@@ -191,7 +191,7 @@ fn checked_text(export: &Path, name: &str) -> Result<String, CopyError> {
     Ok(text)
 }
 
-/// Whether a file is the one that was described.
+/// Verifies the checksum of a file.
 pub(super) fn is_right(file: &Path, stated: &str, actual: &str) -> Result<(), CopyError> {
     if stated.trim().is_empty() || stated.trim() == actual || stated.trim() == etag(actual) {
         return Ok(());

@@ -1,15 +1,15 @@
-//! Items in files: out of a table, and into one.
+//! Exports tables to files and imports files into tables.
 //!
-//! | format | is |
+//! | format | contents |
 //! |---|---|
-//! | [`Format::S3`] | the layout of DynamoDB's export to S3: manifests with checksums, and gzipped lines |
-//! | [`Format::Lines`] | one item of DynamoDB JSON a line: `{"Item":{"pk":{"S":"a"}}}` |
-//! | [`Format::Csv`] | a table of cells, as DynamoDB imports it; columns of other types than text say so: `count:N` |
+//! | [`Format::S3`] | layout of DynamoDB's export to S3: manifests with checksums, and gzipped lines |
+//! | [`Format::Lines`] | one item of DynamoDB JSON per line: `{"Item":{"pk":{"S":"a"}}}` |
+//! | [`Format::Csv`] | CSV as DynamoDB imports it; columns of types other than string name their type: `count:N` |
 //!
-//! Every value comes back exactly as it was: numbers of 38 digits, sets, binary, NULL, and what is empty.
+//! Every value is restored exactly: numbers of 38 digits, sets, binary, NULL, and empty values.
 //!
-//! 1. [`export()`] reads a table; `lines`, `manifest` and `csv` write what their names say.
-//! 2. [`import()`] finds out what a file is, reads it with the same modules, and `load` writes batches.
+//! 1. [`export()`] reads a table; `lines`, `manifest` and `csv` write the formats.
+//! 2. [`import()`] detects the format, reads it with the same modules, and `load` writes batches.
 
 mod columns;
 mod csv;
@@ -23,19 +23,19 @@ mod resume;
 pub use export::{Export, export};
 pub use import::{Import, import};
 
-/// How items stand in files.
+/// File format of exported items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// The layout of DynamoDB's export to S3, in a folder.
+    /// Layout of DynamoDB's export to S3, in a folder.
     S3,
-    /// One item of DynamoDB JSON a line; gzipped if the name ends in `.gz`.
+    /// One item of DynamoDB JSON per line; gzipped if the name ends in `.gz`.
     Lines,
-    /// Cells; gzipped if the name ends in `.gz`.
+    /// CSV; gzipped if the name ends in `.gz`.
     Csv,
 }
 
 impl Format {
-    /// The format of a name on the command line.
+    /// Returns the format for a name on the command line.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         match name {

@@ -1,7 +1,7 @@
-//! How far an import is, kept in a file so that it can go on after it was stopped.
+//! Progress of an import, stored in a file so that an interrupted import can resume.
 //!
-//! Items are written in the order of the file, so how many were written says it all. It is noted after they are in the table: what a kill
-//! loses is written twice, which changes nothing.
+//! Items are written in file order, so their number is sufficient. It is recorded after the items are in the table. A
+//! kill between the two makes the import write some items twice, which is harmless.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,19 +15,19 @@ use crate::copy::CopyError;
 
 use super::manifest::unreadable;
 
-/// So often it is noted how far it is, in milliseconds.
+/// Interval between two updates of the file, in milliseconds.
 const NOTE_MILLIS: i64 = 1000;
 
-/// The file that says how far an import is.
+/// Progress file of an import.
 pub(super) struct Resume {
     file: PathBuf,
-    /// What is imported, and where to: of another the file says nothing.
+    /// Identity of the source file and the target table; a progress file of another import is rejected.
     id: String,
     noted_millis: i64,
 }
 
 impl Resume {
-    /// Opens the file, or makes it; tells how many items were written if it was there.
+    /// Opens or creates the file; returns the number of items that an earlier run wrote.
     pub(super) fn open(file: &Path, from: &Path, table: &TableDescription) -> Result<(Self, Option<u64>), CopyError> {
         let id = format!("{} {} {} {}", identity(from)?, table.arn, table.id, table.created_ms);
         let resume = Self { file: file.to_owned(), id, noted_millis: 0 };
@@ -54,7 +54,7 @@ impl Resume {
         })
     }
 
-    /// Notes how many items are written, if it is time to.
+    /// Records the number of written items, at most once per interval.
     pub(super) fn written(&mut self, items: u64, now_millis: i64) -> Result<(), CopyError> {
         if now_millis - self.noted_millis < NOTE_MILLIS {
             return Ok(());
@@ -63,7 +63,8 @@ impl Resume {
         self.note(items)
     }
 
-    /// Notes how many items are written. The file is written anew beside itself, so it is always whole.
+    /// Records the number of written items. The file is replaced by a rename, so a kill never leaves a partial file. It
+    /// is not synced, so a power failure may.
     pub(super) fn note(&self, items: u64) -> Result<(), CopyError> {
         let beside = self.file.with_extension("new");
         let text = json!({ "keyformImport": 1, "of": self.id, "written": items }).to_string();
@@ -71,7 +72,7 @@ impl Resume {
         saved.map_err(|error| CopyError::File(format!("cannot write {}: {error}", self.file.display())))
     }
 
-    /// Removes the file: there is nothing to go on with.
+    /// Removes the file.
     pub(super) fn remove(&self) -> Result<(), CopyError> {
         match fs::remove_file(&self.file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -82,7 +83,7 @@ impl Resume {
     }
 }
 
-/// What tells a file from another one, and from itself after a change.
+/// Returns the path, size and modification time, which identify a version of a file.
 fn identity(from: &Path) -> Result<String, CopyError> {
     let path = from.canonicalize().map_err(|error| unreadable(from, &error))?;
     let metadata = path.metadata().map_err(|error| unreadable(from, &error))?;

@@ -1,4 +1,4 @@
-//! The arguments of the calls: own things, things of the other, and mixtures.
+//! Arguments of the trial calls: the caller's own values, the other caller's, and combinations.
 
 use keyform_core::{AttributeValue, Attributes};
 use keyform_language::schema::{Parameter, Test};
@@ -7,10 +7,11 @@ use super::concepts::Concept;
 use super::names;
 use super::vocabulary::{Owner, Vocabulary, far};
 
-/// Up to so many parameters, all mixtures are tried; beyond, all own, all foreign, and one of a kind among the others.
+/// Maximum number of parameters for trying all combinations. Beyond it: all own, all foreign, exactly one foreign, and
+/// exactly one own.
 const MIXED_MAX: usize = 4;
 
-/// The arguments of each call of a pattern.
+/// Returns the arguments of each call of a pattern.
 pub(super) fn of(
     parameters: &[Parameter],
     concepts: &[Option<Concept>],
@@ -27,7 +28,7 @@ pub(super) fn of(
     mixtures(&varied).iter().map(|foreign| call(foreign)).collect()
 }
 
-/// Which of the parameters name things of the other, for each call.
+/// Returns the parameters that are foreign, for each call.
 fn mixtures(varied: &[usize]) -> Vec<Vec<usize>> {
     if varied.len() <= MIXED_MAX {
         let chosen = |mask: usize| varied.iter().enumerate().filter(move |(place, _)| mask >> place & 1 == 1);
@@ -50,13 +51,13 @@ fn given(parameter: &Parameter, concept: Option<Concept>, vocabulary: &Vocabular
     }
 }
 
-/// The arguments of a parameter by their names.
+/// Returns the arguments of a parameter by name.
 fn named(parameter: &Parameter, value: AttributeValue) -> Vec<(String, AttributeValue)> {
     let each = names(parameter).iter().enumerate();
     each.map(|(number, name)| (name.clone(), limit(parameter, number, value.clone()))).collect()
 }
 
-/// The value as a limit: a range is wide open, and the beginning of a text is its first letter.
+/// Converts a value to a bound: ranges are wide open, and a prefix is the first letter.
 fn limit(parameter: &Parameter, number: usize, value: AttributeValue) -> AttributeValue {
     let is_upper = number == 1 || matches!(parameter.test, Test::Before | Test::Until);
     match (parameter.test, value) {

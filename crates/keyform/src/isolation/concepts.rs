@@ -1,42 +1,43 @@
-//! What names the same thing.
+//! Finds fields, claims and parameters that identify the same thing.
 //!
-//! Fields, claims and parameters that name the same thing are one *concept*: a `ref` and its target, and fields of one name. A concept that is a claim
-//! has another value for each caller. One whose every entity has a claim in its partition key has the same value in both worlds: two
-//! tenants with the same ids. All others must differ, or the worlds would share items.
+//! They form one *concept*: a `ref` and its target, and fields with the same name. A concept that is a claim has a
+//! different value for each caller. If every entity with the concept in its key also has a claim in its partition key,
+//! the value is the same in both worlds: two tenants with the same ids. All other concepts must differ, or the worlds
+//! would share items.
 
 use keyform_language::schema::{
     EntityId, Expr, ExprKind, FieldId, GuardId, LetSource, Model, Origin, Parameter, Permission, Place, Read, Type,
     Write,
 };
 
-/// Names that say nothing of what they name.
+/// Names too generic to identify a concept.
 const GENERIC: [&str; 4] = ["id", "name", "key", "code"];
 
-/// A concept, by the number of the first node of it.
+/// Concept, identified by the index of its first node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Concept(usize);
 
-/// Something that has a value: a field of an entity, or a claim.
+/// Holder of a value: a field of an entity, or a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Node {
     Field(EntityId, FieldId),
     Claim(usize),
 }
 
-/// The concepts of a model.
+/// Concepts of a model.
 pub(super) struct Concepts<'a> {
     model: &'a Model,
     /// Fields by entity, then claims.
     nodes: Vec<Node>,
-    /// Where the fields of each entity begin, and after them where the claims do.
+    /// Index of the first field of each entity, then of the first claim.
     begins: Vec<usize>,
-    /// For each node the concept it belongs to: the smallest number among those that name the same.
+    /// Concept of each node: the smallest index among the nodes that identify the same thing.
     of: Vec<usize>,
-    /// For each concept whether a caller's token proves it.
+    /// Concepts that are claims of a caller's token.
     claimed: Vec<bool>,
-    /// For each concept whether the worlds may call it by one name.
+    /// Concepts that may have the same value in both worlds.
     shared: Vec<bool>,
-    /// For each concept whether it names something.
+    /// Concepts that identify something.
     naming: Vec<bool>,
 }
 
@@ -96,7 +97,7 @@ impl<'a> Concepts<'a> {
         }
     }
 
-    /// The node that a reference leads to.
+    /// Returns the node that a reference points to.
     fn target(&self, kind: &Type) -> Option<Node> {
         let (Type::Ref { entity, field, .. } | Type::Copy { entity, field, .. }) = kind else { return None };
         let entity = (*entity)?;
@@ -119,32 +120,32 @@ impl<'a> Concepts<'a> {
         }
     }
 
-    /// The word for a concept.
+    /// Returns the name of a concept's first node.
     pub(super) fn word(&self, concept: Concept) -> &'a str {
         self.name(self.nodes[concept.0])
     }
 
-    /// The concept that a field or claim belongs to.
+    /// Returns the concept of a field or claim.
     pub(super) fn concept(&self, node: Node) -> Concept {
         Concept(self.of[self.number(node)])
     }
 
-    /// Whether a caller's token proves it.
+    /// Returns whether the concept is a claim.
     pub(super) fn is_claimed(&self, concept: Concept) -> bool {
         self.claimed[concept.0]
     }
 
-    /// Whether the worlds call it by one name.
+    /// Returns whether the concept has the same value in both worlds.
     pub(super) fn is_shared(&self, concept: Concept) -> bool {
         self.shared[concept.0] && !self.claimed[concept.0]
     }
 
-    /// Whether it names something: it is part of a key, unique, referred to, or claimed.
+    /// Returns whether the concept identifies something: it is part of a key, unique, referenced, or a claim.
     pub(super) fn is_naming(&self, concept: Concept) -> bool {
         self.naming[concept.0]
     }
 
-    /// Whether an item of the entity says whose it is: a field of it is a claim.
+    /// Returns whether items of the entity name their owner: one of its fields is a claim.
     pub(super) fn is_owned(&self, entity: EntityId) -> bool {
         let fields = (0..self.model.entity(entity).fields.len()).map(FieldId);
         fields.into_iter().any(|field| self.is_claimed(self.concept(Node::Field(entity, field))))
@@ -158,7 +159,7 @@ impl<'a> Concepts<'a> {
         self.nodes_of(concept).any(|node| matches!(node, Node::Claim(_)) && is_name(self.kind(node)))
     }
 
-    /// Wherever it is part of a key, a claim is part of the partition key.
+    /// Returns whether every entity with the concept in its key has a claim in its partition key.
     fn may_be_shared(&self, concept: Concept) -> bool {
         self.model.entity_ids().all(|id| {
             let entity = self.model.entity(id);
@@ -182,12 +183,12 @@ impl<'a> Concepts<'a> {
         })
     }
 
-    /// The concept of each parameter of a read.
+    /// Returns the concept of each parameter of a read.
     pub(super) fn of_read(&self, read: &Read) -> Vec<Option<Concept>> {
         self.of_parameters(&read.parameters, read.allow.as_ref(), &[])
     }
 
-    /// The concept of each parameter of a write: also by the fields it is given to.
+    /// Returns the concept of each parameter of a write, also derived from the fields it is assigned to.
     pub(super) fn of_write(&self, write: &Write) -> Vec<Option<Concept>> {
         let mut uses = Vec::new();
         for action in write.actions() {
@@ -227,7 +228,7 @@ impl<'a> Concepts<'a> {
         parameters.iter().enumerate().map(concept).collect()
     }
 
-    /// The fields that guards and reads in `allow` give parameters to.
+    /// Collects the fields that guards and reads in `allow` compare with parameters.
     fn add_uses(&self, expr: &Expr, uses: &mut Vec<(usize, Node)>) {
         match &expr.kind {
             ExprKind::Guard { guard, arguments } => {
@@ -249,7 +250,7 @@ impl<'a> Concepts<'a> {
         }
     }
 
-    /// The key field that a guard's parameter is.
+    /// Returns the key field that a guard's parameter is compared with.
     fn guarded(&self, guard: GuardId, parameter: usize) -> Option<Node> {
         let guard = &self.model.guards[guard.0];
         let (field, _) = guard.keys.iter().find(|(_, expr)| parameter_of(expr) == Some(parameter))?;
@@ -264,7 +265,7 @@ fn parameter_of(expr: &Expr) -> Option<usize> {
     }
 }
 
-/// Whether values of the type name things.
+/// Returns whether values of the type can be identifiers.
 pub(super) fn is_name(kind: &Type) -> bool {
     match kind.resolved() {
         Type::List(of, _) => is_name(of),

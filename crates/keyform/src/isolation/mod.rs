@@ -1,25 +1,30 @@
-//! A proof by trial that a model keeps its callers apart: made from the model alone, so that a new pattern is covered without a new test.
+//! Tests that a model isolates its callers. The test is derived from the model alone, so that it covers new patterns
+//! automatically.
 //!
-//! Two worlds are made of the model: an item of every entity for one caller, and one for another. What names something (ids, in keys or by
-//! reference) is the caller's own where the caller's claims or the keys demand it, and the same in both worlds everywhere else; so two tenants have the
-//! same ids wherever the model allows that. Memberships lie in their own world like everything else, which makes every guard of one caller
-//! false for the things of the other.
+//! The trial builds two worlds from the model, each with an item of every entity: one for the caller, one for another
+//! caller. Identifiers (ids, in keys or by reference) differ between the worlds where claims or keys demand it and are
+//! equal everywhere else, so two tenants have the same ids wherever the model allows that. Memberships belong to their
+//! own world like everything else, so every guard of one caller is false for the items of the other.
 //!
-//! 1. `concepts` finds out what names the same thing: fields, references, claims, parameters; `vocabulary` gives it a value in each world.
-//! 2. A store with the caller's world *alone* and one with *both* worlds are seeded with items.
-//! 3. Each pattern is called as the one caller, with arguments that name own things, things of the other, and mixtures.
-//! 4. The law: **what a caller gets and what a call changes is the same whether the other world is there or not.** A read must answer the same
-//!    in both stores, errors included. A write that succeeds must succeed in both, return the same, and leave both stores different by
-//!    exactly the other world, untouched. A write may be refused because of the other world (a name that is taken), but then nothing has changed,
-//!    and the refusal must not show an item of the other.
+//! 1. `concepts` finds the fields, references, claims and parameters that identify the same thing; `vocabulary` gives
+//!    each a value per world.
+//! 2. Two stores are seeded: one with the caller's world *alone*, one with *both* worlds.
+//! 3. Each pattern is called as the caller, with arguments that refer to own items, foreign items, and combinations.
+//! 4. The property: **the results and effects of a call are the same whether the other world exists or not.** A read
+//!    must return the same in both stores, errors included. A write that succeeds must succeed in both, return the
+//!    same, and leave the stores different by exactly the other world, unchanged. A write may be refused because of the
+//!    other world (a name is taken), but then it must not change anything, and the refusal must not expose an item of
+//!    the other world.
 //!
-//! What a public read returns is no secret: the other's items of such an entity are in both stores. They may not be changed either, unless nothing in
-//! them says whose they are (a catalogue's products, whose stock every order lowers).
+//! Items that a public read returns are not confidential: the other caller's items of such an entity are in both
+//! stores. They must not be changed either, unless they do not name an owner (products of a catalogue, whose stock
+//! every order lowers).
 //!
-//! Patterns that are `public` promise nothing of the kind: reads are only counted, and of writes only refusals are judged. Those for the system must
-//! be forbidden.
+//! Patterns with `allow public` promise no isolation: their reads are only counted, and their writes are only checked
+//! for what a refusal exposes. Patterns for the system must be forbidden.
 //!
-//! A refusal shows an item of the other only if a public read returns such items whole: a read that selects some fields does not.
+//! A refusal may include an item of the other world only if a public read returns such items with all fields; a read
+//! that selects some fields is not sufficient.
 
 mod arguments;
 mod concepts;
@@ -36,54 +41,55 @@ use concepts::Concepts;
 use vocabulary::{Owner, Vocabulary};
 use world::{Share, World};
 
-/// In each round enumerations, numbers and times have other values, so that guards and conditions are met in some.
+/// Number of rounds. Each round uses other enumeration values, numbers and times, so that guards and conditions are
+/// satisfied in some.
 const ROUNDS: usize = 6;
 
-/// What was tried, and what leaked.
+/// Result of the trial.
 #[derive(Clone, Debug, Default)]
 pub struct Proof {
-    /// Each pattern.
+    /// All patterns of the model with their counts.
     pub patterns: Vec<Tried>,
-    /// Where the law did not hold.
+    /// Violations of the property.
     pub leaks: Vec<Leak>,
 }
 
-/// A pattern, as it was tried.
+/// Pattern with the counts of its trial calls.
 #[derive(Clone, Debug)]
 pub struct Tried {
-    /// Its name.
+    /// Pattern name as in the model.
     pub name: String,
-    /// What it promises.
+    /// Isolation that the pattern promises.
     pub promise: Promise,
-    /// How often it was called.
+    /// Number of calls.
     pub calls: usize,
-    /// How often the caller was let through, whatever came of it.
+    /// Number of calls that passed authorization, whatever their result.
     pub entered: usize,
-    /// How often it found or wrote something.
+    /// Number of calls that found or wrote something.
     pub successes: usize,
-    /// The most requests that a call has sent.
+    /// Maximum number of store requests of one call.
     pub requests: usize,
 }
 
-/// What a pattern promises by its `allow`.
+/// Isolation that a pattern promises by its `allow`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
-    /// Callers are kept apart.
+    /// Callers are isolated from each other.
     Isolated,
-    /// Everyone may: `allow public`.
+    /// Open to everyone: `allow public`.
     Public,
-    /// No caller may: `allow system`.
+    /// Closed to all callers: `allow system`.
     Forbidden,
 }
 
-/// A call that showed or changed something of another caller, or depended on it.
+/// Call that exposed, changed or depended on data of another caller.
 #[derive(Clone, Debug)]
 pub struct Leak {
-    /// The pattern.
+    /// Pattern name as in the model.
     pub pattern: String,
-    /// Its arguments.
+    /// Arguments of the call, for the message.
     pub arguments: String,
-    /// What happened.
+    /// Description of the violation.
     pub what: String,
 }
 
@@ -94,7 +100,8 @@ impl fmt::Display for Leak {
 }
 
 impl Proof {
-    /// Patterns that let nobody through, not even to own things: they need a privilege, or something the worlds do not have.
+    /// Returns the patterns that no trial call entered, not even for own items: they need a privilege or data that the
+    /// worlds lack.
     pub fn closed(&self) -> impl Iterator<Item = &Tried> {
         self.patterns.iter().filter(|tried| tried.promise == Promise::Isolated && tried.entered == 0)
     }
@@ -110,7 +117,7 @@ impl Proof {
 ///
 /// # Errors
 ///
-/// If the model has errors, or its tables cannot be made. A model without `caller` has nothing to prove.
+/// The model has errors, or its tables cannot be created. A model without `caller` has nothing to test.
 pub fn prove(checked: &Checked) -> Result<Proof, RunError> {
     let mut trial = Trial { proof: Proof::default() };
     if checked.model.caller.is_none() {
@@ -140,7 +147,7 @@ struct Trial {
     proof: Proof,
 }
 
-/// The store of one caller, and that of two.
+/// Store with the caller's world alone, and store with both worlds.
 struct Worlds<'a> {
     alone: World,
     both: World,
@@ -206,7 +213,6 @@ impl Trial {
         }
     }
 
-    /// Counts a call.
     fn called(&mut self, name: &str, success: Result<bool, &RunError>, requests: usize) {
         let Some(tried) = self.proof.patterns.iter_mut().find(|tried| tried.name == name) else { return };
         tried.calls += 1;
@@ -224,7 +230,7 @@ impl Trial {
 
 type Written = Result<Option<Found>, RunError>;
 
-/// What a write did against the law.
+/// Returns how a write violated the property, if it did.
 fn harm(worlds: &Worlds<'_>, alone: &Written, both: &Written) -> Option<String> {
     let after = worlds.both.dump();
     let others = worlds.both.others();
@@ -242,7 +248,7 @@ fn harm(worlds: &Worlds<'_>, alone: &Written, both: &Written) -> Option<String> 
     }
 }
 
-/// An item of the other that a refusal shows.
+/// Returns a description of the other caller's item that a refusal exposes, if any.
 fn exposed(worlds: &Worlds<'_>, written: &Written) -> Option<String> {
     match written {
         Err(RunError::Refused { item: Some(item), .. } | RunError::Conflict(Some(item))) => {
@@ -261,7 +267,7 @@ fn has_something(answer: &Answer) -> bool {
     }
 }
 
-/// The names of a parameter's arguments.
+/// Returns the names of a parameter's arguments.
 fn names(parameter: &Parameter) -> &[String] {
     if parameter.arguments.is_empty() { std::slice::from_ref(&parameter.field_name) } else { &parameter.arguments }
 }

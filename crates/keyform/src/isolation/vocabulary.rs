@@ -1,4 +1,4 @@
-//! What everything is called in each world, in a round.
+//! Values of fields, claims and parameters in each world, per round.
 
 use keyform_core::{AttributeValue, Attributes};
 use keyform_language::explain::sample;
@@ -7,20 +7,20 @@ use keyform_language::template::render;
 
 use super::concepts::{Concept, Concepts, Node, is_name};
 
-/// The moment at which everything is tried.
+/// Fixed time of all trials.
 pub(super) const NOW_MILLIS: i64 = 1_773_480_413_589;
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// Whose world.
+/// Owner of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// The one who calls.
+    /// Caller of the trial.
     Caller,
-    /// The other.
+    /// Caller whose data must stay isolated.
     Other,
 }
 
-/// The values of a round.
+/// Source of values for one round.
 pub(super) struct Vocabulary<'a> {
     pub(super) model: &'a Model,
     pub(super) concepts: &'a Concepts<'a>,
@@ -28,7 +28,7 @@ pub(super) struct Vocabulary<'a> {
 }
 
 impl Vocabulary<'_> {
-    /// The value of a concept in a world.
+    /// Returns the value of a concept in a world.
     fn called(&self, concept: Concept, kind: &Type, owner: Owner) -> AttributeValue {
         let number = match owner {
             _ if self.concepts.is_shared(concept) => 0,
@@ -38,7 +38,7 @@ impl Vocabulary<'_> {
         sample::value(kind, self.concepts.word(concept), number)
     }
 
-    /// What a caller's token proves. A truth value is a privilege, which the callers do not have.
+    /// Returns the claims of a caller's token. Booleans are privileges, which the callers do not have.
     pub(super) fn claims(&self, owner: Owner) -> Attributes {
         let claims = self.model.caller.iter().flat_map(|caller| caller.fields.iter().enumerate());
         let value = |number: usize, kind: &Type, name: &str| match kind.resolved() {
@@ -49,7 +49,7 @@ impl Vocabulary<'_> {
         claims.map(|(number, claim)| (claim.name.clone(), value(number, &claim.kind, &claim.name))).collect()
     }
 
-    /// The value of a field in a world.
+    /// Returns the value of a field in a world.
     pub(super) fn field(&self, entity: EntityId, field: FieldId, owner: Owner) -> AttributeValue {
         let node = Node::Field(entity, field);
         let (concept, kind) = (self.concepts.concept(node), self.concepts.kind(node));
@@ -60,7 +60,7 @@ impl Vocabulary<'_> {
         }
     }
 
-    /// The value of a concept; a list or set of names has one in it.
+    /// Returns the value of a concept; a list of identifiers has one element.
     pub(super) fn value(&self, concept: Concept, kind: &Type, owner: Owner) -> AttributeValue {
         match kind.resolved() {
             Type::List(of, _) => AttributeValue::L(vec![self.called(concept, of, owner)]),
@@ -68,7 +68,7 @@ impl Vocabulary<'_> {
         }
     }
 
-    /// A value that names nothing: the same in both worlds, another in each round.
+    /// Returns a value that identifies nothing: equal in both worlds, different in each round.
     pub(super) fn content(&self, kind: &Type, name: &str) -> AttributeValue {
         let round = i64::try_from(self.round).unwrap_or(0);
         let days = if self.round.is_multiple_of(2) { 1 + round } else { -1 - round };
@@ -82,18 +82,18 @@ impl Vocabulary<'_> {
         }
     }
 
-    /// Whether items have their optional fields in this round.
+    /// Returns whether items have their optional fields in this round.
     pub(super) fn has_optional(&self) -> bool {
         self.round % 4 < 2
     }
 
-    /// A time that is not over.
+    /// Returns a time in the future.
     pub(super) fn ahead(&self, kind: &Type) -> AttributeValue {
         moment(kind, NOW_MILLIS + DAY_MILLIS)
     }
 }
 
-/// A value of the type before, or after, all that items have.
+/// Returns a value of the type below or above all values of items.
 pub(super) fn far(kind: &Type, is_upper: bool) -> Option<AttributeValue> {
     let days = if is_upper { 1000 } else { -1000 };
     match kind.resolved() {

@@ -1,4 +1,4 @@
-//! A store in memory with the items of one world or two, which can be called, looked at and put back.
+//! In-memory store with one or two worlds that can be called, inspected and restored.
 
 use std::collections::BTreeMap;
 use std::pin::pin;
@@ -23,23 +23,23 @@ use super::vocabulary::{NOW_MILLIS, Owner, Vocabulary};
 /// Items by table and key.
 pub(super) type Items = BTreeMap<(String, String), Attributes>;
 
-/// A store with one world or two.
+/// Store with one or two worlds.
 pub(super) struct World {
     database: Database,
     runner: Runner,
-    /// Everything that was put into the store.
+    /// Initial contents of the store.
     seeded: Items,
     own: Items,
-    /// What is the other's, as far as it is in this store.
+    /// The other caller's items in this store.
     others: Vec<Foreign>,
     still: Arc<Still>,
-    /// Whether a request has changed something since the store was as it was seeded.
+    /// Set when a request has changed the initial contents.
     changed: Arc<AtomicBool>,
-    /// How many requests the last call has sent.
+    /// Number of requests of the last call.
     requests: Arc<AtomicUsize>,
 }
 
-/// The store as the patterns see it: it counts requests, and notes that something has changed.
+/// Store wrapper that counts requests and records changes.
 struct Watched {
     database: Database,
     changed: Arc<AtomicBool>,
@@ -68,16 +68,16 @@ impl Execute for Watched {
     }
 }
 
-/// How much of the other world a store has.
+/// Part of the other world that a store contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Share {
-    /// What everyone may know.
+    /// Items that public reads return.
     Known,
-    /// All of it.
+    /// All items.
     Everything,
 }
 
-/// An item of the other.
+/// Item of the other caller.
 struct Foreign {
     place: (String, String),
     item: Attributes,
@@ -85,11 +85,12 @@ struct Foreign {
     known: bool,
     /// A public read returns such items with all their fields.
     open: bool,
-    /// A claim of the other is in it.
+    /// The item contains a claim of the other caller.
     owned: bool,
 }
 
-/// The model with encrypted fields left as they are: who sees what does not depend on the seal, and items are compared as they are stored.
+/// Returns the model with encryption disabled. Visibility does not depend on encryption, and items are compared as
+/// stored.
 fn unsealed(checked: &Checked) -> Checked {
     let mut checked = checked.clone();
     let fields = checked.model.entities.iter_mut().flat_map(|entity| &mut entity.fields);
@@ -142,7 +143,8 @@ impl World {
         block_on(self.runner.write(name, &call))
     }
 
-    /// The ids of each call are the same in every world, its token is its own.
+    /// Prepares a call. Generated ids repeat in every call, so that both worlds get the same; each call has its own
+    /// token.
     fn call(&self, arguments: &Attributes, caller: &Caller) -> Call {
         self.still.ids.store(0, Ordering::Relaxed);
         self.requests.store(0, Ordering::Relaxed);
@@ -155,36 +157,35 @@ impl World {
         }
     }
 
-    /// How many requests the last call has sent.
     pub(super) fn requests(&self) -> usize {
         self.requests.load(Ordering::Relaxed)
     }
 
-    /// Everything that was put into the store.
     pub(super) fn seeded(&self) -> &Items {
         &self.seeded
     }
 
-    /// The other's items that not everyone may know.
+    /// Returns the other caller's items that no public read returns.
     pub(super) fn others(&self) -> Items {
         let unknown = self.others.iter().filter(|foreign| !foreign.known);
         unknown.map(|foreign| (foreign.place.clone(), foreign.item.clone())).collect()
     }
 
-    /// The other's items that nobody else may change.
+    /// Returns the other caller's items that calls must not change.
     pub(super) fn fixed(&self) -> impl Iterator<Item = (&(String, String), &Attributes)> {
         let fixed = self.others.iter().filter(|foreign| !foreign.known || foreign.owned);
         fixed.map(|foreign| (&foreign.place, &foreign.item))
     }
 
-    /// Whether an item has all fields of one of the other's that not everyone may read, and not of one of the caller's.
+    /// Returns whether the result matches an item of the other caller that is not fully public, and none of the
+    /// caller's own.
     pub(super) fn is_only_others(&self, found: &Found) -> bool {
         let is = |item: &Attributes| found.fields.iter().all(|(name, value)| item.get(name) == Some(value));
         let mut closed = self.others.iter().filter(|foreign| !foreign.open);
         closed.any(|foreign| is(&foreign.item)) && !self.own.values().any(is)
     }
 
-    /// Everything that is in the store.
+    /// Returns the current contents of the store.
     pub(super) fn dump(&self) -> Items {
         if !self.changed.load(Ordering::Relaxed) {
             return self.seeded.clone();
@@ -203,7 +204,7 @@ impl World {
         items
     }
 
-    /// Puts back what was there before a call.
+    /// Restores the initial contents.
     pub(super) fn restore(&self) {
         if !self.changed.load(Ordering::Relaxed) {
             return;
@@ -249,7 +250,7 @@ fn scan() -> Scan {
     }
 }
 
-/// An item of each entity, as someone has it.
+/// Creates one item of each entity for an owner.
 fn seed(model: &Model, vocabulary: &Vocabulary<'_>, owner: Owner) -> Vec<(EntityId, (String, String), Attributes)> {
     let mut items = Vec::new();
     for id in model.entity_ids() {
@@ -262,12 +263,12 @@ fn seed(model: &Model, vocabulary: &Vocabulary<'_>, owner: Owner) -> Vec<(Entity
     items
 }
 
-/// Whether a public read returns items of the entity.
+/// Returns whether a public read returns items of the entity.
 fn is_known(model: &Model, entity: EntityId) -> bool {
     public_reads(model, entity).next().is_some()
 }
 
-/// Whether a public read returns items of the entity with all their fields.
+/// Returns whether a public read returns items of the entity with all their fields.
 fn is_open(model: &Model, entity: EntityId) -> bool {
     public_reads(model, entity)
         .any(|read| read.select.is_none() && matches!(read.result, keyform_language::schema::Result::Parts(_)))
@@ -306,7 +307,7 @@ fn place(model: &Model, table: &str, item: &Attributes) -> String {
     format!("{:?}", key(model, table, item))
 }
 
-/// A clock that stands still, and ids that begin again with each call.
+/// Fixed clock, and ids that restart with each call.
 #[derive(Default)]
 struct Still {
     ids: AtomicU64,
@@ -355,7 +356,7 @@ impl Surroundings for Still {
     }
 }
 
-/// Runs a future to its end. A store in memory is ready at once, so nothing waits here.
+/// Runs a future to completion. An in-memory store is always ready, so this never blocks for long.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());

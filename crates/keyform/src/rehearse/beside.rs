@@ -1,4 +1,4 @@
-//! Tables beside the real ones: a store in which every table has a prefix that its users do not see. It knows nothing of what they do.
+//! Store view in which every table name gets a prefix that users of the view do not see.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use keyform_core::execute::BoxFuture;
 use keyform_core::operation::TransactAction;
 use keyform_core::{Error, Execute, Operation, Output};
 
-/// A store as it looks to someone whose tables all have a prefix.
+/// Store view that adds a prefix to all table names.
 pub(super) struct Beside {
     pub(super) store: Arc<dyn Execute>,
     pub(super) prefix: String,
 }
 
 impl Beside {
-    /// What a table is called in the store.
+    /// Returns the name of a table in the underlying store.
     pub(super) fn name(&self, table: &str) -> String {
         format!("{}{table}", self.prefix)
     }
@@ -37,7 +37,8 @@ impl Beside {
         tables.into_iter().map(named).collect()
     }
 
-    /// The same request about the tables beside. Lists, tags, PartiQL and streams name tables in other ways, and no migration asks for them.
+    /// Adds the prefix to a request. Lists, tags, PartiQL and streams name tables in other ways, and no migration uses
+    /// them.
     fn beside(&self, mut operation: Operation) -> Result<Operation, Error> {
         match &mut operation {
             Operation::CreateTable(request) => self.put(&mut request.table),
@@ -79,7 +80,7 @@ impl Beside {
         Ok(operation)
     }
 
-    /// The answer with the names that were asked for.
+    /// Removes the prefix from table names in an answer.
     fn answer(&self, output: Output) -> Output {
         match output {
             Output::Table(mut description) => {

@@ -1,4 +1,4 @@
-//! The tables of a rehearsal: copied into memory, or beside the real ones in their own store.
+//! Table copies for a rehearsal: in memory, or under a prefix in the same store.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use crate::surroundings::System;
 use super::beside::Beside;
 use super::{RehearseError, Watched};
 
-/// Items that one BatchWriteItem takes.
+/// Maximum items of one BatchWriteItem request.
 const BATCH_ITEMS_MAX: usize = 25;
 
-/// How many items each table has.
+/// Number of items per table.
 pub(super) type Copied = BTreeMap<String, u64>;
 
-/// Copies tables into memory, as long as they are not larger than that; one that is not there is not there in the copy either.
+/// Copies tables into memory, up to a total size. Missing tables are missing in the copy too.
 pub(super) async fn in_memory(
     store: &dyn Execute,
     tables: &[String],
@@ -42,7 +42,7 @@ async fn copy_table(
     bytes_max: u64,
 ) -> Result<u64, RehearseError> {
     let Some(description) = target::describe(store, table).await? else { return Ok(0) };
-    // What a store says of a table's size may be hours old: it is asked so that nothing is read in vain, and counted all the same.
+    // The reported size may be hours old. It avoids reading in vain; the actual size is counted as well.
     if *bytes + description.size_bytes > bytes_max {
         return Err(RehearseError::TooLarge { bytes: *bytes + description.size_bytes, bytes_max });
     }
@@ -69,7 +69,7 @@ async fn copy_table(
     }
 }
 
-/// None of the copies may be there already: it could be anybody's.
+/// Fails if a copy's name is taken, because that table may belong to another application.
 pub(super) async fn refuse_taken(beside: &Beside, tables: &[String]) -> Result<(), RehearseError> {
     for table in tables {
         if target::describe(beside, table).await?.is_some() {
@@ -79,7 +79,7 @@ pub(super) async fn refuse_taken(beside: &Beside, tables: &[String]) -> Result<(
     Ok(())
 }
 
-/// Copies tables beside themselves, within a budget of write units.
+/// Copies tables within the store, limited by a budget of write units.
 pub(super) async fn beside(
     beside: &Arc<Beside>,
     tables: &[String],
@@ -90,7 +90,8 @@ pub(super) async fn beside(
         from: beside.store.clone(),
         to: beside.clone(),
         surroundings: Arc::new(System),
-        // The source may be written to meanwhile: a rehearsal is about how items are, not about those of this very moment.
+        // No verification, because the source may be written meanwhile, and a rehearsal needs representative items
+        // rather than an exact copy.
         settings: Settings { write_units, verify: false, ..Settings::default() },
         checkpoint: Arc::new(Checkpoint::in_memory()),
         progress: watched.clone(),
@@ -106,7 +107,7 @@ pub(super) async fn beside(
     Ok(copied)
 }
 
-/// Removes the copies again.
+/// Deletes the copies.
 pub(super) async fn remove(beside: &Beside, tables: &[String]) -> Result<(), RehearseError> {
     for table in tables {
         if target::describe(beside, table).await?.is_some() {

@@ -1,4 +1,4 @@
-//! Why a rehearsal does not go on.
+//! Errors of a rehearsal.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use keyform_runtime::evolve::MigrateError;
 
 use crate::copy::CopyError;
 
-/// Why a rehearsal does not go on.
+/// Error of a rehearsal.
 #[derive(Debug)]
 pub enum RehearseError {
     /// The tables are too large to be copied into memory.
     TooLarge {
-        /// How large their items are, at least.
+        /// Lower bound of the size of their items, in bytes.
         bytes: u64,
-        /// How large they may be.
+        /// Limit in bytes.
         bytes_max: u64,
     },
-    /// A table has the name of a copy already.
+    /// A table already has the name of a copy.
     Taken(String),
     /// The tables cannot be copied.
     Copy(CopyError),

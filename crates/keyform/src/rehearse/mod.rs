@@ -1,8 +1,11 @@
-//! A migration rehearsed on a copy: the run, the comparison, the way back, the run again and the cut-over. The tables themselves are only read.
+//! Rehearses a migration on copies: run, verification, rollback, second run and cut-over. The original tables are only
+//! read.
 //!
-//! 1. `copies` copies the tables into memory, or beside themselves in their own store, where everything takes what it will take.
-//! 2. `beside` is that store with a prefix to every table, so that the migration runs as it is, its own state included.
-//! 3. The copies are removed in the end, whatever came of it.
+//! 1. `copies` copies the tables into memory, or within their store, where the rehearsal takes as long as the real
+//!    migration.
+//! 2. `beside` is a view of the store with a prefix on every table, so that the migration runs unmodified, including
+//!    its own state.
+//! 3. The copies are removed at the end, also after an error.
 
 mod beside;
 mod copies;
@@ -25,43 +28,43 @@ pub use error::RehearseError;
 use beside::Beside;
 use copies::Copied;
 
-/// Who is told how far a copy is.
+/// Progress callback of a copy.
 type Watched = Arc<dyn Fn(&copy::Progress) + Send + Sync>;
 
-/// Where a migration is rehearsed.
+/// Location of the copies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// In memory.
     Memory {
-        /// How large the items of the tables may be together.
+        /// Maximum total size of the tables' items.
         bytes_max: u64,
     },
-    /// On copies in the same store, which are removed in the end.
+    /// In the same store; the copies are deleted at the end.
     Tables {
-        /// What the names of the copies begin with.
+        /// Prefix of the copies' names.
         prefix: String,
     },
 }
 
 impl Stage {
-    /// How large tables may be that are copied into memory, if nobody says more.
+    /// Default maximum size of tables that are copied into memory.
     pub const BYTES_MAX: u64 = 512_000_000;
 }
 
-/// What is rehearsed, where, and how fast.
+/// Parameters of a rehearsal.
 #[derive(Clone)]
 pub struct Rehearse {
-    /// The model with its evolution.
+    /// Model with its evolution.
     pub checked: Arc<Checked>,
-    /// What the variables in the names of tables stand for.
+    /// Values of the variables in table names.
     pub variables: BTreeMap<String, String>,
-    /// The keys of encrypted fields, if the model has some.
+    /// Keys of encrypted fields, if the model has any.
     pub keys: Option<Arc<Keyring>>,
-    /// Where.
+    /// Location of the copies.
     pub stage: Stage,
-    /// Write units a second at most, for copies in the store.
+    /// Maximum write units per second, for copies in the store.
     pub write_units_per_second: Option<f64>,
-    /// Told how far copies in the store are.
+    /// Progress callback, for copies in the store.
     pub copying: Watched,
 }
 
@@ -71,29 +74,29 @@ impl std::fmt::Debug for Rehearse {
     }
 }
 
-/// What came of a rehearsal.
+/// Result of a rehearsal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rehearsal {
-    /// How many items each table has.
+    /// Number of items per table.
     pub copied: BTreeMap<String, u64>,
-    /// What the migration was expected to take.
+    /// Estimate before the run.
     pub estimate: Estimate,
-    /// What it took: write units of the run.
+    /// Write units that the run used.
     pub units: f64,
-    /// How long the run took where it was, in milliseconds.
+    /// Duration of the run on the copies, in milliseconds.
     pub millis: u64,
-    /// Items that cannot be carried over, each with why; the first few.
+    /// Items that cannot be migrated, with the reason; only the first few.
     pub stuck: Vec<String>,
-    /// What the comparison found after the run.
+    /// Result of the verification after the run.
     pub verified: Verified,
-    /// What the way back did, on the copy.
+    /// Result of the rollback on the copies.
     pub rolled_back: RolledBack,
-    /// Whether the cut-over went through after a second run.
+    /// Set if the cut-over succeeded after a second run.
     pub cut_over: bool,
 }
 
 impl Rehearsal {
-    /// Whether the migration would go through.
+    /// Returns whether the migration would succeed.
     #[must_use]
     pub fn is_good(&self) -> bool {
         self.cut_over && self.stuck.is_empty() && self.verified.is_complete()
@@ -101,11 +104,11 @@ impl Rehearsal {
 }
 
 impl Rehearse {
-    /// Copies the tables of the migration and runs all of it on the copies. The store's own tables are only read.
+    /// Copies the tables of the migration and runs all its steps on the copies. The original tables are only read.
     ///
     /// # Errors
     ///
-    /// If the model has no evolution, the tables are too large for memory or a copy's name is taken, or the store fails.
+    /// The model has no evolution, the tables are too large for memory, a copy's name is taken, or the store fails.
     pub async fn run(&self, store: &Arc<dyn Execute>, watch: Watch<'_>) -> Result<Rehearsal, RehearseError> {
         let tables = self.tables(&self.migration(store.clone())?);
         match &self.stage {
@@ -129,7 +132,7 @@ impl Rehearse {
         Ok(migration.with_keys(self.keys.as_ref()))
     }
 
-    /// The tables with items of either form, each once.
+    /// Returns the distinct tables with items of either form.
     fn tables(&self, migration: &Migration) -> Vec<String> {
         let mut tables: Vec<String> = Vec::new();
         for name in migration.forms().iter().flat_map(|form| [&form.old.name, &form.new.name]) {
@@ -151,7 +154,7 @@ impl Rehearse {
         self.play(beside.clone(), copied, watch).await
     }
 
-    /// All of the migration, on copies.
+    /// Runs all steps of the migration on the copies.
     async fn play(&self, copy: Arc<dyn Execute>, copied: Copied, watch: Watch<'_>) -> Result<Rehearsal, RehearseError> {
         let migration = self.migration(copy)?;
         let write_units_per_second = self.write_units_per_second;

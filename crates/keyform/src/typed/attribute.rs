@@ -1,21 +1,21 @@
-//! Values of Rust as attribute values, and back.
+//! Conversion between Rust values and attribute values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use keyform_core::{AttributeValue, Attributes};
 
-/// Something an attribute can hold.
+/// Value that an attribute can hold.
 pub trait ToAttribute {
-    /// The attribute value; nothing for what is not stored: no value, and an empty set.
+    /// Returns the attribute value, or `None` for values that are not stored: absent ones and empty sets.
     fn to_attribute(&self) -> Option<AttributeValue>;
 }
 
-/// Something that can be read from an attribute.
+/// Value that can be read from an attribute.
 pub trait FromAttribute: Sized {
-    /// The value; nothing if the attribute holds something else.
+    /// Converts an attribute value; returns `None` if it has another type.
     fn from_attribute(value: AttributeValue) -> Option<Self>;
 
-    /// What stands for an attribute that is not there; nothing if it has to be.
+    /// Returns the value of an absent attribute, or `None` if the attribute is required.
     fn when_absent() -> Option<Self> {
         None
     }
@@ -174,7 +174,7 @@ impl<T: FromAttribute + Ord> FromAttribute for BTreeSet<T> {
         }
     }
 
-    /// A set that lost its last element is no longer stored.
+    /// DynamoDB cannot store empty sets, so an absent attribute is an empty set.
     fn when_absent() -> Option<Self> {
         Some(Self::new())
     }

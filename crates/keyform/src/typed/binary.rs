@@ -1,4 +1,4 @@
-//! Bytes.
+//! Type of `binary` fields.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{FromAttribute, ToAttribute};
 
-/// The bytes of a `binary` field; base64 in JSON.
+/// Bytes of a `binary` field; base64 in JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Binary(pub Vec<u8>);
 

@@ -1,4 +1,4 @@
-//! Calls of a model's patterns, as the model's own code makes them.
+//! Calls of a model's patterns, used by the model's generated code.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use keyform_runtime::run::{self, Answer, Caller, Found, Runner, Settings};
 use super::change::{self, FromChange};
 use super::{CallError, FromAttributes, ModelOptions, Outcome, Page, Pages, Resumed, ToAttribute, refused};
 
-/// A model on a store, called by someone: what a model's handle holds.
+/// Model on a store with a caller; the state of a model's handle.
 #[derive(Clone, Debug)]
 pub struct Calls {
     runner: Runner,
@@ -22,7 +22,7 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// A model on a store. The text has been checked when the code was made of it.
+    /// Creates the handle of a model on a store. The source was checked when the code was generated.
     ///
     /// # Errors
     /// A variable has no value, or the model has encrypted fields and there are no keys.
@@ -39,30 +39,30 @@ impl Calls {
         Ok(Self { runner, caller: Caller::System, token: None })
     }
 
-    /// The runner, for what has no typed form.
+    /// Returns the runner, for calls without a typed form.
     #[must_use]
     pub fn runner(&self) -> &Runner {
         &self.runner
     }
 
-    /// Makes the tables that are not there yet; their names.
+    /// Creates the missing tables and returns their names.
     ///
     /// # Errors
-    /// The store refuses one.
+    /// The store rejects one.
     pub async fn create_tables(&self) -> Result<Vec<String>, CallError> {
         Ok(self.runner.create_tables().await?)
     }
 
-    /// Takes up the cascades that somebody has left half-way, and looks again where an index may have lagged behind: see
+    /// Resumes interrupted cascades, and checks again where an index may have lagged behind: see
     /// [`Runner::resume_cascades`].
     ///
     /// # Errors
-    /// The store fails; what is left is taken up by the next call.
+    /// The store fails; the next call resumes the rest.
     pub async fn resume_cascades(&self) -> Result<Resumed, CallError> {
         Ok(self.runner.resume_cascades().await?)
     }
 
-    /// The same, called by someone whose claims these are.
+    /// Returns a handle that calls with these claims.
     #[must_use]
     pub fn as_caller(&self, claims: &impl ToAttribute) -> Self {
         let claims = match claims.to_attribute() {
@@ -72,22 +72,23 @@ impl Calls {
         Self { caller: Caller::Claims(claims), ..self.clone() }
     }
 
-    /// The same, with every write under a token of the store: a request that is sent again under it applies once. A call that makes fresh
-    /// ids is another request, and refused; for calls that are answered alike see [`Runner::write_once`].
+    /// Returns a handle that sends every write with this client request token, so that the store applies a resent
+    /// request once. A repeated call that generates new ids is a different request and is rejected; for calls that
+    /// return the same answer see [`Runner::write_once`].
     #[must_use]
     pub fn with_token(&self, token: &str) -> Self {
         Self { token: Some(token.to_owned()), ..self.clone() }
     }
 
-    /// Begins a call.
+    /// Starts a call of a pattern.
     pub fn call(&self, pattern: &'static str) -> Call<'_> {
         Call { calls: self, pattern, arguments: Attributes::new() }
     }
 
-    /// What a record of a table's stream says. The table is named as in the model or as in the store.
+    /// Converts a stream record of a table. The table is named as in the model or as in the store.
     ///
     /// # Errors
-    /// An image is not as the model says, or an encrypted field does not open.
+    /// An image does not match the model, or an encrypted field cannot be opened.
     pub fn change<T: FromChange>(&self, table: &str, record: &ChangeRecord) -> Result<T, CallError> {
         change::of(&self.runner, table, record)
     }
@@ -106,7 +107,7 @@ impl Calls {
     }
 }
 
-/// A model whose rules were checked when code was made of it: only what running needs is done again.
+/// Builds a model that was checked when its code was generated: repeats only the steps that running needs.
 fn trusted(source: &str) -> Checked {
     let (document, diagnostics) = parse(source);
     let (model, _) = resolve(&document);
@@ -141,7 +142,7 @@ fn unexpected(answer: &Answer) -> CallError {
     CallError::Unexpected(what.to_owned())
 }
 
-/// A call that is being put together.
+/// Call under construction.
 #[derive(Debug)]
 #[must_use = "a call does nothing until it is sent"]
 pub struct Call<'a> {
@@ -151,14 +152,14 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Adds an argument. One without a value is left out.
+    /// Adds an argument; absent values are omitted.
     pub fn argument<T: ToAttribute + ?Sized>(&mut self, name: &str, value: &T) {
         if let Some(value) = value.to_attribute() {
             self.arguments.insert(name.to_owned(), value);
         }
     }
 
-    /// Adds an argument of which NULL is stored for nothing.
+    /// Adds an argument; absent values are stored as NULL.
     pub fn argument_or_null<T: ToAttribute + ?Sized>(&mut self, name: &str, value: &T) {
         self.arguments.insert(name.to_owned(), value.to_attribute().unwrap_or(AttributeValue::Null));
     }
@@ -176,7 +177,7 @@ impl Call<'_> {
     /// Reads an item that may be missing.
     ///
     /// # Errors
-    /// [`CallError`]
+    /// The read fails, or the item does not match the model.
     pub async fn maybe<T: FromAttributes>(self) -> Result<Option<T>, CallError> {
         match self.read().await? {
             Answer::One(None) => Ok(None),
@@ -188,15 +189,15 @@ impl Call<'_> {
     /// Reads an item.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] if there is none.
+    /// [`CallError::NotFound`] if there is no such item.
     pub async fn one<T: FromAttributes>(self) -> Result<T, CallError> {
         self.maybe().await?.ok_or_else(|| CallError::NotFound("item".to_owned()))
     }
 
-    /// Reads all items there are.
+    /// Reads all items of an unpaged read.
     ///
     /// # Errors
-    /// [`CallError`]
+    /// The read fails, or an item does not match the model.
     pub async fn all<T: FromAttributes>(self) -> Result<Vec<T>, CallError> {
         match self.read().await? {
             Answer::Page { items, .. } => structs(items),
@@ -207,7 +208,7 @@ impl Call<'_> {
     /// Counts items.
     ///
     /// # Errors
-    /// [`CallError`]
+    /// The read fails.
     pub async fn count(self) -> Result<u64, CallError> {
         match self.read().await? {
             Answer::Count(count) => Ok(count),
@@ -218,7 +219,7 @@ impl Call<'_> {
     /// Reads a collection: the items of each part, in order.
     ///
     /// # Errors
-    /// [`CallError`]
+    /// The read fails.
     pub async fn collection(self) -> Result<Parts, CallError> {
         match self.read().await? {
             Answer::Collection(parts) => Ok(Parts(parts)),
@@ -226,15 +227,15 @@ impl Call<'_> {
         }
     }
 
-    /// Reads pages, the first when it is awaited.
+    /// Returns a paged read, which starts when it is awaited.
     pub fn pages<T: FromAttributes>(self) -> Pages<T> {
         Pages::new(self.calls.clone(), self.pattern, self.arguments)
     }
 
-    /// Writes, and returns what was written where something was.
+    /// Executes a write and returns the written item, if any.
     ///
     /// # Errors
-    /// The write's refusals.
+    /// The outcomes of the write, or [`Outcome::failed`].
     pub async fn written<T: FromAttributes, E: Outcome>(self) -> Result<Option<T>, E> {
         let (runner, pattern) = (&self.calls.runner, self.pattern);
         let found = runner.write(pattern, &self.into_call()).await.map_err(refused::<E>)?;
@@ -246,25 +247,25 @@ impl Call<'_> {
         }
     }
 
-    /// Writes, and returns what was written.
+    /// Executes a write and returns the written item.
     ///
     /// # Errors
-    /// The write's refusals.
+    /// The outcomes of the write, or [`Outcome::failed`].
     pub async fn write_one<T: FromAttributes, E: Outcome>(self) -> Result<T, E> {
         self.written().await?.ok_or_else(|| E::failed(CallError::Gone))
     }
 
-    /// Writes.
+    /// Executes a write without a result.
     ///
     /// # Errors
-    /// The write's refusals.
+    /// The outcomes of the write, or [`Outcome::failed`].
     pub async fn write<E: Outcome>(self) -> Result<(), E> {
         let (runner, pattern) = (&self.calls.runner, self.pattern);
         runner.write(pattern, &self.into_call()).await.map(drop).map_err(refused::<E>)
     }
 }
 
-/// The parts of a collection, taken by the numbers of their entities.
+/// Parts of a collection, taken by the number of their entity.
 #[derive(Debug)]
 pub struct Parts(Vec<(EntityId, Vec<Found>)>);
 
@@ -274,26 +275,26 @@ impl Parts {
         part.map(|(_, items)| std::mem::take(items)).unwrap_or_default()
     }
 
-    /// All items of a part.
+    /// Takes all items of a part.
     ///
     /// # Errors
-    /// One is not as the model says.
+    /// An item does not match the model.
     pub fn many<T: FromAttributes>(&mut self, entity: usize) -> Result<Vec<T>, CallError> {
         structs(self.take(entity))
     }
 
-    /// The item of a part that may be missing.
+    /// Takes the item of a part that may be missing.
     ///
     /// # Errors
-    /// It is not as the model says.
+    /// The item does not match the model.
     pub fn maybe<T: FromAttributes>(&mut self, entity: usize) -> Result<Option<T>, CallError> {
         Ok(self.take(entity).into_iter().next().map(|found| T::from_attributes(found.fields)).transpose()?)
     }
 
-    /// The item of a part.
+    /// Takes the item of a part.
     ///
     /// # Errors
-    /// There is none, or it is not as the model says.
+    /// The item is missing or does not match the model.
     pub fn one<T: FromAttributes>(&mut self, entity: usize) -> Result<T, CallError> {
         self.maybe(entity)?.ok_or_else(|| CallError::NotFound("item".to_owned()))
     }

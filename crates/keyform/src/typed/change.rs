@@ -1,4 +1,4 @@
-//! Changes of a stream, as a model's own enum of them.
+//! Stream changes as variants of a model's enum.
 
 use keyform_core::operation::{ChangeKind, ChangeRecord, SequenceNumber, UserIdentity};
 use keyform_language::schema::EntityId;
@@ -6,45 +6,45 @@ use keyform_runtime::run::{Found, Runner};
 
 use super::{CallError, FromAttributes, Timestamp, WrongItem};
 
-/// What happened to an item.
+/// Kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChangeEvent {
-    /// It is new.
+    /// The item was created.
     Inserted,
-    /// It is different.
+    /// The item was changed.
     Modified,
-    /// Somebody deleted it.
+    /// A request deleted the item.
     Removed,
-    /// Its time was over.
+    /// The item's TTL expired.
     Expired,
 }
 
-/// A change of one item of an entity.
+/// Change of one item of an entity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntityChange<T> {
-    /// What happened.
+    /// Kind of change.
     pub event: ChangeEvent,
-    /// The item before, if there was one and the stream has it.
+    /// Item before the change, if it existed and the stream has old images.
     pub old: Option<T>,
-    /// The item after, if there is one and the stream has it.
+    /// Item after the change, if it exists and the stream has new images.
     pub new: Option<T>,
-    /// When.
+    /// Time of the change.
     pub at: Timestamp,
-    /// Its place in the stream.
+    /// Position in the stream.
     pub sequence: SequenceNumber,
 }
 
 impl<T> EntityChange<T> {
-    /// The item as the stream knows it last: after the change, or else before.
+    /// Returns the latest known state of the item: the new image, otherwise the old one.
     #[must_use]
     pub fn latest(&self) -> Option<&T> {
         self.new.as_ref().or(self.old.as_ref())
     }
 
-    /// The same change with structs for items.
+    /// Converts the images of a change to structs.
     ///
     /// # Errors
-    /// An image is not as the model says.
+    /// An image does not match the model.
     pub fn of(change: EntityChange<Found>) -> Result<Self, WrongItem>
     where
         T: FromAttributes,
@@ -55,15 +55,15 @@ impl<T> EntityChange<T> {
     }
 }
 
-/// A model's enum of changes.
+/// Enum of a model's changes.
 pub trait FromChange: Sized {
-    /// The variant of the entity of that number.
+    /// Returns the variant for the entity with this number.
     ///
     /// # Errors
-    /// An image is not as the model says.
+    /// An image does not match the model.
     fn from_change(entity: usize, change: EntityChange<Found>) -> Result<Self, WrongItem>;
 
-    /// A change of an item that is of no entity the enum knows.
+    /// Returns the variant for items of unknown entities.
     fn unknown() -> Self;
 }
 
@@ -73,7 +73,7 @@ pub(super) fn of<T: FromChange>(runner: &Runner, table: &str, record: &ChangeRec
         None => Ok(None),
     };
     let (old, new) = (found(&record.old)?, found(&record.new)?);
-    // A stream may have no images; the key often tells the entity all the same.
+    // A stream without images still has the key, which often identifies the entity.
     let by_key = runner.found_in(table, &record.keys)?.map(|found| found.entity);
     let Some(EntityId(entity)) = new.as_ref().or(old.as_ref()).map(|found| found.entity).or(by_key) else {
         return Ok(T::unknown());
@@ -88,7 +88,8 @@ pub(super) fn of<T: FromChange>(runner: &Runner, table: &str, record: &ChangeRec
     Ok(T::from_change(entity, EntityChange { event, old, new, at, sequence: record.sequence })?)
 }
 
-/// Makes an enum that of a model's changes: each variant with the number of its entity. Besides these it has `Unknown`.
+/// Implements [`FromChange`](crate::typed::FromChange) for an enum: each variant with the number of its entity. The
+/// enum must also have the variant `Unknown`.
 #[macro_export]
 macro_rules! changes {
     ($name:ident { $($variant:ident = $number:literal),* $(,)? }) => {
@@ -111,7 +112,7 @@ macro_rules! changes {
     };
 }
 
-/// Makes an enum that of a model's entities: each variant with the number of its entity.
+/// Implements [`FromFound`](crate::typed::FromFound) for an enum: each variant with the number of its entity.
 #[macro_export]
 macro_rules! entities {
     ($name:ident { $($variant:ident = $number:literal),* $(,)? }) => {

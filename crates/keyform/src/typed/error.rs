@@ -1,4 +1,4 @@
-//! Why a typed call has no answer.
+//! Errors of typed calls.
 
 use std::fmt;
 
@@ -7,35 +7,35 @@ use keyform_runtime::run::RunError;
 use keyform_runtime::seal::SealError;
 use keyform_server::FlowError;
 
-/// Why a call has no answer. A write's refusals by name are not here: they are variants of the write's own enum.
+/// Error of a typed call. The named outcomes of a write are not included: they are variants of the write's own enum.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CallError {
-    /// A read of one item found none; the entity's name.
+    /// A read of one item found none; contains the entity's name.
     NotFound(String),
-    /// The caller may not.
+    /// The caller lacks permission.
     Forbidden,
-    /// An argument is missing or wrong.
+    /// An argument is missing or invalid.
     Arguments(String),
-    /// The cursor is forged, or of another read or other arguments.
+    /// The cursor is forged, or belongs to another read or other arguments.
     Cursor,
-    /// Others were in the way, again and again: try again.
+    /// The call lost too many races against concurrent writers: retry it.
     Busy,
-    /// The pattern cannot run here; why.
+    /// The pattern cannot run on this store; contains the reason.
     NotRunnable(String),
-    /// The store did not say whether the write was applied; why.
+    /// The store did not report whether the write was applied; contains the reason.
     Unknown(String),
-    /// An encrypted field cannot be sealed or opened; why.
+    /// An encrypted field cannot be sealed or opened.
     Sealing(SealError),
     /// The store failed.
     Store(Error),
-    /// An item is not as the model says.
+    /// An item does not match the model.
     Item(WrongItem),
-    /// A write that returns an item returned none: it was deleted right after.
+    /// A write that returns an item returned none, because the item was deleted right after.
     Gone,
-    /// A table's name has a variable without a value: see [`ModelOptions::variable`](super::ModelOptions::variable).
+    /// A table name has a variable without a value: see [`ModelOptions::variable`](super::ModelOptions::variable).
     Variable(String),
-    /// What the runner says and the code does not know: the code was made of another version of the model.
+    /// The generated code does not know this result, because it belongs to another version of the model.
     Unexpected(String),
 }
 
@@ -90,7 +90,7 @@ impl From<RunError> for CallError {
     }
 }
 
-/// What a caller of a flow is told of a call that the flow made.
+/// Converts an error of a call inside a flow to the flow's own error.
 impl From<CallError> for FlowError {
     fn from(error: CallError) -> Self {
         match error {
@@ -110,12 +110,12 @@ impl From<CallError> for FlowError {
     }
 }
 
-/// An item that is not as the model says.
+/// Item that does not match the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongItem {
-    /// The struct it was to become.
+    /// Struct that the item should become.
     pub entity: &'static str,
-    /// The attribute that is missing, or of another type.
+    /// Attribute that is missing or has another type.
     pub attribute: &'static str,
 }
 
@@ -131,7 +131,7 @@ impl fmt::Display for WrongItem {
 
 impl std::error::Error for WrongItem {}
 
-/// A text that does not have the form that is wanted.
+/// Text that does not have the required form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongText {
     text: String,
@@ -139,7 +139,7 @@ pub struct WrongText {
 }
 
 impl WrongText {
-    /// That text is not what is wanted.
+    /// Creates the error; `wanted` describes the required form.
     #[must_use]
     pub fn new(text: &str, wanted: impl Into<String>) -> Self {
         Self { text: text.to_owned(), wanted: wanted.into() }

@@ -1,4 +1,4 @@
-//! Ids: a type for each, so that one is not taken for another.
+//! Typed ids: one type per entity, so that the compiler rejects mixed-up ids.
 
 use keyform_language::bind::Fresh as _;
 use keyform_language::document::ast::Bounds;
@@ -8,18 +8,18 @@ use keyform_runtime::run::fits;
 use super::WrongText;
 use crate::surroundings::System;
 
-/// The form that an id's text must have.
+/// Required form of an id's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// 26 characters of Crockford's base 32.
     Ulid,
-    /// 36 characters.
+    /// 36 characters in hexadecimal with dashes.
     Uuid,
-    /// An e-mail address, which is trimmed and put in lower case.
+    /// E-mail address; trimmed and converted to lower case.
     Email,
-    /// Letters, digits, `-`, `_` and `.`; at least and at most so many.
+    /// Letters, digits, `-`, `_` and `.`, with minimum and maximum length.
     Slug(Option<i64>, Option<i64>),
-    /// Any text of at least and at most so many characters.
+    /// Any text, with minimum and maximum length in characters.
     Text(Option<i64>, Option<i64>),
 }
 
@@ -52,10 +52,10 @@ impl Form {
     }
 }
 
-/// A text as an id of a form has it.
+/// Normalizes and checks the text of an id.
 ///
 /// # Errors
-/// The text is not of the form.
+/// The text does not have the form.
 pub fn check_text(text: String, form: Form) -> Result<String, WrongText> {
     let text = if form == Form::Email { text.trim().to_lowercase() } else { text };
     let value = text.into();
@@ -66,7 +66,7 @@ pub fn check_text(text: String, form: Form) -> Result<String, WrongText> {
     }
 }
 
-/// Makes a struct of a text an id: it is made of texts of its form only.
+/// Implements the traits of an id for a newtype of `String`. Values always have the required form.
 ///
 /// ```
 /// #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,7 +90,7 @@ macro_rules! text_id {
     ($name:ident, $form:ident $(($min:expr, $max:expr))?) => {
         $crate::text_id! { @ $name, $crate::typed::Form::$form $(($min, $max))? }
     };
-    // An id of a common form is made of any other value of the form.
+    // An id of a common form can be created from any other value of that form.
     ($name:ident, $form:expr, $common:ty) => {
         $crate::text_id! { @ $name, $form }
 
@@ -109,17 +109,17 @@ macro_rules! text_id {
     };
     (@ $name:ident, $form:expr) => {
         impl $name {
-            /// The id of a text.
+            /// Creates an id from a text.
             ///
             /// # Errors
-            /// The text is not of the id's form.
+            /// The text does not have the id's form.
             pub fn new(
                 text: impl ::std::convert::Into<::std::string::String>,
             ) -> ::std::result::Result<Self, $crate::typed::WrongText> {
                 $crate::typed::check_text(text.into(), $form).map(Self)
             }
 
-            /// Its text.
+            /// Returns the id as text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -203,7 +203,7 @@ macro_rules! text_id {
     };
 }
 
-/// Makes a struct of an `i64` an id.
+/// Implements the traits of an id for a newtype of `i64`.
 ///
 /// ```
 /// #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -270,26 +270,26 @@ macro_rules! int_id {
     };
 }
 
-/// A ULID that is the id of no entity in particular.
+/// ULID that does not belong to a particular entity.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ulid(String);
 
 crate::text_id! { @ Ulid, Form::Ulid }
 
-/// A UUID that is the id of no entity in particular.
+/// UUID that does not belong to a particular entity.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Uuid(String);
 
 crate::text_id! { @ Uuid, Form::Uuid }
 
 impl Ulid {
-    /// A new one, by the system's clock and randomness; each sorts after those made before by this program.
+    /// Generates a ULID from the system's clock and randomness. It sorts after all earlier ones of this process.
     #[must_use]
     pub fn fresh() -> Self {
         Self(System.ulid())
     }
 
-    /// The text of an id that is a ULID.
+    /// Wraps text that is known to be a ULID.
     #[doc(hidden)]
     #[must_use]
     pub fn trusted(text: String) -> Self {
@@ -298,13 +298,13 @@ impl Ulid {
 }
 
 impl Uuid {
-    /// A new random one.
+    /// Generates a random UUID.
     #[must_use]
     pub fn fresh() -> Self {
         Self(System.uuid())
     }
 
-    /// The one that a text always has: what `uuid(text)` gives in a model.
+    /// Returns the UUID that a text always maps to, as `uuid(text)` in a model.
     ///
     /// ```
     /// assert_eq!(keyform::Uuid::of("a text"), keyform::Uuid::of("a text"));
@@ -314,7 +314,7 @@ impl Uuid {
         Self(keyform_language::bind::uuid_of(text))
     }
 
-    /// The text of an id that is a UUID.
+    /// Wraps text that is known to be a UUID.
     #[doc(hidden)]
     #[must_use]
     pub fn trusted(text: String) -> Self {

@@ -1,4 +1,4 @@
-//! `json` fields: any value.
+//! Type of `json` fields: any JSON value.
 
 use keyform_core::AttributeValue;
 use keyform_language::schema::Type;
@@ -9,7 +9,7 @@ use super::{FromAttribute, ToAttribute};
 
 impl ToAttribute for Value {
     fn to_attribute(&self) -> Option<AttributeValue> {
-        // A number that the service cannot hold is the one thing that has no attribute; the call then misses it.
+        // Only a number beyond the service's range cannot be converted; the call then lacks the argument.
         json::from_json(self, &Type::Json)
     }
 }

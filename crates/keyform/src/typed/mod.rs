@@ -1,15 +1,16 @@
-//! What typed code stands on: the code that [`model!`](crate::model!) makes of a model, and `keyform generate rust` prints.
+//! Support library for the code that [`model!`](crate::model!) and `keyform generate rust` generate from a model (ADR
+//! 0018).
 //!
-//! The life of a typed call:
+//! Life of a typed call:
 //!
 //! 1. A method of the model's handle starts a [`Call`] on its [`Calls`] and adds its arguments, each a [`ToAttribute`].
-//! 2. The call goes to the model's runner, as every other road to a pattern does: nothing is decided here.
-//! 3. What was found becomes structs by [`FromAttributes`], which [`record!`](crate::record) implements; a page is a [`Page`],
+//! 2. The model's runner executes the call, as it does for the HTTP API; this module makes no decisions.
+//! 3. [`FromAttributes`], implemented by [`record!`](crate::record), converts items to structs; a page is a [`Page`],
 //!    and [`Pages`] follows cursors to the end.
-//! 4. A refusal becomes a variant of the write's own enum by [`Outcome`], which [`outcomes!`](crate::outcomes) implements;
-//!    everything else that goes wrong is a [`CallError`].
+//! 4. [`Outcome`], implemented by [`outcomes!`](crate::outcomes), converts a refusal to a variant of the write's own
+//!    enum; every other failure is a [`CallError`].
 //!
-//! [`FromChange`] is how a change of a stream becomes a variant of a model's enum of changes.
+//! [`FromChange`] converts stream changes to variants of a model's enum.
 
 mod attribute;
 mod binary;

@@ -1,4 +1,4 @@
-//! Numbers that are not simply `i64`: decimals and money.
+//! Numeric types besides `i64`: decimals and money.
 
 use std::fmt;
 use std::iter::Sum;
@@ -12,7 +12,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{FromAttribute, ToAttribute};
 
-/// The value of a `number` field: a decimal of up to 38 digits. In JSON a number, or a text where a number would lose digits.
+/// Value of a `number` field: a decimal of up to 38 digits. In JSON a number, or a string where a number would lose
+/// digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Decimal(pub Number);
 
@@ -51,7 +52,7 @@ impl From<Decimal> for Number {
 impl TryFrom<f64> for Decimal {
     type Error = NumberError;
 
-    /// The shortest decimal that is read as this number.
+    /// Converts to the shortest decimal that parses to the same number.
     fn try_from(number: f64) -> Result<Self, Self::Error> {
         number.to_string().parse().map(Self)
     }
@@ -89,10 +90,10 @@ impl<'de> Deserialize<'de> for Decimal {
     }
 }
 
-/// How many nano-units make one unit.
+/// Nano-units per unit.
 const UNIT: i128 = 1_000_000_000;
 
-/// The value of a `money` field: whole nano-units. The currency is a field of its own.
+/// Value of a `money` field, in whole nano-units. The currency is a separate field.
 ///
 /// ```
 /// use keyform::Money;
@@ -105,28 +106,28 @@ const UNIT: i128 = 1_000_000_000;
 pub struct Money(i128);
 
 impl Money {
-    /// Nothing.
+    /// Zero amount.
     pub const ZERO: Self = Self(0);
 
-    /// So many nano-units.
+    /// Creates an amount from nano-units.
     #[must_use]
     pub const fn of_nanos(nanos: i128) -> Self {
         Self(nanos)
     }
 
-    /// So many cents.
+    /// Creates an amount from cents.
     #[must_use]
     pub const fn of_cents(cents: i64) -> Self {
         Self(cents as i128 * (UNIT / 100))
     }
 
-    /// So many units.
+    /// Creates an amount from units.
     #[must_use]
     pub const fn of_units(units: i64) -> Self {
         Self(units as i128 * UNIT)
     }
 
-    /// The nano-units.
+    /// Returns the amount in nano-units.
     #[must_use]
     pub const fn nanos(self) -> i128 {
         self.0
@@ -135,13 +136,13 @@ impl Money {
     fn number(self) -> Option<Number> {
         match i64::try_from(self.0) {
             Ok(nanos) => Some(nanos.into()),
-            // More digits than the service keeps are no amount of anything.
+            // Amounts beyond 38 digits cannot be stored.
             Err(_) => self.0.to_string().parse().ok(),
         }
     }
 }
 
-/// Units, with as many digits after the point as there are.
+/// Formats units, with the necessary digits after the decimal point.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };
@@ -214,7 +215,7 @@ impl FromAttribute for Money {
     }
 }
 
-/// The nano-units, as the model's API has them.
+/// Serializes nano-units, as the model API does.
 impl Serialize for Money {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.number() {

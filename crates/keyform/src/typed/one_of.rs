@@ -1,6 +1,6 @@
-//! Literal unions: an enum whose variants are texts.
+//! Literal unions: enums whose variants have a text.
 
-/// Makes an enum the type of a literal union: each variant with its text.
+/// Implements the type of a literal union for an enum: each variant with its text.
 ///
 /// ```
 /// #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,10 +19,10 @@
 macro_rules! one_of {
     ($name:ident { $($variant:ident = $text:literal),* $(,)? }) => {
         impl $name {
-            /// All of them, in the order of the model.
+            /// All variants, in the order of the model.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// Its text.
+            /// Returns the text of the variant, as in the model.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {

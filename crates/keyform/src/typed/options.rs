@@ -1,4 +1,4 @@
-//! Where and how a model runs.
+//! Options of a model's typed handle.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use keyform_runtime::seal::Keyring;
 
 use crate::surroundings::System;
 
-/// Where and how a model runs.
+/// Options of a model's typed handle: variables, keys and clock.
 ///
 /// ```
 /// let options = keyform::ModelOptions::new().variable("stage", "dev");
@@ -24,7 +24,7 @@ pub struct ModelOptions {
 }
 
 impl ModelOptions {
-    /// The system's clock, a random key for cursors, and no variables.
+    /// Creates options with the system's clock, a random cursor key, and no variables.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -36,35 +36,36 @@ impl ModelOptions {
         }
     }
 
-    /// What a variable in the names of tables stands for: `stage`, for one.
+    /// Sets the value of a variable in table names, such as `stage`.
     #[must_use]
     pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.variables.insert(name.into(), value.into());
         self
     }
 
-    /// The keys of encrypted fields: see [`field_keys`](crate::field_keys).
+    /// Sets the keys of encrypted fields: see [`field_keys`](crate::field_keys).
     #[must_use]
     pub fn field_keys(mut self, keys: Keyring) -> Self {
         self.field_keys = Some(Arc::new(keys));
         self
     }
 
-    /// What cursors are signed with. Programs that take each other's cursors share it; without one, cursors end with the program.
+    /// Sets the key that signs cursors. Programs that accept each other's cursors share it; without a key, cursors are
+    /// valid only in this process.
     #[must_use]
     pub fn cursor_key(mut self, key: [u8; 32]) -> Self {
         self.cursor_key = Some(key);
         self
     }
 
-    /// The store has no transactions: a write that needs one is refused with the reason.
+    /// Declares that the store has no transactions. Writes that need one then fail with a reason.
     #[must_use]
     pub fn without_transactions(mut self) -> Self {
         self.without_transactions = true;
         self
     }
 
-    /// Another clock, other ids and other pauses than the system's: what tests want.
+    /// Replaces the system's clock, id generator and timer, for tests.
     #[must_use]
     pub fn surroundings(mut self, surroundings: impl Surroundings + 'static) -> Self {
         self.surroundings = Arc::new(surroundings);
@@ -73,13 +74,13 @@ impl ModelOptions {
 }
 
 impl ModelOptions {
-    /// The clock, the ids and the pauses.
+    /// Returns the clock, id generator and timer.
     pub(crate) fn world(&self) -> Arc<dyn Surroundings> {
         self.surroundings.clone()
     }
 }
 
-/// As a runner has them, with the system's clock.
+/// Uses the runner's settings and the system's clock.
 impl From<Settings> for ModelOptions {
     fn from(settings: Settings) -> Self {
         Self {

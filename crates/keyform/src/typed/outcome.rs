@@ -1,25 +1,25 @@
-//! What a write's refusal becomes.
+//! Conversion of a write's refusals to the write's own enum.
 
 use keyform_runtime::run::{Found, RunError};
 
 use super::{CallError, FromFound, WrongItem};
 
-/// The enum of a write's refusals.
+/// Enum of a write's outcomes.
 pub trait Outcome: Sized {
-    /// The variant of the author's name for a refusal.
+    /// Returns the variant for an outcome name of the model.
     fn named(name: &str) -> Option<Self>;
 
-    /// Somebody changed the item first; this is how it is now, where the store said.
+    /// Returns the variant for a concurrent change; `current` is the item's state, if the store returned it.
     fn conflict(current: Option<Found>) -> Self;
 
-    /// What is no refusal.
+    /// Returns the variant for errors that are not outcomes.
     fn failed(error: CallError) -> Self;
 }
 
-/// What the runner says, as a write's enum.
+/// Converts a runner's error to a write's enum.
 pub fn refused<E: Outcome>(error: RunError) -> E {
     match error {
-        // Authors name a changed version so; it is the same.
+        // Models may use the name `Conflict` for a changed version; it means the same.
         RunError::Refused { outcome, item } if outcome == "Conflict" => E::conflict(item.map(|item| *item)),
         RunError::Refused { outcome, .. } => {
             E::named(&outcome).unwrap_or_else(|| E::failed(CallError::Unexpected(outcome)))
@@ -29,13 +29,13 @@ pub fn refused<E: Outcome>(error: RunError) -> E {
     }
 }
 
-/// The item that a conflict is about, as a struct or an enum of them; nothing if it is not as the model says.
+/// Converts the item of a conflict; returns `None` if it does not match the model.
 #[must_use]
 pub fn current<T: FromFound>(current: Option<Found>) -> Option<Box<T>> {
     current.and_then(|found| T::from_found(found).ok()).map(Box::new)
 }
 
-/// The item of a write that has none.
+/// Item type of writes that have no item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nothing {}
 
@@ -45,8 +45,8 @@ impl FromFound for Nothing {
     }
 }
 
-/// Makes an enum that of a write's refusals: each variant with the author's name for it. Besides these it has `Conflict`, with the item as it is
-/// now, and `Failed`.
+/// Implements [`Outcome`](crate::typed::Outcome) for an enum: each variant with its name in the model. The enum must
+/// also have `Conflict`, with the current item, and `Failed`.
 ///
 /// ```
 /// #[derive(Debug)]

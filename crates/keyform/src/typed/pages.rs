@@ -1,4 +1,4 @@
-//! Pages, and what follows them to the end.
+//! Paged reads.
 
 use std::future::IntoFuture;
 use std::marker::PhantomData;
@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{CallError, Calls, FromAttributes};
 
-/// A page of a read.
+/// Page of a read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page<T> {
-    /// The items.
+    /// Items of this page, in the order of the read.
     pub items: Vec<T>,
-    /// For the next page, by [`Pages::after`]; nothing at the end.
+    /// Cursor of the next page, for [`Pages::after`]; `None` on the last page.
     pub cursor: Option<String>,
 }
 
@@ -40,8 +40,8 @@ impl<'a, T> IntoIterator for &'a Page<T> {
     }
 }
 
-/// A read that has pages. Awaited, it gives one: the first, or the one [`after`](Self::after) a cursor. [`items`](Self::items) and
-/// [`pages`](Self::pages) follow cursors to the end.
+/// Paged read. Awaiting it returns one page: the first, or the one [`after`](Self::after) a cursor.
+/// [`items`](Self::items) and [`pages`](Self::pages) follow cursors to the end.
 #[must_use = "a read does nothing until it is awaited"]
 pub struct Pages<T> {
     calls: Calls,
@@ -62,13 +62,14 @@ impl<T> Pages<T> {
         Self { calls, pattern, arguments, cursor: None, of: PhantomData }
     }
 
-    /// The page after the one whose cursor it is. A cursor belongs to its read and its arguments.
+    /// Continues after a page's cursor. A cursor is valid only for its read and its arguments.
     pub fn after(mut self, cursor: impl Into<String>) -> Self {
         self.cursor = Some(cursor.into());
         self
     }
 
-    /// The same from a cursor on that may be none, as programs get it from their own callers.
+    /// Continues after an optional cursor, as programs receive it from their own callers; `None` starts at the first
+    /// page.
     pub fn after_any(mut self, cursor: Option<String>) -> Self {
         self.cursor = cursor;
         self
@@ -76,20 +77,20 @@ impl<T> Pages<T> {
 }
 
 impl<T: FromAttributes + Send + 'static> Pages<T> {
-    /// All pages as a stream.
+    /// Returns all pages as a stream.
     pub fn pages(self) -> PagesStream<T> {
         PagesStream { rest: Some(self), coming: None }
     }
 
-    /// All items as a stream.
+    /// Returns all items as a stream.
     pub fn items(self) -> Items<T> {
         Items { pages: self.pages(), page: Vec::new().into_iter() }
     }
 
-    /// All items at once.
+    /// Reads all pages and returns their items.
     ///
     /// # Errors
-    /// [`CallError`]
+    /// The first error of a page.
     pub async fn all(self) -> Result<Vec<T>, CallError> {
         let mut pages = self.pages();
         let mut items = Vec::new();
@@ -109,13 +110,13 @@ impl<T: FromAttributes + Send + 'static> IntoFuture for Pages<T> {
     }
 }
 
-/// A page that is being read, and the read after it.
+/// Future of a page.
 type Coming<T> = BoxFuture<'static, Result<Page<T>, CallError>>;
 
-/// The pages of a read, one after the other. It ends after the last page, or after an error.
+/// Stream of pages. Ends after the last page or after an error.
 #[must_use = "a stream does nothing until it is polled"]
 pub struct PagesStream<T> {
-    /// What is read next.
+    /// Next read, if there are more pages.
     rest: Option<Pages<T>>,
     coming: Option<(Coming<T>, Pages<T>)>,
 }
@@ -127,7 +128,7 @@ impl<T> std::fmt::Debug for PagesStream<T> {
 }
 
 impl<T: FromAttributes + Send + 'static> PagesStream<T> {
-    /// The next page; nothing at the end.
+    /// Returns the next page, or `None` at the end.
     pub async fn next(&mut self) -> Option<Result<Page<T>, CallError>> {
         std::future::poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
     }
@@ -160,7 +161,7 @@ fn read_now<T: FromAttributes + Send + 'static>(
     Box::pin(async move { calls.page(pattern, arguments, cursor).await })
 }
 
-/// The items of a read, page after page. It ends after the last item, or after an error.
+/// Stream of items across pages. Ends after the last item or after an error.
 #[must_use = "a stream does nothing until it is polled"]
 pub struct Items<T> {
     pages: PagesStream<T>,
@@ -176,7 +177,7 @@ impl<T> std::fmt::Debug for Items<T> {
 impl<T> Unpin for Items<T> {}
 
 impl<T: FromAttributes + Send + 'static> Items<T> {
-    /// The next item; nothing at the end.
+    /// Returns the next item, or `None` at the end.
     pub async fn next(&mut self) -> Option<Result<T, CallError>> {
         std::future::poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
     }

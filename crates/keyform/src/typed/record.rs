@@ -1,22 +1,22 @@
-//! Structs of attributes: entities, parts of them, and records within them.
+//! Structs of attributes: entities, selections of their fields, and nested records.
 
 use keyform_core::{AttributeValue, Attributes};
 use keyform_runtime::run::{Fields, Found};
 
 use super::{FromAttribute, ToAttribute, WrongItem};
 
-/// A struct whose fields are attributes.
+/// Struct whose fields are attributes.
 pub trait FromAttributes: Sized {
-    /// The struct of an item's attributes.
+    /// Converts attributes to the struct.
     ///
     /// # Errors
-    /// An attribute is missing or of another type.
+    /// An attribute is missing or has another type.
     fn from_attributes(attributes: impl Named) -> Result<Self, WrongItem>;
 }
 
-/// Attributes by name: those of a map, or the fields of an item that was found.
+/// Attributes by name: of a map, or of an item that a read found.
 pub trait Named {
-    /// Takes an attribute's value away.
+    /// Removes and returns an attribute's value.
     fn take(&mut self, name: &str) -> Option<AttributeValue>;
 }
 
@@ -32,19 +32,19 @@ impl Named for Fields {
     }
 }
 
-/// What an item that was found becomes: a struct, or an enum of them.
+/// Result type of a found item: a struct, or an enum of structs.
 pub trait FromFound: Sized {
-    /// The struct, or the variant.
+    /// Converts a found item.
     ///
     /// # Errors
-    /// The item is not as the model says.
+    /// The item does not match the model.
     fn from_found(found: Found) -> Result<Self, WrongItem>;
 }
 
-/// The field of that name.
+/// Takes and converts an attribute.
 ///
 /// # Errors
-/// It is missing or of another type.
+/// The attribute is missing or has another type.
 pub fn take<T: FromAttribute>(
     attributes: &mut impl Named,
     entity: &'static str,
@@ -57,12 +57,13 @@ pub fn take<T: FromAttribute>(
     found.ok_or(WrongItem { entity, attribute })
 }
 
-/// What is stored for a field; of one with `| null` NULL for nothing.
+/// Returns the stored value of a field; with `null`, absent values are stored as NULL.
 pub fn value_of<T: ToAttribute + ?Sized>(value: &T, null: bool) -> Option<AttributeValue> {
     value.to_attribute().or_else(|| null.then_some(AttributeValue::Null))
 }
 
-/// Makes a struct one of attributes: each field with the attribute's name, and `null` where NULL is stored for nothing.
+/// Implements the conversions for a struct: each field with its attribute name, and `null` where an absent value is
+/// stored as NULL.
 ///
 /// ```
 /// #[derive(Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Values that are not shown.
+//! Type of `secret` fields.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::{FromAttribute, ToAttribute};
 
-/// The value of a `secret` field: not shown by `Debug`, and never serialised.
+/// Value of a `secret` field: hidden by `Debug` and never serialized.
 ///
 /// ```
 /// let hash = keyform::Secret::new("$argon2id$…".to_owned());
@@ -18,17 +18,17 @@ use super::{FromAttribute, ToAttribute};
 pub struct Secret<T>(T);
 
 impl<T> Secret<T> {
-    /// A secret.
+    /// Wraps a value.
     pub const fn new(value: T) -> Self {
         Self(value)
     }
 
-    /// The value.
+    /// Returns the value; the name marks places that handle secrets.
     pub const fn expose(&self) -> &T {
         &self.0
     }
 
-    /// The value itself.
+    /// Unwraps the value.
     pub fn into_inner(self) -> T {
         self.0
     }

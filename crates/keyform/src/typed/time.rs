@@ -1,4 +1,4 @@
-//! Times: moments as text, as seconds and as milliseconds, and days.
+//! Time types: timestamps as text, seconds and milliseconds, and dates.
 
 use std::fmt;
 use std::ops::{Add, Sub};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{FromAttribute, ToAttribute, WrongText};
 
-/// The value of a `timestamp` field: a moment to the millisecond, in the years 0 to 9999. As text it is UTC in ISO 8601.
+/// Value of a `timestamp` field, with millisecond precision, in the years 0 to 9999. Its text is UTC in ISO 8601.
 ///
 /// ```
 /// use std::time::Duration;
@@ -26,25 +26,25 @@ use super::{FromAttribute, ToAttribute, WrongText};
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// This moment, by the system's clock.
+    /// Returns the current time of the system's clock.
     #[must_use]
     pub fn now() -> Self {
         SystemTime::now().into()
     }
 
-    /// So many milliseconds since 1970.
+    /// Creates a timestamp from milliseconds since 1970.
     #[must_use]
     pub const fn of_millis(millis: i64) -> Self {
         Self(millis)
     }
 
-    /// The milliseconds since 1970.
+    /// Returns the milliseconds since 1970.
     #[must_use]
     pub const fn millis(self) -> i64 {
         self.0
     }
 
-    /// The day it is of, in UTC.
+    /// Returns the date in UTC.
     #[must_use]
     pub const fn date(self) -> Date {
         Date(self.0.div_euclid(DAY_MILLIS))
@@ -87,7 +87,7 @@ impl Sub<Duration> for Timestamp {
     }
 }
 
-/// A time in the text that its type stores.
+/// Formats a time as its type stores it.
 fn text(kind: &Type, millis: i64) -> String {
     render::stored(kind, millis).unwrap_or_default()
 }
@@ -110,30 +110,30 @@ impl FromStr for Timestamp {
 
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// The value of a `date` field: a day.
+/// Value of a `date` field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date(i64);
 
 impl Date {
-    /// Today in UTC, by the system's clock.
+    /// Returns the current date in UTC.
     #[must_use]
     pub fn today() -> Self {
         Timestamp::now().date()
     }
 
-    /// So many days since 1970.
+    /// Creates a date from days since 1970.
     #[must_use]
     pub const fn of_days(days: i64) -> Self {
         Self(days)
     }
 
-    /// The days since 1970.
+    /// Returns the days since 1970.
     #[must_use]
     pub const fn days(self) -> i64 {
         self.0
     }
 
-    /// Its first moment, in UTC.
+    /// Returns midnight UTC at the start of the day.
     #[must_use]
     pub const fn start(self) -> Timestamp {
         Timestamp(self.0.saturating_mul(DAY_MILLIS))
@@ -155,7 +155,7 @@ impl FromStr for Date {
     }
 }
 
-/// A type that is stored and serialised as its text.
+/// Implements a type that is stored and serialized as its text.
 macro_rules! as_text {
     ($name:ident) => {
         impl ToAttribute for $name {
@@ -187,7 +187,7 @@ macro_rules! as_text {
 as_text!(Timestamp);
 as_text!(Date);
 
-/// A moment that is stored as a number.
+/// Defines a timestamp type that is stored as a number.
 macro_rules! as_number {
     ($(#[$doc:meta])* $name:ident, $millis:literal) => {
         $(#[$doc])*
@@ -234,12 +234,12 @@ macro_rules! as_number {
 }
 
 as_number!(
-    /// The value of an `epoch` field: seconds since 1970.
+    /// Value of an `epoch` field: seconds since 1970.
     Epoch,
     1000
 );
 as_number!(
-    /// The value of an `epoch_ms` field: milliseconds since 1970.
+    /// Value of an `epoch_ms` field: milliseconds since 1970.
     EpochMs,
     1
 );

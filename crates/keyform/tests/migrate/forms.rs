@@ -1,4 +1,4 @@
-//! All answers are the same before a migration, in the middle of it, after it and after the cut-over.
+//! All answers are the same before, during and after a migration, and after the cut-over.
 
 use std::sync::Arc;
 
@@ -22,12 +22,12 @@ struct Case {
     reads: Calls,
 }
 
-/// Every answer of the reads, all their pages; a single item is a page of one.
+/// Returns all answers of the reads with all their pages; a single item is a page of one.
 async fn answers(runner: &Runner, reads: Calls) -> Vec<(String, Vec<Attributes>)> {
     let mut answers = Vec::new();
     for (name, arguments) in reads {
         let mut call = call(arguments);
-        // A list of values is given with commas.
+        // Commas separate the values of a list.
         for (_, value) in call.arguments.iter_mut() {
             if let AttributeValue::S(text) = value
                 && text.contains(',')
@@ -95,7 +95,7 @@ async fn check(case: Case) {
     }
 }
 
-/// Every other old item is carried over.
+/// Migrates every second old item.
 async fn carry_half(store: &Arc<dyn Execute>, migration: &keyform::runtime::evolve::Migration, clock: &Clock) {
     for form in migration.forms() {
         let names: Vec<&str> = form.old.table.key_names().collect();
@@ -219,7 +219,7 @@ async fn items_stay_where_they_are_and_get_an_index_a_name_and_a_field() {
             ("place", &[("customerId", "c"), ("orderId", "a"), ("state", "open"), ("total", "1")]),
             ("place", &[("customerId", "c"), ("orderId", "b"), ("state", "shipped"), ("total", "2")]),
             ("place", &[("customerId", "d"), ("orderId", "e"), ("state", "open"), ("total", "3")]),
-            // What the new type does not allow becomes what `set` says.
+            // Values that the new type does not allow become the value of `set`.
             ("place", &[("customerId", "c"), ("orderId", "f"), ("state", "lost"), ("total", "4")]),
             ("place", &[("customerId", "c"), ("orderId", "g"), ("state", "shipped"), ("total", "5")]),
         ],
@@ -291,7 +291,7 @@ async fn items_move_to_another_table_with_their_unique_values_and_versions() {
         let moved = write(&v2, "move", &[("name", "ada"), ("email", "ada@home.example")]).await.unwrap().unwrap();
         assert_eq!(moved.fields["version"], 2.into());
         write(&v2, "leave", &[("name", "bob")]).await.unwrap();
-        // His address is free again, hers of before too, hers of now is not.
+        // Bob's address and Ada's old one are available again; Ada's new one is not.
         write(&v2, "signUp", &[("name", "dan"), ("email", "bob@example.com")]).await.unwrap();
         write(&v2, "signUp", &[("name", "eve"), ("email", "ada@example.com")]).await.unwrap();
         let taken = write(&v2, "signUp", &[("name", "fay"), ("email", "ada@home.example")]).await;
@@ -319,7 +319,7 @@ async fn an_item_that_cannot_move_is_named_and_keeps_the_cut_over_away() {
     assert_eq!(ran.stuck.len(), 1, "{:?}", ran.stuck);
     assert!(ran.stuck[0].contains("another item has the same `email`"), "{:?}", ran.stuck);
     assert!(migration.cut_over(&pace("one"), &quiet).await.is_err());
-    // Once the data are mended, the rest follows.
+    // After the data is corrected, the migration completes.
     let name = if ran.stuck[0].contains("zoe") { "zoe" } else { "ada" };
     let mended = format!(
         "{USERS_BEFORE} write mend(name, email) -> User {{ update User(name) {{ email = email }} else Unknown }}"

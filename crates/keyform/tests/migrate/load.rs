@@ -1,7 +1,8 @@
-//! A migration under load: nothing lost, nothing twice, nothing resurrected, no read ever wrong.
+//! Migration under load: nothing is lost, duplicated or resurrected, and no read is ever wrong.
 //!
-//! Each writer has items of its own and knows what must be in them after each of its writes. Readers look at everything all the time:
-//! items that nobody writes must always be there, exactly once and as they are; items that were deleted before must never be seen.
+//! Each writer owns its items and knows their expected contents after each write. Readers check everything
+//! continuously: items that are never written must always be present exactly once and unchanged; deleted items must
+//! never reappear.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use keyform::runtime::run::{RunError, Runner};
 use super::support::*;
 use keyform_scenario::{Dice, Store};
 
-/// What a writer expects of an item: its status and title, or that it is gone.
+/// Expected status and title of an item, or `None` if it is deleted.
 type Expected = BTreeMap<String, Option<(String, String)>>;
 
 struct Load {
@@ -78,7 +79,7 @@ fn changed(
     }
 }
 
-/// Reads everything again and again; `stable` must be there each time, `dead` never.
+/// Reads everything repeatedly; `stable` items must always be present, `dead` ones never.
 async fn look_until(
     v2: Runner,
     stop: Arc<AtomicBool>,
@@ -113,7 +114,8 @@ async fn look_until(
     looks
 }
 
-/// Who may do what to which item, with its title: a third is never written, a few are deleted before, the rest belongs to the writers.
+/// Assignment of the items, with their titles: a third is never written, a few are deleted at the start, the rest
+/// belongs to the writers.
 struct Shares {
     stable: BTreeMap<String, String>,
     dead: BTreeMap<String, String>,
@@ -133,7 +135,7 @@ impl Shares {
         Self { stable, dead, owned: items.collect() }
     }
 
-    /// What is there in the end, by id, if the writers have left this.
+    /// Returns the expected final items by id, given the results of the writers.
     fn expected(&self, written: &Expected) -> BTreeMap<String, (String, String)> {
         let untouched = |(id, title): (&String, &String)| (id.clone(), ("open".to_owned(), title.clone()));
         let mut expected: BTreeMap<_, _> = self.stable.iter().map(untouched).collect();
@@ -148,7 +150,7 @@ impl Shares {
     }
 }
 
-/// Migrates until it is done; another may have the lease meanwhile.
+/// Migrates to completion; another process may hold the lease meanwhile.
 async fn migrate(migration: Migration, owner: &'static str) {
     let pace = Pace { at_once: 3, ..pace(owner) };
     loop {
@@ -173,12 +175,12 @@ async fn under_load(store: Arc<dyn Execute>, load: Load) {
         let ids = ids.iter().map(|(id, _)| id.clone()).collect();
         writers.push(tokio::spawn(write_for_a_while(another(), ids, number, load.rounds)));
     }
-    // Two migrate at once: one of them has the lease at a time, and both may end it.
+    // Two processes migrate concurrently: one of them holds the lease at a time, and either may finish.
     let migrators = ["one", "two"].map(|owner| tokio::spawn(migrate(migration(V2, &store, &clock), owner)));
     for migrator in migrators {
         migrator.await.unwrap();
     }
-    // The cut-over comes while they still read and write.
+    // The cut-over happens while readers and writers are still active.
     let state = migration(V2, &store, &clock).cut_over(&pace("three"), &quiet).await.unwrap();
     assert_eq!(state.phase, Phase::Closed);
     let mut written = Expected::new();

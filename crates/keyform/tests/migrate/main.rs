@@ -1,4 +1,4 @@
-//! Migrations: the old form of a model becomes the new one while readers and writers go on.
+//! Migrations from an old form of a model to a new one, with concurrent readers and writers.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

@@ -1,4 +1,4 @@
-//! Rehearsals: in memory and on copies in the store, which leave nothing behind.
+//! Rehearsals, in memory and on copies in the store. They leave nothing behind.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn prefix(clock: &Clock) -> String {
     format!("rehearsal-{}-", clock.stage)
 }
 
-/// Which tables of the migration are there under a prefix.
+/// Returns the tables of the migration that exist under a prefix.
 async fn found(store: &dyn Execute, prefix: &str, clock: &Clock) -> Vec<String> {
     let names = ["keyform-migrations".to_owned(), format!("workspaces-{}", clock.stage)];
     let mut found = Vec::new();

@@ -1,4 +1,5 @@
-//! A migration that is stopped after any of its requests goes on to the same end. On stores through the AWS SDK, after every some of them.
+//! A migration that is stopped after any request resumes and reaches the same state. On stores through the AWS SDK only
+//! a sample of the requests is tested.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use super::support::*;
 use keyform_scenario::Store;
 use keyform_scenario::fault::Mortal;
 
-/// What the stopped steps are.
+/// Steps that are interrupted.
 #[derive(Clone, Copy, Debug)]
 enum Steps {
     RunAndCutOver,
@@ -31,7 +32,8 @@ async fn run_steps(steps: Steps, migration: &Migration, owner: &str) -> Result<(
     }
 }
 
-/// Stops after so many requests, then goes on with a store that lives; returns what is in the table, and whether it was stopped.
+/// Stops after a number of requests, then resumes on a working store; returns the table's contents and whether it was
+/// stopped.
 async fn stopped_after(store: &Arc<dyn Execute>, steps: Steps, requests: i64) -> (BTreeMap<String, Attributes>, bool) {
     let clock = Clock::new();
     legacy(store, &clock, 3).await;

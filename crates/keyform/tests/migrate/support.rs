@@ -1,4 +1,4 @@
-//! Stores, clocks and models for the tests of migrations.
+//! Stores, clocks and models for migration tests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ pub const HOME: &str = "00000000-0000-4000-8000-000000000001";
 
 const START_MILLIS: i64 = 1_800_000_000_000;
 
-/// A clock that moves only when somebody waits, and by a little with each look.
+/// Clock that advances when a task sleeps, and slightly with each read.
 #[derive(Debug)]
 pub struct Clock {
     millis: AtomicI64,
-    /// What the tables of the test are called by.
+    /// Variable in the names of the test's tables.
     pub stage: String,
 }
 
@@ -32,7 +32,8 @@ impl Clock {
         Arc::new(Self { millis: AtomicI64::new(START_MILLIS), stage: stage() })
     }
 
-    /// Begins at its first time again, however long tables took to be made: what is written next has the same times in every run.
+    /// Resets to the start time, however long creating tables took, so that later writes have the same times in every
+    /// run.
     pub fn rewind(&self) {
         self.millis.store(START_MILLIS, Ordering::SeqCst);
     }
@@ -57,7 +58,7 @@ impl Surroundings for Clock {
 
     fn sleep(&self, time: Duration) -> Waiting<'_> {
         self.advance(i64::try_from(time.as_millis()).unwrap_or(0));
-        // A store elsewhere makes tables in its own time, which does not move with this clock.
+        // A remote store creates tables in its own time, independent of this clock.
         Box::pin(tokio::time::sleep((time / 100).min(Duration::from_millis(10))))
     }
 }
@@ -115,7 +116,7 @@ pub fn items(answer: Answer) -> Vec<Attributes> {
     }
 }
 
-/// All pages of a read.
+/// Returns all pages of a read.
 pub async fn all(runner: &Runner, name: &str, arguments: &[(&str, &str)]) -> Vec<Attributes> {
     let mut call = call(arguments);
     let mut all = Vec::new();
@@ -145,7 +146,7 @@ pub fn user(number: usize) -> String {
     format!("00000000-0000-4000-8000-{number:012}")
 }
 
-/// The old form's data: items, settings, members.
+/// Writes data in the old form: items, settings, members.
 pub async fn legacy(store: &Arc<dyn Execute>, clock: &Arc<Clock>, count: usize) -> Runner {
     let v1 = runner(V1, store, clock);
     v1.create_tables().await.unwrap();
@@ -162,13 +163,13 @@ pub async fn legacy(store: &Arc<dyn Execute>, clock: &Arc<Clock>, count: usize) 
     v1
 }
 
-/// Everything in a table, by its key.
+/// Returns all items of a table by key.
 pub async fn dump(store: &Arc<dyn Execute>, table: &str, key: &[&str]) -> BTreeMap<String, Attributes> {
     let items = contents(&**store, table).await.into_iter();
     items.map(|item| (key.iter().map(|name| text(&item, name)).collect::<Vec<_>>().join(" "), item)).collect()
 }
 
-/// Everything in the table of the workspaces.
+/// Returns all items of the workspaces table.
 pub async fn workspaces_table(store: &Arc<dyn Execute>, clock: &Clock) -> BTreeMap<String, Attributes> {
     dump(store, &format!("workspaces-{}", clock.stage), &["PK", "SK"]).await
 }

@@ -1,4 +1,4 @@
-//! The workspaces system from its first form to its second.
+//! Migration of the workspaces system from its first form to its second.
 
 use std::sync::Arc;
 
@@ -36,11 +36,11 @@ async fn every_read_finds_old_items_before_anything_has_moved() {
     assert_eq!(items(read(&v2, "settingsOfWorkspace", &home).await).len(), 4);
     assert_eq!(items(read(&v2, "membersOfWorkspace", &home).await).len(), 4);
     assert!(one(read(&v2, "settingByName", &[("workspaceId", HOME), ("name", "setting-1")]).await).is_some());
-    // Nobody else sees them.
+    // Other workspaces do not see them.
     let other = user(77);
     assert_eq!(all(&v2, "itemsOfWorkspace", &[("workspaceId", &other)]).await.len(), 0);
     assert!(one(read(&v2, "itemById", &[("workspaceId", &other), ("itemId", &id)]).await).is_none());
-    // A guard knows the members of the old form.
+    // A guard accepts members in the old form.
     let caller = |number| Caller::Claims([("userId".to_owned(), user(number).as_str().into())].into());
     let mut as_member = call(&home);
     as_member.caller = caller(11);
@@ -57,7 +57,8 @@ async fn the_whole_aggregate_is_one_collection() {
     let Answer::Collection(parts) = read(&v2, "workspace", &[("workspaceId", HOME)]).await else { panic!() };
     let counts: Vec<usize> = parts.iter().map(|(_, items)| items.len()).collect();
     assert_eq!(counts, [1, 4, 35, 4]);
-    // The first owner was a member of the old form: it is carried over and changed, not made a second time.
+    // The first owner was a member in the old form: the migration carries it over and changes it, and creates no
+    // duplicate.
     let owner = one(read(&v2, "membership", &[("workspaceId", HOME), ("userId", &user(10))]).await).unwrap();
     assert_eq!(text(&owner, "role"), "owner");
 }
@@ -139,7 +140,7 @@ async fn a_way_back_gives_the_old_form_what_has_changed() {
     assert_eq!(all(&v1, "items", &[]).await.len(), 34);
     assert!(one(read(&v1, "settingByName", &[("name", "made-since")]).await).is_some());
     assert_eq!(all(&v1, "itemsByStatus", &[("status", "done")]).await.len(), 1);
-    // And forth again.
+    // Migrate forward again.
     migration.run(&pace("one"), &quiet).await.unwrap();
     assert_eq!(all(&v2, "latestItems", &[("workspaceId", HOME)]).await.len(), 34);
     migration.cut_over(&pace("one"), &quiet).await.unwrap();

@@ -1,4 +1,4 @@
-//! Arguments of random calls: mostly of what is stored, so that calls meet each other.
+//! Arguments of random calls: mostly stored values, so that calls interact.
 
 use std::mem::discriminant;
 
@@ -11,13 +11,13 @@ use super::World;
 use super::naive::Stored;
 use super::naive::draw;
 
-/// Of so many stored entities a call is about the one that suits it best.
+/// Number of stored entities to choose the best match from.
 const CANDIDATES: usize = 5;
-/// A pool has a value within every bound sooner than that.
+/// Maximum attempts to draw a value within bounds.
 const TRIES: usize = 500;
 
 impl World {
-    /// Arguments and a caller: mostly those of something that is stored. A write may be called without those of optional fields.
+    /// Returns arguments and a caller, mostly of a stored entity. A write may be called without optional arguments.
     pub(super) fn call(
         &mut self,
         parameters: &[Parameter],
@@ -46,7 +46,7 @@ impl World {
         (arguments, caller)
     }
 
-    /// Something stored that the call may be about: of a few the one with the most of its fields.
+    /// Returns a stored entity as the subject of the call: of several candidates the one with the most matching fields.
     fn like(&mut self, model: &Model, parameters: &[Parameter]) -> Option<Stored> {
         let claims = model.caller.iter().flat_map(|caller| &caller.fields).map(|claim| &claim.name);
         let names: Vec<&String> = parameters.iter().map(|parameter| &parameter.field_name).chain(claims).collect();
@@ -56,7 +56,7 @@ impl World {
         few.max_by_key(|stored| names.iter().filter(|name| stored.fields.contains_key(**name)).count()).cloned()
     }
 
-    /// Something that says who calls, and has to do with what the call is about: they share a text, an id for one.
+    /// Returns an entity that identifies a caller and is related to the subject: they share a string, such as an id.
     fn acquainted(&mut self, model: &Model, like: Option<Stored>) -> Option<Stored> {
         let claim = &model.caller.as_ref()?.fields.first()?.name;
         let like = like.filter(|_| self.dice.below(4) > 0)?;
@@ -82,7 +82,7 @@ impl World {
         }
     }
 
-    /// Up to three values, each once.
+    /// Returns up to three distinct values.
     fn list(&mut self, model: &Model, kind: &Type, name: &str, like: Option<&Stored>) -> AttributeValue {
         let mut list = Vec::new();
         for _ in 0..self.dice.below(4) {
@@ -94,7 +94,7 @@ impl World {
         AttributeValue::L(list)
     }
 
-    /// A value of a type: of the field with that name, of another field of that type, or of the small pool.
+    /// Draws a value of a type: from the field with that name, from another field of that type, or from a small pool.
     fn drawn(&mut self, model: &Model, kind: &Type, name: &str, like: Option<&Stored>) -> AttributeValue {
         let fits = |value: &&AttributeValue| run::fits(value, kind);
         let other = (!self.state.items.is_empty()).then(|| self.dice.below(self.state.items.len()));

@@ -1,4 +1,4 @@
-//! What a step makes of an item.
+//! Effects of a step on an item.
 
 use keyform::language::document::ast::Verb;
 use keyform::language::schema::{Action, Change, ChangeKind, Entity, Expr, ExprKind, Field, FieldId, PathStep, Type};
@@ -7,10 +7,10 @@ use keyform::{AttributeValue, Attributes};
 use super::Refusal;
 use super::value::{Scope, added};
 
-/// The fields of a new item.
+/// Returns the fields of a new item.
 pub fn new_item(scope: &Scope<'_>, entity: &Entity, action: &Action) -> Attributes {
     let mut fields = Attributes::new();
-    // What is made of other fields comes after them.
+    // Fields derived from other fields come after them.
     for last in [false, true] {
         for change in &action.changes {
             let (Some(id), ChangeKind::Set(expr)) = (change.field, &change.kind) else { continue };
@@ -31,7 +31,7 @@ pub fn new_item(scope: &Scope<'_>, entity: &Entity, action: &Action) -> Attribut
     fields
 }
 
-/// The fields of an item after a change; all values are those before it.
+/// Returns the fields of an item after a change; expressions see the values before it.
 pub fn changed(
     scope: &Scope<'_>,
     entity: &Entity,
@@ -58,7 +58,7 @@ pub fn changed(
     result.map(|()| after)
 }
 
-/// What a new item has in a field of which nobody says anything.
+/// Returns the default of a field in a new item.
 fn made(scope: &Scope<'_>, field: &Field) -> Option<AttributeValue> {
     let now = Expr { kind: ExprKind::Call { function: "now".to_owned(), arguments: Vec::new() }, span: field.span };
     match &field.default {
@@ -116,7 +116,7 @@ fn apply(scope: &Scope<'_>, entity: &Entity, change: &Change, after: &mut Attrib
     Ok(())
 }
 
-/// The type of what a step leads to.
+/// Returns the type that a path step leads to.
 fn inner(kind: &Type, step: &PathStep) -> Type {
     match (kind.resolved(), step) {
         (Type::Record(fields), PathStep::Member(name)) => {
@@ -127,7 +127,7 @@ fn inner(kind: &Type, step: &PathStep) -> Type {
     }
 }
 
-/// The members of a set, or of what is to be one.
+/// Returns the members of a set, or of a value that becomes one.
 fn members(value: AttributeValue) -> Vec<AttributeValue> {
     match value {
         AttributeValue::Ss(parts) => parts.into_iter().map(AttributeValue::S).collect(),
@@ -137,7 +137,7 @@ fn members(value: AttributeValue) -> Vec<AttributeValue> {
     }
 }
 
-/// A set of these values; an empty one is nothing.
+/// Creates a set; an empty one is `None`.
 pub fn set(parts: Vec<AttributeValue>) -> Option<AttributeValue> {
     let number = |part: &AttributeValue| if let AttributeValue::N(number) = part { Some(*number) } else { None };
     let word = |part: &AttributeValue| if let AttributeValue::S(text) = part { Some(text.clone()) } else { None };

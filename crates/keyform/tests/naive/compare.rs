@@ -1,11 +1,11 @@
-//! Values against each other.
+//! Comparison of values.
 
 use std::cmp::Ordering;
 
 use keyform::language::schema::{Entity, Parameter, Test, Type};
 use keyform::{AttributeValue, Attributes};
 
-/// Numbers as numbers, all else as text.
+/// Compares numbers numerically, everything else as text.
 pub fn compare(one: &AttributeValue, other: &AttributeValue) -> Ordering {
     match (one, other) {
         (AttributeValue::N(one), AttributeValue::N(other)) => one.cmp(other),
@@ -13,7 +13,7 @@ pub fn compare(one: &AttributeValue, other: &AttributeValue) -> Ordering {
     }
 }
 
-/// A value as text.
+/// Converts a value to text.
 pub fn text(value: &AttributeValue) -> String {
     match value {
         AttributeValue::S(text) => text.clone(),
@@ -21,7 +21,7 @@ pub fn text(value: &AttributeValue) -> String {
     }
 }
 
-/// A value as it is stored, where that makes a difference in a comparison.
+/// Returns a value as it is stored, where that affects comparisons.
 pub fn normalised(kind: &Type, value: &AttributeValue) -> AttributeValue {
     match (kind.resolved(), value) {
         (Type::Email, AttributeValue::S(text)) => AttributeValue::S(text.trim().to_lowercase()),
@@ -29,7 +29,7 @@ pub fn normalised(kind: &Type, value: &AttributeValue) -> AttributeValue {
     }
 }
 
-/// Whether a field is as the parameter says.
+/// Returns whether a field satisfies the parameter's test.
 pub fn holds(parameter: &Parameter, entity: &Entity, arguments: &Attributes, fields: &Attributes) -> bool {
     let Some(field) = fields.get(&parameter.field_name) else { return false };
     let kind = &entity.field(entity.field_named(&parameter.field_name).expect("it has the field")).kind;

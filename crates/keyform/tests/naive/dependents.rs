@@ -1,4 +1,4 @@
-//! What a delete means for those that refer to what it deletes: looked for one by one in the list.
+//! Effects of a delete on entities that refer to the deleted one, found by searching the whole list.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,8 @@ use keyform::{AttributeValue, Attributes};
 
 use super::{Call, Refusal, State, Stored, is_over};
 
-/// Removes what refers to deleted entities by `cascade`, and refuses if something that stays refers to one of them by `restrict`.
+/// Removes entities that refer to deleted ones by `cascade`, and refuses if a remaining entity refers to one of them by
+/// `restrict`.
 pub fn follow(state: &mut State, call: &Call<'_>, deleted: &[Stored]) -> Result<(), Refusal> {
     let mut going: Vec<(EntityId, Stored)> = deleted.iter().map(|stored| (stored.entity, stored.clone())).collect();
     let mut next = 0;
@@ -33,7 +34,7 @@ pub fn follow(state: &mut State, call: &Call<'_>, deleted: &[Stored]) -> Result<
     Ok(())
 }
 
-/// The entities that go with one, at any depth.
+/// Returns the entities that are deleted with one, at any depth.
 fn reach(model: &Model, root: EntityId) -> BTreeSet<EntityId> {
     let mut reached: BTreeSet<EntityId> = BTreeSet::new();
     let mut parents = vec![root];
@@ -55,7 +56,8 @@ fn target(field: &Field, parent: EntityId) -> Option<FieldId> {
     }
 }
 
-/// Whether an entity refers to a parent by such a field. Fields that repeat the rest of the parent's key have its values.
+/// Returns whether an entity refers to a parent by such a field. Fields that repeat the rest of the parent's key must
+/// have its values.
 fn refers(call: &Call<'_>, stored: &Stored, parent: &Stored, by: impl Fn(&Field) -> bool) -> bool {
     let model = call.model;
     let (child, of) = (model.entity(stored.entity), model.entity(parent.entity));

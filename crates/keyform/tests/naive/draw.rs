@@ -1,11 +1,11 @@
-//! Random values out of few, so that entities share them and calls collide.
+//! Random values from a small pool, so that entities share them and calls collide.
 
 use keyform::AttributeValue;
 use keyform::language::explain;
 use keyform::language::schema::Type;
 use keyform_scenario::Dice;
 
-/// A value out of few; those of times lie close together, and not long before `now_millis`.
+/// Draws a value from a small pool; times are close together and shortly before `now_millis`.
 pub fn value(kind: &Type, word: &str, now_millis: i64, dice: &mut Dice) -> AttributeValue {
     let text = |texts: &[&str], dice: &mut Dice| AttributeValue::from(texts[dice.below(texts.len())]);
     let millis = now_millis - 90_000_000 + [0, 1, 2, 999, 1000, 86_400_000, 90_000_000][dice.below(7)];
@@ -28,7 +28,7 @@ pub fn value(kind: &Type, word: &str, now_millis: i64, dice: &mut Dice) -> Attri
     }
 }
 
-/// A moment as its type stores it.
+/// Formats a time as its type stores it.
 fn time(kind: &Type, millis: i64) -> AttributeValue {
     let text = keyform::language::template::render::stored(kind.resolved(), millis).expect("a type of time");
     if kind.is_numeric() { AttributeValue::N(text.parse().expect("digits")) } else { AttributeValue::S(text) }

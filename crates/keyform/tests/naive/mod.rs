@@ -1,10 +1,12 @@
-//! A model taken at its word: a plain list of entities, and writes as steps over a copy of it that is thrown away when one refuses.
+//! Naive interpreter of a model: a plain list of entities, and writes as steps over a copy that is discarded when a
+//! step refuses.
 //!
-//! 1. [`State`] is the list. It knows nothing of keys, plans, indexes, sentinels or requests: an entity is found by the fields that name it.
-//! 2. `write` runs the steps of a write, `change` does to an item what a step says, `value` computes expressions and conditions.
-//!    `dependents` are what goes with a deleted entity, or refuses.
+//! 1. [`State`] is the list. It has no keys, plans, indexes, sentinels or requests: an entity is found by its
+//!    identifying fields.
+//! 2. `write` runs the steps of a write, `change` applies a step to an item, `value` evaluates expressions and
+//!    conditions. `dependents` handles entities that refer to deleted ones.
 //! 3. `read` finds entities by comparing fields.
-//! 4. `draw` makes random values, and `compare` compares them.
+//! 4. `draw` generates random values, and `compare` compares values.
 
 pub mod change;
 pub mod compare;
@@ -17,54 +19,54 @@ pub mod write;
 use keyform::language::schema::{Entity, EntityId, FieldId, Model};
 use keyform::{AttributeValue, Attributes, Number};
 
-/// An entity with its fields.
+/// Entity with its fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
     pub entity: EntityId,
     pub fields: Attributes,
 }
 
-/// Everything that is stored. What has expired is still here, and is not found.
+/// All stored entities. Expired ones are still included but not found.
 #[derive(Clone, Debug, Default)]
 pub struct State {
     pub items: Vec<Stored>,
 }
 
-/// Why a call is refused.
+/// Reason for refusing a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
-    /// An outcome of the author's.
+    /// Named outcome of the model.
     Named(String),
-    /// A condition of which the author says nothing.
+    /// Failed condition without an outcome in the model.
     Conflict,
-    /// There is nothing to return.
+    /// No item to return.
     NotFound,
-    /// The caller may not.
+    /// The caller lacks permission.
     Forbidden,
-    /// No request can say it: a path into nothing, one item twice, a key without a value.
+    /// No request can express the call: a path into a missing value, the same item twice, a key without a value.
     Impossible,
 }
 
-/// A call, and the moment of it.
+/// Call with its time.
 pub struct Call<'a> {
     pub model: &'a Model,
     pub arguments: &'a Attributes,
-    /// `None` is code.
+    /// `None` for calls by code.
     pub caller: Option<&'a Attributes>,
     pub now_millis: i64,
-    /// The refs whose items go with those of another entity in between, because no key finds them by the ref.
+    /// Refs whose items are deleted with those of an intermediate entity, because no key can look them up by the ref.
     pub indirect: &'a [(EntityId, FieldId)],
-    /// What `ulid()` and its kind give during this call.
+    /// Source of ids for `ulid()` and similar functions during this call.
     pub fresh: &'a dyn keyform::language::bind::Fresh,
 }
 
 impl State {
-    /// The entity whose key fields have these values, unless its time is over.
+    /// Returns the entity with these key fields, unless it has expired.
     pub fn living(&self, call: &Call<'_>, id: EntityId, key: &Attributes) -> Option<&Stored> {
         self.at(call.model, id, key).map(|place| &self.items[place]).filter(|stored| !is_over(call, stored))
     }
 
-    /// Where the entity is whose key fields have these values.
+    /// Returns the index of the entity with these key fields.
     pub fn at(&self, model: &Model, id: EntityId, key: &Attributes) -> Option<usize> {
         let names = key_names(model.entity(id));
         let same = |stored: &Stored| {
@@ -74,19 +76,19 @@ impl State {
     }
 }
 
-/// The fields that name an entity.
+/// Returns the fields that identify an entity.
 pub fn key_names(entity: &Entity) -> Vec<&str> {
     entity.key_fields().into_iter().map(|field| entity.field(field).name.as_str()).collect()
 }
 
-/// The field by which an entity expires.
+/// Returns the field by which an entity expires.
 pub fn end_field(model: &Model, id: EntityId) -> Option<FieldId> {
     let entity = model.entity(id);
     let (name, _) = entity.table.and_then(|table| model.table(table).ttl.as_ref())?;
     entity.field_named(name)
 }
 
-/// Whether the time of an entity is over.
+/// Returns whether an entity has expired.
 pub fn is_over(call: &Call<'_>, stored: &Stored) -> bool {
     let entity = call.model.entity(stored.entity);
     let end = end_field(call.model, stored.entity).and_then(|field| stored.fields.get(&entity.field(field).name));

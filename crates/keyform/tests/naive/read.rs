@@ -8,25 +8,25 @@ use super::compare::holds;
 use super::value::Scope;
 use super::{Call, Refusal, State, Stored, is_over};
 
-/// What a read finds: entities in no order, or how many.
+/// Result of a read: entities in no particular order, or their number.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     Items(Vec<Stored>),
     Count(usize),
 }
 
-/// Whether it is said by fields alone: a `key` clause speaks of the texts of keys.
+/// Returns whether the read is defined by fields alone; a `key` clause refers to the text of keys.
 pub fn is_interpreted(read: &Read) -> bool {
     read.key.is_none()
 }
 
-/// The answer to a caller, who may have to be allowed.
+/// Answers a read after checking the caller's permission.
 pub fn run(state: &State, call: &Call<'_>, read: &Read) -> Result<Answer, Refusal> {
     permit(&Scope::new(call, state, &read.parameters), read.allow.as_ref())?;
     answer(state, call, read)
 }
 
-/// The answer.
+/// Answers a read without a permission check.
 pub fn answer(state: &State, call: &Call<'_>, read: &Read) -> Result<Answer, Refusal> {
     let entities = read.result.entities();
     let scope = Scope::new(call, state, &read.parameters);
@@ -56,7 +56,7 @@ fn is_found(scope: &Scope<'_>, read: &Read, stored: &Stored) -> bool {
         && read.filter.as_ref().is_none_or(|filter| scope.holds_of(filter, Some(&stored.fields)))
 }
 
-/// The fields that the read selects.
+/// Returns the fields that the read selects.
 fn selected(call: &Call<'_>, read: &Read, stored: &Stored) -> Stored {
     let mut stored = stored.clone();
     if let Some(fields) = &read.select {
@@ -68,7 +68,7 @@ fn selected(call: &Call<'_>, read: &Read, stored: &Stored) -> Stored {
     stored
 }
 
-/// Refuses a caller who may not.
+/// Refuses a caller without permission.
 pub fn permit(scope: &Scope<'_>, allow: Option<&Permission>) -> Result<(), Refusal> {
     let may = scope.call.caller.is_none()
         || match allow {
@@ -80,7 +80,7 @@ pub fn permit(scope: &Scope<'_>, allow: Option<&Permission>) -> Result<(), Refus
     if may { Ok(()) } else { Err(Refusal::Forbidden) }
 }
 
-/// What a `let` stands for that has read this.
+/// Converts a read's answer to the value of a `let`.
 pub fn as_let(read: &Read, answer: Answer) -> Option<AttributeValue> {
     let map = |stored: Stored| AttributeValue::M(stored.fields);
     let items = match answer {

@@ -1,4 +1,4 @@
-//! Expressions and conditions, as one would say them.
+//! Naive evaluation of expressions and conditions.
 
 use std::cell::RefCell;
 
@@ -11,18 +11,18 @@ use super::compare::{compare, text};
 use super::read::{self, Answer};
 use super::{Call, State};
 
-/// What an expression can see.
+/// Scope of an expression.
 pub struct Scope<'a> {
     pub call: &'a Call<'a>,
     pub state: &'a State,
     pub parameters: &'a [Parameter],
     pub lets: Vec<Option<AttributeValue>>,
     pub elements: Vec<AttributeValue>,
-    /// The item at hand, as far as there is one.
+    /// Current item, if any.
     pub item: RefCell<Option<Attributes>>,
 }
 
-/// A value whose form its type decides.
+/// Value whose stored form depends on the type.
 enum Plain {
     Value(AttributeValue),
     Moment(i64),
@@ -34,7 +34,7 @@ impl<'a> Scope<'a> {
         Self { call, state, parameters, lets: Vec::new(), elements: Vec::new(), item: RefCell::new(None) }
     }
 
-    /// Whether a condition holds of the item.
+    /// Returns whether a condition holds for the item.
     pub fn holds_of(&self, condition: &Expr, item: Option<&Attributes>) -> bool {
         *self.item.borrow_mut() = item.cloned();
         let holds = self.holds(condition);
@@ -80,7 +80,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Whether there is the entity that a guard asks for.
+    /// Returns whether the entity that a guard requires exists.
     fn guard(&self, number: usize, arguments: &[Expr]) -> bool {
         let guard = &self.call.model.guards[number];
         let names = guard.parameters.iter().map(|parameter| parameter.field_name.clone());
@@ -98,7 +98,7 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// The values of these fields.
+    /// Returns the values of these fields.
     pub fn fields(
         &self,
         id: keyform::language::schema::EntityId,
@@ -112,7 +112,7 @@ impl<'a> Scope<'a> {
         keys.iter().filter_map(value).collect()
     }
 
-    /// The value of an expression, as the type stores it.
+    /// Evaluates an expression to the stored form of a type.
     pub fn value(&self, expr: &Expr, kind: &Type) -> Option<AttributeValue> {
         match self.plain(expr)? {
             Plain::Value(value) => stored(value, kind),
@@ -204,7 +204,7 @@ impl<'a> Scope<'a> {
         place.path.iter().try_fold(value, |value, step| self.within(value, step))
     }
 
-    /// What a read gives that is called with these arguments.
+    /// Returns the answer of a read with these arguments.
     pub fn read(&self, read: &keyform::language::schema::Read, arguments: &[Expr]) -> Result<Answer, super::Refusal> {
         let names = read.parameters.iter().flat_map(|parameter| parameter.arguments.iter().cloned());
         let values = arguments.iter().map(|argument| self.value(argument, &Type::Unknown));
@@ -217,7 +217,7 @@ impl<'a> Scope<'a> {
         parts.remove(&self.step(step)?)
     }
 
-    /// The name that a step of a path leads to.
+    /// Returns the member name of a path step.
     pub fn step(&self, step: &PathStep) -> Option<String> {
         match step {
             PathStep::Member(name) => Some(name.clone()),
@@ -225,7 +225,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The type of a place.
+    /// Returns the type of a place expression.
     fn kind(&self, expr: &Expr) -> Option<Type> {
         let ExprKind::Place(place) = &expr.kind else { return None };
         let kind = match &place.origin {
@@ -239,7 +239,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The sum of two numbers.
+/// Adds or subtracts two numbers.
 pub fn added(one: &AttributeValue, other: &AttributeValue, minus: bool) -> AttributeValue {
     let (AttributeValue::N(one), AttributeValue::N(other)) = (one, other) else { panic!("{one:?} is no number") };
     let sum = if minus { one.checked_sub(*other) } else { one.checked_add(*other) };
@@ -264,7 +264,7 @@ fn contains(one: &AttributeValue, other: &AttributeValue) -> bool {
     }
 }
 
-/// A moment as a field of the type has it.
+/// Formats a time as a field of the type stores it.
 fn moment(millis: i64, kind: &Type) -> AttributeValue {
     let kind = match kind.resolved() {
         kind @ (Type::Epoch | Type::EpochMs | Type::Date) => kind,
@@ -274,7 +274,7 @@ fn moment(millis: i64, kind: &Type) -> AttributeValue {
     if kind.is_numeric() { AttributeValue::N(text.parse().expect("digits")) } else { text.into() }
 }
 
-/// A value as a field of the type has it.
+/// Converts a value to the stored form of a type.
 pub fn stored(value: AttributeValue, kind: &Type) -> Option<AttributeValue> {
     match (kind.resolved(), value) {
         (Type::Email, AttributeValue::S(text)) => Some(text.trim().to_lowercase().into()),

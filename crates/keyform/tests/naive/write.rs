@@ -1,4 +1,4 @@
-//! Writes as steps, one after the other.
+//! Writes as sequential steps.
 
 use keyform::language::document::ast::{Number as Quantity, Presence, Verb};
 use keyform::language::schema::{
@@ -9,10 +9,11 @@ use keyform::{AttributeValue, Attributes};
 use super::value::Scope;
 use super::{Call, Refusal, State, Stored, change, dependents, is_over, key_names, read};
 
-/// The state after a write, and what the write returns.
+/// State after a write, and the write's result.
 pub type Written = (State, Option<Stored>);
 
-/// Whether it is said by what is interpreted here: its reads are, and no id is made anew for each element of a `for`.
+/// Returns whether the interpreter covers the write: all its reads are covered, and no `for` generates an id per
+/// element.
 pub fn is_interpreted(model: &keyform::language::schema::Model, write: &Write) -> bool {
     let makes = |step: &Step| matches!(step, Step::Action(action) if matches!(action.verb, Verb::Create));
     let repeats = write.steps.iter().any(|step| matches!(step, Step::For(each) if each.steps.iter().any(makes)));
@@ -58,17 +59,18 @@ fn let_value(scope: &Scope<'_>, binding: &Let) -> Result<Option<AttributeValue>,
     }
 }
 
-/// A write on its way.
+/// Write in progress.
 struct Pass<'a> {
     scope: Scope<'a>,
     write: &'a Write,
-    /// The copy.
+    /// Copy of the state, discarded on refusal.
     state: State,
-    /// The entities it was about so far.
+    /// Entities that the write has touched so far.
     touched: Vec<(EntityId, Attributes)>,
-    /// The entities it deletes, or what is known of them.
+    /// Entities that it deletes, or what is known of them.
     deleted: Vec<Stored>,
-    /// What the write returns: the first of its entity that is made or changed, else the first that is deleted, if it was there.
+    /// Result of the write: the first of its entity that is created or changed, otherwise the first that is deleted, if
+    /// it existed.
     before: Option<Option<Stored>>,
     after: Option<Stored>,
 }
@@ -114,7 +116,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// One write is about an entity once, and knows its whole key.
+    /// Records the entity of an action. A write may touch an entity only once and must know its whole key.
     fn touch(&mut self, action: &Action) -> Result<(), Refusal> {
         let id = action.entity.expect("the entity is known");
         let entity = self.scope.call.model.entity(id);
@@ -188,7 +190,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// No other entity has a value that is unique.
+    /// Refuses if another entity has the same unique value.
     fn keep_unique(&self, action: &Action, made: &Stored) -> Result<(), Refusal> {
         let call = self.scope.call;
         let entity = call.model.entity(made.entity);
@@ -214,7 +216,7 @@ impl Pass<'_> {
     }
 }
 
-/// `EmailTaken` of `email`.
+/// Returns the outcome name for a unique field: `EmailTaken` for `email`.
 fn taken(field: &str) -> String {
     let (first, rest) = field.split_at(1);
     format!("{}{rest}Taken", first.to_uppercase())

@@ -1,36 +1,36 @@
-//! Random models: claims, tables, entities of several kinds, and patterns with the permissions that keep their callers apart. Any number of them, each
-//! the same of its seed; they have no errors by construction.
+//! Random models: claims, tables, entities of several kinds, and patterns with the permissions that isolate their
+//! callers. A seed always gives the same model, and models have no errors by construction.
 //!
-//! An entity is a tenant's, a person's, both, a group's (whose members are told by a guard), or everybody's. What it has beside its key is
-//! drawn: fields of all types, optional ones, defaults, versions, unique values, references, an index.
+//! An entity belongs to a tenant, a person, both, a group (whose members a guard checks), or everyone. The rest is
+//! random: fields of all types, optional ones, defaults, versions, unique values, references, an index.
 
 use keyform_scenario::Dice;
 
-/// A pattern: the text before its permission, the permission, and the text after it.
+/// Pattern: the text before its permission, the permission, and the text after it.
 struct Pattern {
     name: String,
     before: String,
     allow: String,
     after: String,
-    /// Without its permission it would show or change something of another caller.
+    /// Set if the pattern would leak or change other callers' data without its permission.
     is_guarded: bool,
 }
 
-/// A random model.
+/// Random model.
 pub struct Drawn {
     head: String,
     patterns: Vec<Pattern>,
-    /// A condition that every caller meets.
+    /// Condition that every caller satisfies.
     anybody: String,
 }
 
 impl Drawn {
-    /// The model.
+    /// Returns the source of the model.
     pub fn text(&self) -> String {
         self.printed(None)
     }
 
-    /// The model with a pattern that everybody may call, for each pattern that must not be; and the pattern's name.
+    /// Returns, for each guarded pattern, the model with that pattern open to everyone, and the pattern's name.
     pub fn leaky(&self) -> Vec<(String, String)> {
         let guarded = self.patterns.iter().enumerate().filter(|(_, pattern)| pattern.is_guarded);
         guarded.map(|(number, pattern)| (self.printed(Some(number)), pattern.name.clone())).collect()
@@ -46,29 +46,29 @@ impl Drawn {
     }
 }
 
-/// A field: its name, its type, and whether a create must be given it.
+/// Field: its name, its type, and whether a create requires it.
 struct Field {
     name: String,
     kind: String,
     is_given: bool,
 }
 
-/// What an entity's items are within: the fields of that place, and who may.
+/// Scope of an entity's items: its fields and its permission.
 struct Scope {
     /// Fields with their types.
     fields: Vec<(String, String)>,
-    /// The beginning of the partition key.
+    /// Prefix of the partition key.
     partition: String,
-    /// The permission.
+    /// Permission of patterns in this scope.
     allow: String,
-    /// Fields that a claim gives: `tenantId = caller.tenantId`.
+    /// Fields that come from a claim: `tenantId = caller.tenantId`.
     claims: Vec<String>,
 }
 
-/// What is drawn so far.
+/// Model under construction.
 struct Drawing {
     dice: Dice,
-    /// The person's claim, and its type.
+    /// Claim that identifies the person, and its type.
     person: (&'static str, &'static str),
     tenant: Option<(&'static str, &'static str)>,
     tables: usize,
@@ -77,7 +77,7 @@ struct Drawing {
     patterns: Vec<Pattern>,
 }
 
-/// The model of a seed.
+/// Generates the model of a seed.
 pub fn draw(seed: u64) -> Drawn {
     let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D);
     let kinds = ["ulid", "uuid", "slug(1..20)"];
@@ -146,7 +146,7 @@ impl Drawing {
         format!("T{}", self.dice.below(self.tables))
     }
 
-    /// Fields that say something, of any type.
+    /// Generates content fields of any type.
     fn fields(&mut self, number: usize) -> Vec<Field> {
         let kinds = [
             "string(1..20)",
@@ -172,7 +172,7 @@ impl Drawing {
         each.collect()
     }
 
-    /// An entity within a scope, and patterns of every sort.
+    /// Generates an entity within a scope, with patterns of every kind.
     fn draw_entity(&mut self, number: usize, scope: Scope) {
         let (name, id, table) = (format!("E{number}"), format!("e{number}Id"), self.table());
         let (id_kind, is_made) = match self.dice.below(3) {
@@ -288,7 +288,7 @@ impl Drawing {
         write(format!("drop{number}"), format!("({place}, {id})"), format!("delete {at}{exists}"), true, allow);
     }
 
-    /// A group, its members, and what belongs to it.
+    /// Generates a group, its members, and its items.
     fn draw_group(&mut self, number: usize) {
         let (person, kind) = self.person;
         let (group, table) = (format!("g{number}Id"), self.table());
@@ -335,7 +335,7 @@ impl Drawing {
         self.draw_entity(100 + number, scope);
     }
 
-    /// What everybody may see, and only the system may change.
+    /// Generates an entity that everyone may read and only the system may change.
     fn draw_catalogue(&mut self, number: usize) {
         let table = self.table();
         self.entities.push_str(&format!("entity Product{number} in {table} {{\n  key \"PRODUCT{number}#{{p{number}Id}}\", \"PRODUCT\"\n  p{number}Id: slug(1..20)\n  \
@@ -357,14 +357,14 @@ impl Drawing {
     }
 }
 
-/// An entity as its patterns need it.
+/// Properties of an entity that its patterns need.
 struct Shape {
     number: usize,
     name: String,
     id: String,
-    /// The id is made when an item is.
+    /// Set if the id is generated when an item is created.
     is_made: bool,
-    /// Fields that a create is given.
+    /// Fields that a create takes as arguments.
     given: Vec<String>,
     first: String,
     has_version: bool,

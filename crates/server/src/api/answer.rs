@@ -1,4 +1,4 @@
-//! A request below `/v1`, from its path to its answer.
+//! Answers requests below `/v1`: routing, authentication, arguments, execution.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,13 +28,12 @@ use crate::sigv4::{in_path, path_part};
 use crate::stream::Presence;
 use crate::work;
 
-/// What a call answered: the status and the body.
+/// Status and body of a successful call.
 type Answered = (u16, Vec<u8>);
 
-/// The longest `Idempotency-Key`.
+/// Maximum length of an `Idempotency-Key` header.
 const KEY_BYTES_MAX: usize = 255;
 
-/// Answers a request for the model API.
 pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> Reply {
     let (begin, id) = (Instant::now(), RequestId::next());
     let (head, body) = request.into_parts();
@@ -46,18 +45,18 @@ pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> 
     count(shared, &head, &answer, begin.elapsed());
     let mut names = head.uri.path().split('/').skip(2);
     observe::model_call(names.next(), names.next(), reply.status().as_u16(), begin.elapsed(), &id);
-    // A body that was not read to its end is still on its way.
+    // An unread rest of the body may still be in transit, so the connection cannot be reused.
     if answer.is_err() && head.method != Method::GET { reply::closing(reply) } else { reply }
 }
 
-/// Refuses a request for the model API while there is no key to verify its callers with.
+/// Refuses model API requests while no key to verify tokens is configured.
 pub(crate) fn closed() -> Reply {
     let advice = "the model API is closed: credentials are configured, but no key to verify the tokens of callers. Start the server with --jwt-key-file";
     let problem = Problem::new(problem::FORBIDDEN, advice);
     reply::closing(reply::model(problem.status(), problem.body(), true, None, &RequestId::next()))
 }
 
-/// Counts a call of a pattern that there is: names that callers make up are not kept.
+/// Counts a call of an existing pattern. Unknown names are not counted, so that clients cannot grow the metrics.
 fn count(shared: &Shared, head: &Parts, answer: &Result<Answered, Problem>, took: Duration) {
     let names: Vec<&str> = head.uri.path().split('/').skip(2).collect();
     let [model, pattern] = names.as_slice() else { return };
@@ -149,7 +148,7 @@ fn describe(served: &Served) -> Value {
     })
 }
 
-/// A call of a pattern: may it be reached, who calls, with what, and what comes of it.
+/// Calls a pattern: checks the audience, authenticates the caller, parses the arguments, then runs it.
 async fn call(
     shared: &Arc<Shared>,
     head: &Parts,
@@ -200,7 +199,7 @@ async fn write(
     apply(served, pattern, call, idempotency_key(head)?).await
 }
 
-/// A flow runs its own code, which has the key of a call that is repeated.
+/// Runs a flow. The flow's own code handles repeated calls with the same idempotency key.
 async fn run_flow(
     shared: &Arc<Shared>,
     head: &Parts,
@@ -216,13 +215,14 @@ async fn run_flow(
     let scope = key.map(|key| Scope { model: served.name(), pattern: flow.name(), caller: &caller, key });
     let token = scope.as_ref().map(Scope::token);
     let call = FlowCall { caller: caller.clone(), client: client(head), token, arguments };
-    // The tables of the model are there before its flows run.
+    // Create the model's tables before the first flow runs.
     served.runner().await.map_err(|error| Problem::of(error, served.model()))?;
     let answer = while_wanted(shared, head, flow, whole(flow.call(call))).await??;
     answer.map(|answer| found(&answer)).map_err(|error| flow::problem_of(error, served.model()))
 }
 
-/// The work of a flow, until its deadline or, if it is interruptible, until its caller leaves. Dropping it is as safe as the end of the process.
+/// Runs the work of a flow until its deadline or, if it is interruptible, until its caller disconnects. Dropping the
+/// future is as safe as a crash of the process at that point.
 async fn while_wanted<T>(
     shared: &Shared,
     head: &Parts,
@@ -250,7 +250,7 @@ async fn while_wanted<T>(
     }
 }
 
-/// The client that sent a request.
+/// Returns the client that sent the request.
 fn client(head: &Parts) -> Client {
     head.extensions.get::<Client>().copied().unwrap_or(Client::LOCAL)
 }
@@ -272,7 +272,7 @@ fn idempotency_key(head: &Parts) -> Result<Option<&str>, Problem> {
     key.map(Some).ok_or_else(wrong)
 }
 
-/// A write that returns nothing is answered with nothing.
+/// Applies a write. A write without a result returns an empty body.
 async fn apply(served: &Served, pattern: Pattern<'_>, call: Call, key: Option<&str>) -> Result<Answered, Problem> {
     let model = served.model();
     let work = async {
@@ -292,7 +292,7 @@ async fn apply(served: &Served, pattern: Pattern<'_>, call: Call, key: Option<&s
     }
 }
 
-/// Work to its end; a fault of the program is a problem of this call alone.
+/// Runs the work to completion; a panic becomes an internal error of this call alone.
 async fn whole<T>(work: impl Future<Output = T>) -> Result<T, Problem> {
     work::whole(work).await.map_err(|error| Problem::new(problem::INTERNAL, error.message()))
 }

@@ -1,4 +1,4 @@
-//! Arguments by name, in the types of the model: from a query for reads, from a JSON object for writes.
+//! Named arguments in the model's types: from the query string for reads, from a JSON object for writes.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::problem::{self, Problem};
 use crate::sigv4::query_pairs;
 
-/// The arguments of a read, and the cursor.
+/// Parses the arguments and the cursor of a read.
 pub(super) fn of_query(
     model: &Model,
     pattern: Pattern<'_>,
@@ -43,7 +43,7 @@ pub(super) fn of_query(
     }
 }
 
-/// A list or a set is given by repeating its name; everything else once.
+/// Parses the values of one query parameter. Lists and sets repeat the parameter; other types take one value.
 fn from_texts(texts: &[String], kind: &Type) -> Option<AttributeValue> {
     match (kind.resolved(), texts) {
         (Type::List(..) | Type::Set(..), [text]) if text.starts_with('[') => json::from_text(text, kind),
@@ -56,12 +56,12 @@ fn from_texts(texts: &[String], kind: &Type) -> Option<AttributeValue> {
     }
 }
 
-/// The arguments of a write.
+/// Parses the arguments of a write.
 pub(super) fn of_body(model: &Model, pattern: Pattern<'_>, body: &[u8]) -> Result<Attributes, Problem> {
     of_object(model, pattern, object(body)?)
 }
 
-/// Arguments by name. Null is the same as leaving a name out.
+/// Parses arguments from a JSON object. Null is the same as an absent argument.
 pub(super) fn of_object(
     model: &Model,
     pattern: Pattern<'_>,
@@ -84,7 +84,7 @@ pub(super) fn of_object(
     }
 }
 
-/// The arguments in a body, whatever their types. Nothing at all is an empty object, and null is the same as leaving a name out.
+/// Parses a body into untyped arguments. An empty body is an empty object; nulls are dropped.
 pub(super) fn object(body: &[u8]) -> Result<Map<String, Value>, Problem> {
     let mut given = match body.trim_ascii() {
         b"" => Map::new(),
@@ -98,7 +98,8 @@ pub(super) fn object(body: &[u8]) -> Result<Map<String, Value>, Problem> {
     Ok(given)
 }
 
-/// A body must say that it is JSON: a page of a stranger cannot make a browser say so unasked.
+/// Requires `Content-Type: application/json`. A cross-origin page cannot send it without a CORS preflight, so this
+/// blocks simple cross-site requests.
 pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
     let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let name = value.split(';').next().unwrap_or_default().trim();
@@ -108,13 +109,13 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
     Err(Problem::new(problem::MEDIA_TYPE, "send Content-Type: application/json"))
 }
 
-/// The value, if it is one of the argument's type; `why` tells the place of what is wrong in it.
+/// Returns the value if it has the argument's type. `why` locates the mismatch for the error message.
 fn checked(
     argument: &Argument<'_>,
     value: Option<AttributeValue>,
     why: impl Fn() -> Option<String>,
 ) -> Result<AttributeValue, Problem> {
-    // The beginning of a text need not have the form of a whole one.
+    // A prefix (`begins`) need not satisfy the format of a complete value.
     let partial = argument.parameter.test == keyform_language::schema::Test::Begins;
     let value = value.filter(|value| partial || fits(value, &argument.kind));
     value.ok_or_else(|| {
@@ -122,7 +123,7 @@ fn checked(
     })
 }
 
-/// What is wrong within an argument of a query that is written as JSON.
+/// Locates the mismatch in a query argument that is written as JSON.
 fn within(argument: &Argument<'_>, texts: &[String]) -> Option<String> {
     let [text] = texts else { return None };
     misfit(

@@ -1,7 +1,7 @@
-//! Who calls: the claims of a bearer token in the types of the model's `caller`.
+//! Caller authentication: converts the claims of a bearer token to the types of the model's `caller`.
 //!
-//! Without keys there is nobody to verify tokens with. A server on loopback then believes the header `X-Keyform-Caller: userId=…; role=…`, for
-//! development, and says so loudly.
+//! Without keys, tokens cannot be verified. A server on loopback then trusts the header `X-Keyform-Caller: userId=…;
+//! role=…`, for development, and logs a warning.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
@@ -18,25 +18,19 @@ use super::token;
 use super::token_keys::TokenKeys;
 use crate::settings::Clock;
 
-/// The header that is believed in development.
+/// Header that is trusted in development mode only.
 pub(super) const DEVELOPMENT: &str = "x-keyform-caller";
 
-/// How callers prove who they are.
+/// Authentication mode of the server.
 pub(crate) enum Authentication {
-    /// By tokens.
-    Tokens {
-        /// The keys they are verified with.
-        keys: TokenKeys,
-        /// The time they are compared with.
-        clock: Clock,
-    },
-    /// Not at all: they say it.
+    /// Callers must present a verified token.
+    Tokens { keys: TokenKeys, clock: Clock },
+    /// Callers name themselves in the [`DEVELOPMENT`] header; nothing is verified.
     Development {
-        /// The keys of tokens that the server's own flows have issued.
+        /// Verifies tokens that the server's own flows issued.
         keys: TokenKeys,
-        /// The time they are compared with.
         clock: Clock,
-        /// Whether the log has said so since a caller made use of it.
+        /// Set after the first use of the header, so that the warning is logged once.
         warned: AtomicBool,
     },
 }
@@ -50,23 +44,24 @@ impl Authentication {
         }
     }
 
-    /// Who calls a pattern.
+    /// Returns the caller of a pattern.
     ///
     /// # Errors
-    /// The caller is not known, and must be.
+    /// The pattern requires a known caller and the request does not identify one.
     pub(super) fn caller(&self, headers: &HeaderMap, model: &Model, pattern: Pattern<'_>) -> Result<Caller, Problem> {
         let anonymous = match pattern.audience(model) {
             Audience::Everybody => !pattern.wants_caller(model),
-            // Without a `caller` nobody is told from anybody; a key that is configured still keeps strangers out.
+            // Without a `caller` block the model cannot tell callers apart. A configured key still requires a valid
+            // token.
             _ => model.caller.is_none() && matches!(self, Self::Development { .. }),
         };
         self.claimant(headers, model, anonymous)
     }
 
-    /// Who calls, where some may be `anonymous`.
+    /// Returns the caller, or empty claims if there are none and `anonymous` callers are allowed.
     ///
     /// # Errors
-    /// The caller is not known, and must be.
+    /// The request does not identify its caller and `anonymous` is false.
     pub(super) fn claimant(&self, headers: &HeaderMap, model: &Model, anonymous: bool) -> Result<Caller, Problem> {
         match self.claims(headers, model)? {
             Some(claims) => Ok(Caller::Claims(claims)),
@@ -75,10 +70,10 @@ impl Authentication {
         }
     }
 
-    /// What the caller proves or says, if anything.
+    /// Returns the claims from the token or the development header, if the request has either.
     ///
     /// # Errors
-    /// The token does not hold, or lacks a claim.
+    /// The token is invalid or lacks a required claim.
     pub(super) fn claims(&self, headers: &HeaderMap, model: &Model) -> Result<Option<Attributes>, Problem> {
         match self {
             Self::Tokens { keys, clock } => by_token(keys, clock(), headers, model),
@@ -89,13 +84,13 @@ impl Authentication {
         }
     }
 
-    /// When the caller's token ends.
+    /// Returns the expiry of the caller's token.
     pub(super) fn ends(&self, headers: &HeaderMap) -> Option<SystemTime> {
         let (Self::Tokens { keys, clock } | Self::Development { keys, clock, .. }) = self;
         let (_, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
         match token::verify(keys, token.trim(), clock()) {
             Ok(claims) => token::end(&claims),
-            // One that holds no longer has ended already.
+            // An invalid or expired token has already ended.
             Err(_) => Some(SystemTime::UNIX_EPOCH),
         }
     }
@@ -120,7 +115,7 @@ fn invalid(detail: &str) -> Problem {
     Problem::new(problem::UNAUTHENTICATED, detail).with_header("www-authenticate", "Bearer error=\"invalid_token\"")
 }
 
-/// The claims of a token; nothing if there is no token.
+/// Returns the claims of the bearer token, or `None` without one.
 fn by_token(
     keys: &TokenKeys,
     now: SystemTime,
@@ -141,7 +136,7 @@ fn by_token(
     typed(model, claim).map(Some)
 }
 
-/// What the header for development says; nothing if it is not there.
+/// Returns the claims of the development header, or `None` without it.
 fn by_word(warned: &AtomicBool, headers: &HeaderMap, model: &Model) -> Result<Option<Attributes>, Problem> {
     let Some(value) = headers.get(DEVELOPMENT) else { return Ok(None) };
     if !warned.swap(true, Ordering::Relaxed) {
@@ -160,7 +155,7 @@ fn by_word(warned: &AtomicBool, headers: &HeaderMap, model: &Model) -> Result<Op
     typed(model, claim).map(Some)
 }
 
-/// The model's claims, each of its type; those the model does not name are left out.
+/// Converts the claims that the model declares to their types; ignores the others.
 fn typed(
     model: &Model,
     claim: impl Fn(&Field) -> Option<Option<keyform_core::AttributeValue>>,

@@ -1,6 +1,6 @@
-//! Cascades that somebody has left half-way: looked for at the start and every few seconds, and taken up for the models that are served.
+//! Resumes interrupted cascades of the served models, at startup and every few seconds (ADR 0020).
 //!
-//! Every copy of a server does so. Each intent is one copy's for a while, and doing it twice does no harm.
+//! Every server instance does this. An instance leases an intent for a while, and running an intent twice is harmless.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use tokio::sync::watch;
 
 use crate::shared::Shared;
 
-/// The time between two looks.
+/// Interval between two checks.
 const BETWEEN: Duration = Duration::from_secs(10);
-/// Intents that one look sees; those of the same models come with them.
+/// Intents read per check. Resuming a model also covers its intents beyond this limit.
 const SEEN_MAX: usize = 1000;
 
-/// Takes up what is left, again and again, until the server stops.
+/// Checks for interrupted cascades until the server stops.
 pub(crate) async fn resume(shared: Arc<Shared>, mut stopping: watch::Receiver<bool>) {
     loop {
         tokio::select! {
@@ -53,7 +53,7 @@ async fn look(shared: &Shared) {
     }
 }
 
-/// The models that intents are of. Where there is no table for them, there are none.
+/// Returns the models with pending intents; none if the table does not exist.
 async fn left_over(shared: &Shared) -> Result<BTreeSet<String>, Error> {
     let projection = Some(Projection { paths: vec![Path::attribute("pk")] });
     let scan = Scan { projection, limit: Some(SEEN_MAX), ..Scan::of(CASCADES) };

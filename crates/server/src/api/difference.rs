@@ -1,20 +1,20 @@
-//! What a new version of a model changes for its callers.
+//! Differences between two versions of a model, as its callers see them.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use keyform_language::Checked;
 
-/// What a new version of a model changes.
+/// Changes between two versions of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// Patterns that are new.
+    /// Patterns that exist only in the new version.
     pub added: Vec<String>,
-    /// Patterns that are gone.
+    /// Patterns that exist only in the old version.
     pub removed: Vec<String>,
-    /// Patterns whose text is another.
+    /// Patterns whose source text differs.
     pub changed: Vec<String>,
-    /// Tables, entities or guards have another text, which may change any pattern.
+    /// Set if tables, entities, guards or the caller differ, which may affect any pattern.
     pub ground: bool,
 }
 
@@ -32,7 +32,7 @@ impl Difference {
         }
     }
 
-    /// Whether nothing is different.
+    /// Returns whether both versions are the same.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -51,7 +51,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The text of each pattern.
+/// Maps each pattern's name to its source text.
 fn patterns(checked: &Checked) -> BTreeMap<String, String> {
     let model = &checked.model;
     let reads = model.reads.iter().map(|read| (read.name.clone(), checked.words(read.span)));
@@ -59,7 +59,7 @@ fn patterns(checked: &Checked) -> BTreeMap<String, String> {
     reads.chain(writes).collect()
 }
 
-/// The text of all that patterns stand on.
+/// Returns the source text of everything that patterns depend on.
 fn ground(checked: &Checked) -> Vec<String> {
     let model = &checked.model;
     let tables = model.tables.iter().map(|table| table.span);

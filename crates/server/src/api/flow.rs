@@ -1,9 +1,10 @@
-//! Flows: what an application does beside the patterns of its model, such as a sign-up that hashes a password.
+//! Flows: application code beside the patterns of a model, such as a sign-up that hashes a password.
 //!
-//! A flow is a function from its arguments to its answer, both with a schema. It stands at `/v1/{model}/{flow}` as a write would: POST, a JSON object in,
-//! problems out, and it is in the model's OpenAPI document.
+//! A flow is a function from arguments to an answer, both with a JSON schema. It is served at `/v1/{model}/{flow}` like
+//! a write (POST, JSON object in, problem document on error) and listed in the model's OpenAPI document.
 //!
-//! A flow has a deadline. When it passes, the flow's future is dropped where it waits, as if the process had stopped there: what was written stays.
+//! A flow has a deadline. When it passes, the server drops the flow's future at its current await point, as a crash
+//! would; writes that were applied stay applied.
 
 use std::fmt;
 use std::pin::Pin;
@@ -19,7 +20,7 @@ use super::problem::{self, Problem};
 use crate::client::Client;
 use crate::throttle::Throttled;
 
-/// A procedure of an application.
+/// Application procedure that clients can call.
 ///
 /// ```
 /// use keyform_server::{Flow, FlowCall, FlowError};
@@ -53,48 +54,48 @@ pub struct Flow {
 type Work = Pin<Box<dyn Future<Output = Result<Value, FlowError>> + Send>>;
 type Run = dyn Fn(FlowCall<Value>) -> Work + Send + Sync;
 
-/// A call of a flow.
+/// Call of a flow.
 #[derive(Clone, Debug)]
 pub struct FlowCall<Arguments> {
-    /// Who calls: claims that were verified; none of them if nobody had to say who they are.
+    /// Verified claims of the caller; empty for an anonymous call of a public flow.
     pub caller: Caller,
-    /// The client's network address, for limits.
+    /// Client's network address, for rate limits.
     pub client: Client,
-    /// With what.
+    /// Deserialized arguments.
     pub arguments: Arguments,
-    /// The caller's `Idempotency-Key`, made one with who calls.
+    /// Token derived from the caller and its `Idempotency-Key`; unique per caller, flow and key.
     pub token: Option<String>,
 }
 
-/// Why a flow gives no answer.
+/// Reason why a flow returned no answer.
 #[derive(Debug)]
 pub enum FlowError {
-    /// It was refused, for a reason with a name.
+    /// The flow refused the call with a named outcome.
     Refused {
-        /// The name.
+        /// Outcome name; one of those passed to [`Flow::outcomes`].
         outcome: String,
-        /// The reason, for people.
+        /// Explanation for people.
         detail: String,
     },
-    /// The arguments are of their types, but wrong.
+    /// The arguments have the right types but invalid values.
     Arguments(String),
-    /// The caller may not.
+    /// The caller lacks permission.
     Forbidden,
-    /// There were too many attempts of this caller, or on this account.
+    /// Too many attempts by this caller or on this account.
     Throttled(Throttled),
-    /// The server has too much of this work to do at the moment.
+    /// The server is too busy with this kind of work.
     Overloaded {
-        /// The seconds after which another try makes sense.
+        /// Seconds to wait before a retry.
         retry_after_secs: u64,
     },
-    /// A pattern that the flow called gave no answer.
+    /// A pattern that the flow called failed.
     Failed(RunError),
-    /// Something broke that callers can do nothing about; why, for the log.
+    /// Internal error. The text goes to the log, not to the caller.
     Broken(String),
 }
 
 impl FlowError {
-    /// A refusal with a name.
+    /// Returns a [`FlowError::Refused`].
     pub fn refused(outcome: &str, detail: impl Into<String>) -> Self {
         Self::Refused { outcome: outcome.to_owned(), detail: detail.into() }
     }
@@ -131,7 +132,7 @@ impl std::error::Error for FlowError {}
 const OVERLOADED: &str = "the server has too much of this work to do: try again in a moment";
 
 impl Flow {
-    /// A flow for callers who say who they are.
+    /// Creates a flow for authenticated callers.
     pub fn new<Arguments, Answer, Working>(
         name: &'static str,
         about: &'static str,
@@ -164,26 +165,27 @@ impl Flow {
         }
     }
 
-    /// The same, for everybody.
+    /// Makes the flow callable without authentication.
     #[must_use]
     pub fn public(self) -> Self {
         Self { public: true, ..self }
     }
 
-    /// The same, stopped when its caller leaves. Only for flows that lose nothing by it: those that read, and those that a next call or a job
-    /// resumes. A caller chooses the moment of leaving, so a flow that charges for what it did must not be one of them.
+    /// Cancels the flow when its caller disconnects. Use it only for flows that are safe to abandon: reads, and flows
+    /// that a later call or a job resumes. The caller chooses the moment of disconnecting, so a flow that charges for
+    /// its work must not be interruptible.
     #[must_use]
     pub fn interruptible(self) -> Self {
         Self { interruptible: true, ..self }
     }
 
-    /// The same, with the names by which it may be refused.
+    /// Declares the outcome names that the flow may refuse with, for the OpenAPI document.
     #[must_use]
     pub fn outcomes(self, outcomes: &'static [&'static str]) -> Self {
         Self { outcomes, ..self }
     }
 
-    /// Its name.
+    /// Returns the name, which is the last segment of the flow's path.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
@@ -193,7 +195,7 @@ impl Flow {
         self.about
     }
 
-    /// The names by which it may be refused.
+    /// Returns the declared outcome names.
     pub(super) fn refusals(&self) -> &'static [&'static str] {
         self.outcomes
     }
@@ -206,20 +208,20 @@ impl Flow {
         self.interruptible
     }
 
-    /// The schema of the object of its arguments.
+    /// Returns the JSON schema of the arguments.
     pub(super) fn arguments(&self) -> &Value {
         &self.arguments
     }
 
-    /// The schema of its answer.
+    /// Returns the JSON schema of the answer.
     pub(super) fn answer(&self) -> &Value {
         &self.answer
     }
 
-    /// Calls it.
+    /// Runs the flow with untyped arguments.
     ///
     /// # Errors
-    /// [`FlowError`]
+    /// The arguments do not match the schema, or the flow failed or refused the call.
     pub async fn call(&self, call: FlowCall<Value>) -> Result<Value, FlowError> {
         (self.run)(call).await
     }
@@ -235,7 +237,7 @@ fn printed(answer: &impl Serialize) -> Result<Value, FlowError> {
     serde_json::to_value(answer).map_err(|error| FlowError::Arguments(format!("the answer is no JSON: {error}")))
 }
 
-/// A schema that needs no definitions beside it.
+/// Generates a self-contained schema without `$defs`.
 fn schema<Of: JsonSchema>() -> Value {
     let inlined = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -244,7 +246,7 @@ fn schema<Of: JsonSchema>() -> Value {
     SchemaGenerator::new(inlined).into_root_schema_for::<Of>().to_value()
 }
 
-/// What a caller is told.
+/// Converts a flow's error to the problem document that the caller receives.
 pub(super) fn problem_of(error: FlowError, model: &keyform_language::schema::Model) -> Problem {
     match error {
         FlowError::Refused { outcome, detail } => Problem::refused(outcome, detail),

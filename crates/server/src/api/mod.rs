@@ -1,17 +1,18 @@
-//! The model API: the patterns of models as paths, with JSON in and out. It knows what a model says; how a pattern runs is the runner's business.
+//! Model API: serves the patterns of models as paths, with JSON in and out. The runner executes the patterns.
 //!
-//! The life of a call:
-//! 1. `answer` reads the path: `/v1`, `/v1/{model}`, `/v1/{model}/openapi.json` or `/v1/{model}/{pattern}`.
-//! 2. [`Models`] knows the models; `served` is one of them with its runner, and makes its tables before the first call.
-//! 3. [`keyform_language::surface`] has the pattern, and whether it is for callers at all.
-//! 4. `caller` asks who calls: `token` verifies a bearer token with the [`TokenKeys`]; on loopback without keys a header is believed.
-//! 5. `arguments` reads query or body in the types of the model.
-//! 6. The runner runs the pattern; a write that is sent again under its `Idempotency-Key` it applies once, and answers alike.
-//! 7. `problem` says what went wrong, as `application/problem+json`.
+//! Life of a call:
+//! 1. `answer` parses the path: `/v1`, `/v1/{model}`, `/v1/{model}/openapi.json` or `/v1/{model}/{pattern}`.
+//! 2. [`Models`] finds the model; `served` holds its runner and creates its tables before the first call.
+//! 3. [`keyform_language::surface`] finds the pattern and its audience.
+//! 4. `caller` authenticates: `token` verifies a bearer token with the [`TokenKeys`]; on loopback without keys it
+//!    trusts a header.
+//! 5. `arguments` parses query or body into the model's types.
+//! 6. The runner executes the pattern. It applies a write that is repeated under one `Idempotency-Key` once and returns
+//!    the same answer each time.
+//! 7. `problem` converts errors to `application/problem+json`.
 //!
-//! A `flow` of an application is called like a write, and runs its own code.
-//!
-//! `live` is for those who follow a read. `openapi` describes a model for clients, `difference` tells what a new version of a model changes.
+//! A `flow` of an application is called like a write and runs its own code. `live` serves subscriptions to reads.
+//! `openapi` describes a model for clients, `difference` compares two versions of a model.
 
 mod answer;
 mod arguments;

@@ -1,6 +1,8 @@
-//! The models that are served. They can be replaced while the server runs: a call keeps the version it began with.
+//! Registry of the served models. Models can be replaced while the server runs; a call keeps the version it started
+//! with.
 //!
-//! A model that is always the same can be put in as a recipe: it is made when somebody asks for it first, so that it costs nothing before.
+//! A built-in model can be registered as a constructor, which runs at the first request, so that an unused model costs
+//! nothing at startup.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -8,13 +10,13 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 use super::difference::Difference;
 use super::served::Served;
 
-/// The models that are served, by name. Clones share them.
+/// Served models by name. Clones share the registry.
 #[derive(Clone, Default)]
 pub struct Models(Arc<RwLock<Entries>>);
 
 type Entries = BTreeMap<String, Arc<Entry>>;
 
-/// A model, or how it is made.
+/// Served model, or the constructor that creates it on first use.
 struct Entry {
     served: OnceLock<Arc<Served>>,
     make: Option<Box<dyn Fn() -> Served + Send + Sync>>,
@@ -30,7 +32,7 @@ impl Entry {
 }
 
 impl Models {
-    /// Serves a model, in the place of the one with the same name; tells what is different now.
+    /// Registers a model, replacing the one with the same name, and returns what changed.
     pub fn put(&self, served: Served) -> Difference {
         let served = Arc::new(served);
         let entry = Entry { served: OnceLock::from(served.clone()), make: None };
@@ -39,36 +41,36 @@ impl Models {
         Difference::between(before.as_deref().map(Served::checked), served.checked())
     }
 
-    /// Serves a model that is made when it is asked for first. `make` must give a model of this name.
+    /// Registers a model that `make` creates on first use. `make` must return a model with this name.
     pub fn put_later(&self, name: &str, make: impl Fn() -> Served + Send + Sync + 'static) {
         let entry = Entry { served: OnceLock::new(), make: Some(Box::new(make)) };
         self.write().insert(name.to_owned(), Arc::new(entry));
     }
 
-    /// Serves a model no longer; says whether it was there.
+    /// Unregisters a model. Returns whether it was registered.
     pub fn remove(&self, name: &str) -> bool {
         self.write().remove(name).is_some()
     }
 
-    /// The names, in order.
+    /// Returns the model names in order.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         self.read().keys().cloned().collect()
     }
 
-    /// Whether there are none.
+    /// Returns whether no model is registered.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.read().is_empty()
     }
 
-    /// Whether some were put in as they are: somebody wants them served.
+    /// Returns whether a model was registered with [`Models::put`], that is, explicitly requested by the operator.
     pub(crate) fn have_given(&self) -> bool {
         self.read().values().any(|entry| entry.make.is_none())
     }
 
     pub(super) fn get(&self, name: &str) -> Option<Arc<Served>> {
-        // The lock is let go before the model is made, which takes a while.
+        // Release the lock before running the constructor, which takes a while.
         let entry = self.read().get(name).cloned();
         entry.and_then(|entry| entry.get())
     }

@@ -1,4 +1,4 @@
-//! What went wrong, as `application/problem+json` (RFC 9457).
+//! Error responses as `application/problem+json` (RFC 9457).
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::throttle::Throttled;
 
-/// A problem on its way to a caller.
+/// Problem document and the header that goes with it.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     sort: Sort,
@@ -20,7 +20,7 @@ pub(super) struct Problem {
     header: Option<(&'static str, Cow<'static, str>)>,
 }
 
-/// The last part of a problem's type, its status and its title: one line for each.
+/// Last segment of the type URI, status and title.
 pub(super) type Sort = &'static (&'static str, u16, &'static str);
 
 pub(super) const ARGUMENTS: Sort = &("arguments", 400, "The arguments are wrong");
@@ -53,7 +53,7 @@ impl Problem {
         Self { sort, detail: detail.into(), outcome: None, item: None, header: None }
     }
 
-    /// The last part of its type.
+    /// Returns the last segment of the type URI.
     pub(super) fn kind(&self) -> &'static str {
         self.sort.0
     }
@@ -66,32 +66,34 @@ impl Problem {
         self.sort.1
     }
 
-    /// A refusal with a name.
+    /// Creates a refusal with a named outcome.
     pub(super) fn refused(outcome: String, detail: String) -> Self {
         Self { outcome: Some(outcome), ..Self::new(REFUSED, detail) }
     }
 
-    /// A refusal because of too many attempts.
+    /// Creates a rate-limit problem with `Retry-After`.
     pub(super) fn throttled(throttled: Throttled) -> Self {
         Self::new(THROTTLED, throttled.to_string()).retry_after(throttled.retry_after_secs())
     }
 
-    /// The same, to be tried again after some seconds.
+    /// Adds a `Retry-After` header.
     pub(super) fn retry_after(self, secs: u64) -> Self {
         Self { header: Some(("retry-after", secs.to_string().into())), ..self }
     }
 
-    /// A header that goes with it.
+    /// Returns the additional response header.
     pub(super) fn header(&self) -> Option<(&'static str, &str)> {
         self.header.as_ref().map(|(name, value)| (*name, value.as_ref()))
     }
 
-    /// The problem of an error in a flow. A flow calls patterns in its own name, so the item of a refusal is not the caller's to see.
+    /// Converts an error inside a flow. A flow calls patterns with its own authority, so the caller must not see the
+    /// item of a refusal.
     pub(super) fn of_flow(error: RunError, model: &Model) -> Self {
         Self { item: None, ..Self::of(error, model) }
     }
 
-    /// The problem of a runner's error. The runner has left out items that the caller may not read; secret fields are left out here.
+    /// Converts a runner's error. The runner has removed items that the caller may not read; this removes secret
+    /// fields.
     pub(super) fn of(error: RunError, model: &Model) -> Self {
         let detail = error.to_string();
         let item = |found: &Option<Box<Found>>| found.as_ref().map(|found| Box::new(json::found(model, found)));
@@ -110,17 +112,17 @@ impl Problem {
             RunError::Busy => Self::new(BUSY, detail).retry_after(1),
             RunError::Cursor => Self::new(CURSOR, detail),
             RunError::KeyReused => Self::new(KEY_REUSED, detail),
-            // What the store says may hold names and values that are not for callers: the log has it.
+            // The store's message may contain internal names and values: log it, do not send it.
             RunError::Store(failed) if failed.code() == ErrorCode::ResourceNotFound => {
                 tracing::error!(model = model.name, "a table or an index is missing: {}", failed.message());
                 Self::new(NOT_RUNNABLE, "a table or an index of the model is missing in the store")
             }
-            // The store has logged the cause, once.
+            // The store has already logged the cause.
             RunError::Store(failed) if *failed.detail() == Detail::RefusedForNow => {
                 tracing::debug!(model = model.name, "{}", failed.message());
                 Self::new(STORE, "the store takes no writes for now")
             }
-            // No write is among these: one that may have been applied is `Unknown`.
+            // Only reads and rejected writes get here; a write that may have been applied is `Unknown`.
             RunError::Store(failed) if *failed.detail() == Detail::NoAnswer => {
                 tracing::error!(model = model.name, "{}", failed.message());
                 Self::new(UNAVAILABLE, "the store did not answer in time; nothing was applied: try again")
@@ -135,12 +137,12 @@ impl Problem {
                 )
             }
             RunError::NotChecked => Self::new(INTERNAL, detail),
-            // The reason may name what is not for callers.
+            // The reason may contain internal names: log it, do not send it.
             RunError::Unknown(why) => {
                 tracing::error!(model = model.name, "{why}");
                 Self::new(UNKNOWN, "the store did not say whether the write was applied: look before you repeat it")
             }
-            // Which key is missing is for those who run the server.
+            // Only the operator needs to know which key is missing.
             RunError::Sealing(failed) => {
                 tracing::error!(model = model.name, "{failed}");
                 Self::new(INTERNAL, "an encrypted field cannot be opened or sealed")
@@ -152,7 +154,7 @@ impl Problem {
         Self { header: Some((name, Cow::Borrowed(value))), ..self }
     }
 
-    /// What it is called in figures: the author's name for a refusal, or its type.
+    /// Returns the name for metrics: the model's outcome name for a refusal, otherwise the type.
     pub(super) fn name(&self) -> &str {
         self.outcome.as_deref().unwrap_or(self.sort.0)
     }

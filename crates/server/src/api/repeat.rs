@@ -1,4 +1,5 @@
-//! Which call is repeated under an `Idempotency-Key`: for flows, whose own code takes care of it. A write of the model keeps its key in the store.
+//! Scope of an `Idempotency-Key` for flows. Flows handle repeated calls in their own code; the runner stores the keys
+//! of a model's writes.
 
 use aws_lc_rs::digest;
 use keyform_core::Item;
@@ -6,7 +7,7 @@ use keyform_runtime::run::Caller;
 
 type Hash = [u8; 32];
 
-/// Which call it is: the same key of another caller or for another pattern is another call.
+/// Identity of a call. The same key from another caller or for another pattern is a different call.
 pub(super) struct Scope<'a> {
     pub(super) model: &'a str,
     pub(super) pattern: &'a str,
@@ -23,13 +24,13 @@ impl Scope<'_> {
         hash(&[self.model.as_bytes(), self.pattern.as_bytes(), &claims, self.key.as_bytes()])
     }
 
-    /// The token for the store.
+    /// Returns the token that identifies the call in the store.
     pub(super) fn token(&self) -> String {
         self.hash()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
-/// The parts, each with its length, so that no two lists of parts read the same.
+/// Hashes length-prefixed parts, so that different lists never produce the same input.
 fn hash(parts: &[&[u8]]) -> Hash {
     let mut context = digest::Context::new(&digest::SHA256);
     for part in parts {

@@ -1,4 +1,4 @@
-//! One model that is served: its runner, and its tables made before the first call.
+//! Served model with its runner and flows. Creates the model's tables before the first call.
 
 use std::collections::BTreeMap;
 
@@ -14,16 +14,16 @@ use super::problem::Problem;
 use crate::client::Client;
 use crate::throttle::{Attempts, Throttle};
 
-/// Whether the tables of a model are made for it.
+/// Policy for the tables of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tables {
-    /// Those that are not there are made before the first call, and indexes they lack are added.
+    /// Create missing tables and add missing indexes before the first call.
     Made,
-    /// They are there, or calls fail.
+    /// Tables must already exist; calls fail otherwise.
     Expected,
 }
 
-/// A model that is served.
+/// Model with its runner, flows and rate limits.
 #[derive(Debug)]
 pub struct Served {
     runner: Runner,
@@ -36,7 +36,7 @@ pub struct Served {
 }
 
 impl Served {
-    /// Serves what a runner runs.
+    /// Serves the patterns of a runner.
     #[must_use]
     pub fn new(runner: Runner, tables: Tables) -> Self {
         Self {
@@ -50,10 +50,10 @@ impl Served {
         }
     }
 
-    /// The same, with the flows of an application.
+    /// Adds the flows of an application.
     ///
     /// # Panics
-    /// If a flow has the name of a pattern, or of another flow.
+    /// If a flow has the name of a pattern or of another flow.
     #[must_use]
     pub fn with_flows(mut self, flows: Vec<Flow>) -> Self {
         for flow in flows {
@@ -64,10 +64,10 @@ impl Served {
         self
     }
 
-    /// The same, with limits on patterns whose arguments guess a secret, such as the code of an invite.
+    /// Adds rate limits for patterns whose arguments could be used to guess a secret, such as an invite code.
     ///
     /// # Panics
-    /// If the model has no pattern of that name.
+    /// If the model has no pattern with one of the names.
     #[must_use]
     pub fn with_limits(mut self, throttle: Throttle, limits: BTreeMap<&'static str, Attempts>) -> Self {
         for name in limits.keys() {
@@ -77,7 +77,7 @@ impl Served {
         self
     }
 
-    /// Counts a call of a pattern that has limits.
+    /// Counts a call of a rate-limited pattern.
     pub(super) fn attempt(&self, pattern: &str, client: Client, caller: &Caller) -> Result<(), Problem> {
         let Some(attempts) = self.limits.get(pattern) else { return Ok(()) };
         let account = match caller {
@@ -88,12 +88,11 @@ impl Served {
         counted.map_err(Problem::throttled)
     }
 
-    /// Whether a pattern has limits.
     pub(super) fn is_limited(&self, pattern: &str) -> bool {
         self.limits.contains_key(pattern)
     }
 
-    /// The name of the model.
+    /// Returns the model's name, which is the first segment of its paths below `/v1`.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.model().name
@@ -103,12 +102,10 @@ impl Served {
         self.runner.checked()
     }
 
-    /// Its flows.
     pub(super) fn flows(&self) -> &[Flow] {
         &self.flows
     }
 
-    /// The flow of that name.
     pub(super) fn flow(&self, name: &str) -> Option<&Flow> {
         self.flows.iter().find(|flow| flow.name() == name)
     }
@@ -117,7 +114,7 @@ impl Served {
         &self.checked().model
     }
 
-    /// The runner, once its tables are there.
+    /// Returns the runner after its tables exist.
     pub(super) async fn runner(&self) -> Result<&Runner, RunError> {
         if self.tables == Tables::Made {
             self.made.get_or_try_init(|| self.make_tables()).await?;
@@ -125,7 +122,7 @@ impl Served {
         Ok(&self.runner)
     }
 
-    /// The runner, once there is a table for what idempotency keys have done.
+    /// Returns the runner after the table for idempotency keys exists.
     pub(super) async fn runner_with_answers(&self) -> Result<&Runner, RunError> {
         if self.tables == Tables::Made {
             self.answers.get_or_try_init(async || self.runner.create_answer_table().await.map(drop)).await?;
@@ -133,7 +130,7 @@ impl Served {
         self.runner().await
     }
 
-    /// Takes up the cascades that somebody has left half-way.
+    /// Resumes cascades that another instance started and did not finish.
     pub(super) async fn resume_cascades(&self) -> Result<Resumed, RunError> {
         self.runner.resume_cascades().await
     }

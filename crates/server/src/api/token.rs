@@ -1,7 +1,8 @@
 //! JSON Web Tokens: `header.claims.signature`, each base64url, the first two JSON.
 //!
-//! Only HS256 and EdDSA are known, and the key decides which of them: `none` and an algorithm that is not the key's are refused. A token must
-//! say when it ends (`exp`); `nbf` counts if it is there. The clocks of issuer and server may differ by half a minute.
+//! Only HS256 and EdDSA are supported, and the key determines which one: `none` and any algorithm other than the key's
+//! are rejected. `exp` is required, `nbf` is checked if present. The clocks of issuer and server may differ by 30
+//! seconds.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,25 +12,25 @@ use serde_json::{Map, Value};
 
 use super::token_keys::TokenKeys;
 
-/// By how much clocks may differ.
+/// Tolerated clock difference between issuer and server.
 const SKEW_SECS: f64 = 30.0;
-/// Far more than a token needs; more is not even looked at.
+/// Longer tokens are rejected before decoding.
 const TOKEN_BYTES_MAX: usize = 16 * 1024;
 
-/// Why a token is refused. It says nothing of keys.
+/// Reason for rejecting a token. Reveals nothing about the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// It has not the form of a token.
+    /// Not a JWT.
     Malformed,
-    /// Its header asks for what is not known.
+    /// The header requests an unsupported algorithm or a critical extension.
     Unsupported,
-    /// No key of ours made its signature.
+    /// No configured key produced the signature.
     Signature,
-    /// It does not say when it ends.
+    /// `exp` is missing.
     Endless,
-    /// It has ended.
+    /// `exp` has passed.
     Expired,
-    /// It does not hold yet.
+    /// `nbf` is in the future.
     NotYet,
 }
 
@@ -46,7 +47,7 @@ impl Refusal {
     }
 }
 
-/// The claims of a token that holds now.
+/// Verifies a token and returns its claims.
 pub(super) fn verify(keys: &TokenKeys, token: &str, now: SystemTime) -> Result<Map<String, Value>, Refusal> {
     let (signed, seal) = token.rsplit_once('.').ok_or(Refusal::Malformed)?;
     let (head, claims) = signed.split_once('.').ok_or(Refusal::Malformed)?;
@@ -68,7 +69,7 @@ pub(super) fn verify(keys: &TokenKeys, token: &str, now: SystemTime) -> Result<M
     Ok(claims)
 }
 
-/// When claims that were verified end.
+/// Returns the expiry of verified claims, including the tolerated clock difference.
 pub(super) fn end(claims: &Map<String, Value>) -> Option<SystemTime> {
     let end = claims.get("exp")?.as_f64()? + SKEW_SECS;
     UNIX_EPOCH.checked_add(std::time::Duration::try_from_secs_f64(end).ok()?)
@@ -106,7 +107,7 @@ mod tests {
 
     const SECRET: &[u8] = b"0123456789abcdef0123456789abcdef";
     const NOW_SECS: u64 = 1_800_000_000;
-    /// The key pair of RFC 8037, appendix A.
+    /// Key pair of RFC 8037, appendix A.
     const SEED: &str = "nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A";
     const PUBLIC: &str = r#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#;
 
@@ -186,7 +187,7 @@ mod tests {
         );
         assert_eq!(outcome(&secret(), &hs256(SECRET, "{}", GOOD)), Err(Refusal::Malformed));
         assert_eq!(outcome(&secret(), &eddsa(ED, GOOD)), Err(Refusal::Signature));
-        // The public key, known to all, as the secret of an HMAC.
+        // Algorithm confusion: the public key used as an HMAC secret.
         let known = URL_SAFE_NO_PAD.decode("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo").expect("base64url");
         assert_eq!(outcome(&public(), &hs256(&known, HS, GOOD)), Err(Refusal::Signature));
         assert_eq!(outcome(&TokenKeys::default(), &hs256(SECRET, HS, GOOD)), Err(Refusal::Signature));

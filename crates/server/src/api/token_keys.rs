@@ -1,11 +1,13 @@
-//! The keys that bearer tokens are verified with, and the files they are read from.
+//! Keys for verifying bearer tokens, and their file formats.
 //!
-//! A file is one of these:
-//! - a JSON Web Key or a set of them (`{"keys": […]}`): `kty` `oct` for HS256, `kty` `OKP` with `crv` `Ed25519` for EdDSA; `kid` if there are several;
-//! - a public key in PEM (`-----BEGIN PUBLIC KEY-----`) of Ed25519;
-//! - else a secret of at least 32 bytes for HS256, without the white space around it.
+//! A key file contains one of these:
+//! - a JSON Web Key or a key set (`{"keys": […]}`): `kty` `oct` for HS256, `kty` `OKP` with `crv` `Ed25519` for EdDSA;
+//!   `kid` if there are several;
+//! - an Ed25519 public key in PEM (`-----BEGIN PUBLIC KEY-----`);
+//! - otherwise a secret of at least 32 bytes for HS256; surrounding white space is ignored.
 //!
-//! Each key knows its one algorithm, so that a token cannot choose another for it. A file that holds a secret must not be readable by others.
+//! Each key is bound to one algorithm, so that a token cannot select another. A file with a secret must not be readable
+//! by other users.
 
 use std::fmt;
 use std::fs;
@@ -20,17 +22,17 @@ use zeroize::Zeroizing;
 
 use crate::credentials;
 
-/// A secret shorter than its hash can be guessed more easily than the hash.
+/// RFC 7518 requires HS256 keys of at least the hash size, because a shorter secret is easier to guess than the hash.
 const SECRET_BYTES_MIN: usize = 32;
 const PUBLIC_KEY_BYTES: usize = 32;
-/// What stands before the key in the DER form of an Ed25519 public key.
+/// DER prefix of an Ed25519 public key.
 const ED25519_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
-/// The keys that bearer tokens are verified with.
+/// Keys for verifying bearer tokens, and for issuing them if one is a secret.
 #[derive(Clone, Default)]
 pub struct TokenKeys {
     keys: Vec<TokenKey>,
-    /// Nobody has configured them.
+    /// Set for a generated development key that was not configured.
     made_up: bool,
 }
 
@@ -47,10 +49,10 @@ enum Kind {
 }
 
 impl TokenKeys {
-    /// One secret for HS256.
+    /// Creates a single HS256 key.
     ///
     /// # Errors
-    /// It is too short.
+    /// The secret is shorter than 32 bytes.
     pub fn secret(secret: &[u8]) -> Result<Self, TokenKeysError> {
         Ok(Self::of(vec![TokenKey { id: None, kind: shared(secret)? }]))
     }
@@ -59,11 +61,11 @@ impl TokenKeys {
         Self { keys, made_up: false }
     }
 
-    /// A secret that lives as long as the process, for development: the tokens that its flows issue are verified, and callers are believed
-    /// on their word as without any key.
+    /// Generates a secret for the lifetime of the process, for development. Tokens issued by flows are verified with
+    /// it; callers without a token may still use the development header.
     ///
     /// # Panics
-    /// If the operating system has no randomness.
+    /// If the operating system provides no random bytes.
     #[must_use]
     pub fn made_up() -> Self {
         let mut secret = Zeroizing::new([0; SECRET_BYTES_MIN]);
@@ -72,7 +74,8 @@ impl TokenKeys {
         Self { keys: vec![TokenKey { id: None, kind }], made_up: true }
     }
 
-    /// A token with these claims that ends after a while, signed by the first secret; nothing if there are public keys only.
+    /// Issues a token with these claims that expires after `lifetime`, signed with the first secret. Returns `None` if
+    /// there are only public keys.
     #[must_use]
     pub fn issue(&self, claims: Map<String, Value>, lifetime: Duration, now: SystemTime) -> Option<String> {
         let secret = self.keys.iter().find_map(|key| match &key.kind {
@@ -94,10 +97,10 @@ impl TokenKeys {
         Some(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(seal)))
     }
 
-    /// Reads a file.
+    /// Loads a key file.
     ///
     /// # Errors
-    /// It cannot be read, holds no key that can be used, or holds a secret that others may read.
+    /// The file cannot be read, contains no usable key, or contains a secret that other users can read.
     pub fn load(file: &Path) -> Result<Self, TokenKeysError> {
         let text = fs::read(file).map_err(|error| TokenKeysError::io(file, &error.to_string()))?;
         let keys = Self::parse(&Zeroizing::new(text)).map_err(|error| error.of(file))?;
@@ -107,10 +110,10 @@ impl TokenKeys {
         Ok(keys)
     }
 
-    /// Reads the contents of a file.
+    /// Parses the contents of a key file.
     ///
     /// # Errors
-    /// They hold no key that can be used.
+    /// The text contains no usable key.
     pub fn parse(text: &[u8]) -> Result<Self, TokenKeysError> {
         let text = text.trim_ascii();
         if text.starts_with(b"{") {
@@ -123,19 +126,19 @@ impl TokenKeys {
         Self::secret(text)
     }
 
-    /// Whether nobody has configured any.
+    /// Returns whether no key was configured. A key from [`TokenKeys::made_up`] does not count.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty() || self.made_up
     }
 
-    /// Whether there is a secret that tokens can be signed with.
+    /// Returns whether there is a secret to sign tokens with.
     #[must_use]
     pub fn can_issue(&self) -> bool {
         self.keys.iter().any(|key| matches!(key.kind, Kind::Hs256(_)))
     }
 
-    /// Whether one of the keys, of this algorithm and id, made the signature.
+    /// Returns whether a key with this algorithm and id produced the signature.
     pub(super) fn verify(&self, algorithm: &str, id: Option<&str>, message: &[u8], seal: &[u8]) -> bool {
         let named = |key: &&TokenKey| id.is_none() || key.id.is_none() || key.id.as_deref() == id;
         self.keys.iter().filter(named).any(|key| match &key.kind {
@@ -194,7 +197,7 @@ fn from_jwk(key: &Value) -> Result<TokenKey, TokenKeysError> {
     Ok(TokenKey { id: text("kid").map(str::to_owned), kind })
 }
 
-/// Why keys cannot be used.
+/// Reason why keys cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenKeysError {
     file: Option<PathBuf>,

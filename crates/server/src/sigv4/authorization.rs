@@ -1,4 +1,4 @@
-//! Who signed what: the parts of a signature, from the `Authorization` header or from the query.
+//! Parses the parts of a signature from the `Authorization` header or the query.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -9,12 +9,11 @@ use keyform_core::error::access;
 
 use super::canonical::{decode_query, query_pairs};
 
-/// The only algorithm.
+/// Only supported algorithm.
 pub(super) const ALGORITHM: &str = "AWS4-HMAC-SHA256";
-/// The longest life of a signature in a query: seven days.
+/// Maximum lifetime of a presigned request: seven days.
 const LIFETIME_SECS_MAX: u64 = 7 * 24 * 60 * 60;
 
-/// The parts of a signature.
 #[derive(Debug)]
 pub(super) struct Authorization<'a> {
     pub(super) access_key: &'a str,
@@ -25,14 +24,14 @@ pub(super) struct Authorization<'a> {
     pub(super) signed_headers: Cow<'a, str>,
     pub(super) signature: Cow<'a, str>,
     pub(super) date: Cow<'a, str>,
-    /// How long a signature in a query is valid.
+    /// Lifetime of a presigned request.
     pub(super) lifetime: Option<Duration>,
-    /// Whether the signature stands in the query, of which it is no part when signing.
+    /// Set if the signature is in the query; it is then excluded from the signed query.
     pub(super) presigned: bool,
 }
 
 impl<'a> Authorization<'a> {
-    /// Reads the signature of a request.
+    /// Parses the signature of a request.
     pub(super) fn read(head: &'a Parts) -> Result<Self, Error> {
         let header = head.headers.get("authorization").map(|value| value.to_str().unwrap_or_default());
         let query = head.uri.query().unwrap_or_default();
@@ -84,7 +83,7 @@ impl<'a> Authorization<'a> {
         Ok(parts)
     }
 
-    /// In a query the slashes of the credential may be escaped; none of its parts can hold an escaped character.
+    /// Parses a credential. In a query its slashes may be escaped; none of its parts can contain escaped characters.
     fn from_credential(
         credential: &'a str,
         signed_headers: Cow<'a, str>,

@@ -1,4 +1,4 @@
-//! The request as both sides write it down before signing.
+//! Canonical form of a request, the input of the signature.
 //!
 //! ```text
 //! POST                      method
@@ -20,7 +20,7 @@ use hyper::http::request::Parts;
 use super::authorization::{ALGORITHM, Authorization};
 use super::signing_key::hex;
 
-/// The text whose signature is compared.
+/// Returns the string to sign, which contains the hash of the canonical request.
 pub(super) fn string_to_sign(authorization: &Authorization<'_>, head: &Parts, body: &[u8]) -> String {
     let request = canonical_request(authorization, head, body);
     let Authorization { date, day, region, service, terminator, .. } = authorization;
@@ -45,7 +45,7 @@ fn canonical_request(authorization: &Authorization<'_>, head: &Parts, body: &[u8
     text
 }
 
-/// One line: the name, a colon, and the values without needless spaces.
+/// Appends one line: name, colon, and values with redundant spaces removed.
 fn push_header(text: &mut String, name: &str, headers: &HeaderMap) {
     text.push_str(name);
     text.push(':');
@@ -74,12 +74,12 @@ fn canonical_query(query: &str, presigned: bool) -> String {
     pairs.join("&")
 }
 
-/// The names and values of a query, as they stand.
+/// Splits a query into names and values, still escaped.
 pub(super) fn query_pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
     query.split('&').filter(|pair| !pair.is_empty()).map(|pair| pair.split_once('=').unwrap_or((pair, "")))
 }
 
-/// A name or value of a query without its escapes.
+/// Removes the escapes of a name or value in a query.
 pub(super) fn decode_query(text: &str) -> Cow<'_, str> {
     if !text.contains(['%', '+']) {
         return Cow::Borrowed(text);

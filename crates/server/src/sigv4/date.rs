@@ -1,11 +1,11 @@
-//! Moments in the form that signatures use, such as `20150830T123600Z`.
+//! Timestamps in the format of signatures, such as `20150830T123600Z`.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const DAY_SECS: u64 = 24 * 60 * 60;
 
-/// A second since 1970, in UTC.
+/// Seconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Moment(u64);
 
@@ -47,7 +47,7 @@ impl fmt::Display for Moment {
     }
 }
 
-/// The days from 1970 to a date. Years are counted from March, so that the leap day is a year's last one.
+/// Returns the days from 1970 to a date. Years start in March, so that the leap day is the last day of a year.
 fn days(year: u64, month: u64, day: u64) -> u64 {
     let year = if month <= 2 { year - 1 } else { year };
     let month = (month + 9) % 12;
@@ -55,7 +55,7 @@ fn days(year: u64, month: u64, day: u64) -> u64 {
     year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 1 - before_march_first_of_year_zero
 }
 
-/// The date of a day since 1970: the year is guessed from the average length and corrected.
+/// Returns the date of a day since 1970. The first guess of the year may be too low and is then corrected.
 fn civil(day: u64) -> (u64, u64, u64) {
     let mut year = 1970 + day / 366;
     while days(year + 1, 1, 1) <= day {

@@ -1,11 +1,11 @@
-//! Signature Version 4: proof that a request comes from somebody who knows the secret of an access key.
+//! AWS Signature Version 4: proves that the sender of a request knows the secret of an access key.
 //!
-//! 1. [`authorization`] reads who signed what, from the header or the query.
-//! 2. [`date`] reads when; a signature lives five minutes, or as long as its query says.
-//! 3. [`canonical`] writes the request as the client did before signing it.
-//! 4. [`Verifier::verify`] signs it with the secret we know and compares in constant time.
+//! 1. [`authorization`] parses the signature from the header or the query.
+//! 2. [`date`] parses its time; a signature is valid for five minutes, or as long as its query states.
+//! 3. [`canonical`] builds the canonical request that the client signed.
+//! 4. [`Verifier::verify`] signs it with the known secret and compares in constant time.
 //!
-//! It knows nothing of operations: a request that passes is handed on as it came.
+//! This module is independent of operations: it does not modify or interpret the body.
 
 mod authorization;
 mod canonical;
@@ -36,7 +36,7 @@ const SKEW: Duration = Duration::from_secs(300);
 const SERVICE: &str = "dynamodb";
 const TERMINATOR: &str = "aws4_request";
 
-/// Verifies signatures made with known credentials for one region.
+/// Verifies signatures for one region with known credentials.
 pub(crate) struct Verifier {
     credentials: Credentials,
     region: String,
@@ -49,10 +49,10 @@ impl Verifier {
         Self { credentials, region, clock, keys: SigningKeys::default() }
     }
 
-    /// Verifies the signature over the request's head and its body as it was sent.
+    /// Verifies the signature over the request's head and its body as sent.
     ///
     /// # Errors
-    /// The service's errors for signatures that are missing, incomplete, expired, or do not fit.
+    /// The service's errors for missing, incomplete, expired and wrong signatures.
     pub(crate) fn verify(&self, head: &Parts, body: &[u8]) -> Result<(), Error> {
         let authorization = Authorization::read(head)?;
         self.check_scope(&authorization)?;
@@ -113,29 +113,29 @@ impl Verifier {
     }
 }
 
-/// The names and values of a query, without their escapes.
+/// Splits a query into unescaped names and values.
 pub(crate) fn query_pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
     canonical::query_pairs(query).map(|(name, value)| (decode_query(name), decode_query(value)))
 }
 
-/// A part of a path without its escapes; a `+` is one there.
+/// Unescapes a path segment, where `+` is a literal plus sign.
 pub(crate) fn path_part(part: &str) -> String {
     decode_query(&part.replace('+', "%2B")).into_owned()
 }
 
-/// A name as it stands in a path.
+/// Escapes a name for use in a path.
 pub(crate) fn in_path(name: &str) -> String {
     canonical::encode(name)
 }
 
-/// The user name and password of HTTP Basic.
+/// Returns user name and password of HTTP Basic.
 fn basic(headers: &HeaderMap) -> Option<Zeroizing<String>> {
     let (scheme, given) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     let decoded = STANDARD.decode(given.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
     String::from_utf8(decoded).ok().map(Zeroizing::new)
 }
 
-/// What decides where the request goes and what it does must be signed.
+/// Requires signatures over the headers that determine the destination and the operation.
 fn check_signed_headers(authorization: &Authorization<'_>, head: &Parts) -> Result<(), Error> {
     let signed = |name: &str| authorization.signed_headers.split(';').any(|header| header == name);
     if !signed("host") {

@@ -1,5 +1,5 @@
-//! Signing keys: derived from a secret for one day, region and service, and kept, because four hashes in a row cost more
-//! than the rest of a verification.
+//! Signing keys: derived from a secret for one day, region and service. They are cached, because the four hashes of a
+//! derivation cost more than the rest of a verification.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,15 +9,15 @@ use zeroize::Zeroizing;
 
 use super::{SERVICE, TERMINATOR};
 
-/// How many keys are kept; a client uses one a day.
+/// Maximum number of cached keys; a client uses one per day.
 const KEYS_MAX: usize = 256;
 
-/// The keys derived lately, by access key, day and region.
+/// Cached keys by access key, day and region.
 #[derive(Default)]
 pub(super) struct SigningKeys(Mutex<HashMap<String, hmac::Key>>);
 
 impl SigningKeys {
-    /// The key for a scope.
+    /// Returns the key for a scope, from the cache if possible.
     pub(super) fn derive(&self, access_key: &str, secret: &str, day: &str, region: &str) -> hmac::Key {
         let name = format!("{access_key}/{day}/{region}");
         let mut keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -33,18 +33,17 @@ impl SigningKeys {
     }
 }
 
-/// The key for any service.
+/// Derives a key without the cache.
 pub(super) fn derive(secret: &str, day: &str, region: &str, service: &str) -> hmac::Key {
     let first = new_key(Zeroizing::new(format!("AWS4{secret}")).as_bytes());
     [day, region, service, TERMINATOR].iter().fold(first, |key, part| new_key(sign(&key, part.as_bytes()).as_ref()))
 }
 
-/// The signature of `text`.
 pub(super) fn sign(key: &hmac::Key, text: &[u8]) -> hmac::Tag {
     hmac::sign(key, text)
 }
 
-/// Lower-case hexadecimal digits.
+/// Encodes bytes as lower-case hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = String::with_capacity(bytes.len() * 2);

@@ -1,5 +1,5 @@
-//! Signatures made by AWS's published examples and by botocore are accepted; everything else is refused with the service's
-//! words.
+//! Signatures from AWS's published examples and from botocore are accepted; all others are rejected with the service's
+//! messages.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,7 +10,7 @@ use hyper::http::request::Parts;
 use super::*;
 
 const SECRET: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
-/// 2015-08-30 12:36:00, when the examples were signed.
+/// 2015-08-30 12:36:00 UTC, when the examples were signed.
 const SIGNED_AT_SECS: u64 = 1_440_938_160;
 
 fn verifier(age_secs: i64) -> Verifier {
@@ -110,7 +110,7 @@ fn presigned(signature: &str) -> Parts {
     )
 }
 
-/// Botocore moves the body into the query before it signs, so that the body is empty.
+/// botocore moves the body into the query before signing, so the body is empty.
 #[test]
 fn botocore_signature_in_the_query_is_accepted_until_it_expires() {
     let head = presigned("55121c9f4fdfaeae7ee1efc36353abb83c80988d9ea75fe737473b30930a5f97");

@@ -1,4 +1,4 @@
-//! The laws of the limits, on a clock that the test moves.
+//! Properties of the rate limits, on a manual clock.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -10,7 +10,7 @@ use super::*;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A clock that stands still until it is moved.
+/// Clock that advances only when the test moves it.
 #[derive(Clone, Default)]
 struct Hand(Arc<AtomicU64>);
 
@@ -97,7 +97,7 @@ fn a_flood_of_other_keys_resets_nothing_and_blocks_few() {
     assert_eq!(allowed(&throttle, &wide, client(1), "ada", 10), 5);
     for number in 0..200_000_u32 {
         let account = format!("made-up-{number}");
-        // Whether a made-up key gets through does not matter here.
+        // The outcome of an invented key does not matter here.
         let _passed = throttle.attempt(&wide, client(number + 10), Some(account.as_bytes()));
     }
     assert_eq!(allowed(&throttle, &wide, client(1), "ada", 10), 0);
@@ -140,8 +140,8 @@ fn rates_of_no_attempts_and_no_time_do_not_break() {
 }
 
 proptest! {
-    /// In any stretch of time a key gets at most its burst and one for each period of the stretch, whatever others do; and a refused attempt that
-    /// waits as long as it is told is the next to get through.
+    /// In any interval a key gets at most its burst plus one attempt per period, regardless of other keys; and a
+    /// rejected attempt that waits for `retry_after` is the next to pass.
     #[test]
     fn no_key_exceeds_its_rate(steps in proptest::collection::vec((0..4_u32, 0..4_u8, 0..20_000_u64), 1..300)) {
         let hand = Hand::default();

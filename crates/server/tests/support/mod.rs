@@ -1,4 +1,4 @@
-//! A server with a store of two tricks, and a client that speaks raw HTTP with a deadline on every read.
+//! Server with a stub store, and a raw HTTP client with a deadline on every read.
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -13,22 +13,22 @@ use keyform_core::{Error, Execute, Operation, Output};
 use keyform_server::{Running, Server, Settings};
 use tokio::sync::Notify;
 
-/// Answers ListTables with names; the limit chooses how.
+/// Answers ListTables with table names; the `Limit` argument selects the behaviour.
 #[derive(Default)]
 pub struct Stub {
-    /// Woken when a request that waits has begun.
+    /// Notified when a waiting request has started.
     pub begun: Notify,
-    /// Wakes the request that waits.
+    /// Resumes the waiting request.
     pub go_on: Notify,
 }
 
-/// The limit that makes the stub panic.
+/// Limit that makes the stub panic.
 pub const PANIC: usize = 13;
-/// The limit that makes the stub wait for [`Stub::go_on`].
+/// Limit that makes the stub wait for [`Stub::go_on`].
 pub const WAIT: usize = 14;
-/// The limit that makes the stub answer at length.
+/// Limit that makes the stub return a long answer.
 pub const LONG: usize = 50;
-/// The limit that makes the stub answer with half a megabyte.
+/// Limit that makes the stub return half a megabyte.
 pub const HUGE: usize = 51;
 
 impl Execute for Stub {
@@ -58,17 +58,17 @@ impl Execute for Stub {
     }
 }
 
-/// Settings for a free port.
+/// Default settings on a free port with one worker.
 pub fn settings() -> Settings {
     Settings { port: 0, workers: 1, ..Settings::default() }
 }
 
-/// A running server.
+/// Starts a server with the stub store.
 pub fn start(settings: Settings) -> Running {
     Server::bind(settings).unwrap().start(Arc::new(Stub::default()), None).unwrap()
 }
 
-/// An answer.
+/// Parsed HTTP response.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -86,7 +86,7 @@ impl Answer {
     }
 }
 
-/// A connection.
+/// Client connection.
 pub struct Client {
     pub stream: BufReader<TcpStream>,
 }
@@ -113,7 +113,7 @@ impl Client {
         self.answer().unwrap()
     }
 
-    /// An operation with more header lines.
+    /// Sends an operation with additional header lines.
     pub fn operation(&mut self, target: &str, headers: &str, body: &[u8]) -> Answer {
         self.request(&operation_head(target, headers, body.len()), body)
     }
@@ -126,7 +126,7 @@ impl Client {
         self.request(&format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n"), b"")
     }
 
-    /// The next answer, or nothing when the connection is closed.
+    /// Returns the next response, or `None` when the connection is closed.
     pub fn answer(&mut self) -> Option<Answer> {
         let status_line = self.line()?;
         let status = status_line.split(' ').nth(1).unwrap().parse().unwrap();
@@ -142,7 +142,7 @@ impl Client {
         Some(answer)
     }
 
-    /// Whether the server has closed the connection; waits for it.
+    /// Waits for the server to close the connection; returns false if it sends more.
     pub fn is_closed(&mut self) -> bool {
         self.line().is_none()
     }
@@ -158,7 +158,7 @@ impl Client {
     }
 }
 
-/// The head of an operation.
+/// Returns the head of an operation.
 pub fn operation_head(target: &str, headers: &str, length: usize) -> String {
     format!(
         "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/x-amz-json-1.0\r\nx-amz-target: DynamoDB_20120810.{target}\r\ncontent-length: {length}\r\n{headers}\r\n"

@@ -6,35 +6,35 @@ use std::time::Duration;
 use keyform_agencies::model::{Agencies, Agency, AgencyId, Caller};
 use keyform_scenario::Scene;
 
-/// The system on a scene, with its tables.
+/// Creates the system on a scene, with its tables.
 pub async fn system(scene: &Scene) -> Agencies {
     let agencies = handle(scene);
     agencies.create_tables().await.unwrap();
     agencies
 }
 
-/// The system on a scene whose tables are there.
+/// Returns the system on a scene with existing tables.
 pub fn handle(scene: &Scene) -> Agencies {
     Agencies::on(scene.host.store(), scene.host.options()).unwrap()
 }
 
-/// Somebody.
+/// Returns an ordinary caller.
 pub fn person(idpid: &str) -> Caller {
     Caller { idpid: idpid.to_owned(), admin: false }
 }
 
-/// An administrator of the installation.
+/// Returns an administrator of the installation.
 pub fn administrator() -> Caller {
     Caller { idpid: "root".to_owned(), admin: true }
 }
 
-/// An agency that Ada founded.
+/// Creates an agency as Ada.
 pub async fn founded(scene: &Scene, agencies: &Agencies, name: &str) -> Agency {
     scene.clock.advance(Duration::from_millis(10));
     agencies.as_caller(person("ada")).create_agency(name).await.unwrap()
 }
 
-/// Adds so many people, `p000` and on.
+/// Adds a number of people, starting with `p000`.
 pub async fn populated(agencies: &Agencies, agency: &AgencyId, people: usize) {
     let ada = agencies.as_caller(person("ada"));
     for number in 0..people {
@@ -42,7 +42,7 @@ pub async fn populated(agencies: &Agencies, agency: &AgencyId, people: usize) {
     }
 }
 
-/// The members there are; the count that the agency has must be theirs, and without an agency there are none.
+/// Returns the number of members after checking that the agency's count matches; without an agency both are zero.
 pub async fn checked_members(agencies: &Agencies, agency: &AgencyId) -> usize {
     let members = agencies.members_of_agency(agency).all().await.unwrap();
     let counted = agencies.agency_by_id(agency).await.unwrap().map_or(0, |agency| agency.members);

@@ -1,6 +1,6 @@
-//! What a line asks for.
+//! Parses the commands of the chat client.
 
-/// What can be typed.
+/// Help text of the chat client.
 pub const HELP: &str = "\
 whatever you type is sent to the channel; messages have numbers, and lines that begin with a slash are commands:
   /join CODE            join a server with an invite code, and go there
@@ -15,64 +15,64 @@ whatever you type is sent to the channel; messages have numbers, and lines that 
   /search TEXT          look for words in this channel
   /help   /quit";
 
-/// What a line asks for.
+/// Parsed line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command<'a> {
-    /// Says something in the channel.
+    /// Sends a message to the channel.
     Say(&'a str),
     /// Joins a server.
     Join(&'a str),
-    /// Makes an invite, for so many people.
+    /// Creates an invite for a number of people.
     Invite(Option<u32>),
-    /// Lists one's servers.
+    /// Lists the own servers.
     Servers,
-    /// Goes to a server.
+    /// Switches to a server.
     Server(&'a str),
-    /// Makes a server.
+    /// Creates a server.
     NewServer(&'a str),
     /// Lists the channels.
     Channels,
-    /// Goes to a channel.
+    /// Switches to a channel.
     Channel(&'a str),
-    /// Makes a channel.
+    /// Creates a channel.
     NewChannel(&'a str),
     /// Lists the members.
     Who,
     /// Leaves the server.
     Leave,
-    /// Chooses an emoji for a message.
+    /// Adds a reaction to a message.
     React(usize, &'a str),
-    /// Takes it back.
+    /// Removes a reaction.
     Unreact(usize, &'a str),
-    /// Writes a message anew.
+    /// Edits a message.
     Edit(usize, &'a str),
     /// Deletes a message.
     Delete(usize),
     /// Marks the channel as read.
     Read,
-    /// Lists what is unread.
+    /// Lists unread channels.
     Unread,
-    /// Looks for a text.
+    /// Searches for a text.
     Search(&'a str),
-    /// Shows what can be typed.
+    /// Shows the help.
     Help,
-    /// Ends.
+    /// Ends the client.
     Quit,
-    /// Nothing was typed.
+    /// Empty line.
     Nothing,
 }
 
 impl<'a> Command<'a> {
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// # Errors
-    /// What to type instead.
+    /// The usage of the command.
     pub fn read(line: &'a str) -> Result<Self, String> {
         let line = line.trim();
         let Some(command) = line.strip_prefix('/') else {
             return Ok(if line.is_empty() { Self::Nothing } else { Self::Say(line) });
         };
-        // Two slashes are for what begins with one.
+        // A double slash sends a message that begins with a slash.
         if command.starts_with('/') {
             return Ok(Self::Say(command));
         }
@@ -106,7 +106,7 @@ impl<'a> Command<'a> {
     }
 }
 
-/// The first word, and the rest.
+/// Splits off the first word.
 fn split(text: &str) -> (&str, &str) {
     let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     (first, rest.trim())

@@ -1,43 +1,43 @@
-//! What carries calls to a server.
+//! Transport between the chat client and a server.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// A way to a server.
+/// Connection to a server.
 pub trait Link {
-    /// Calls a read with its arguments.
+    /// Calls a read.
     fn get(&self, read: &str, arguments: Value) -> impl Future<Output = Result<Value, Trouble>> + Send;
 
-    /// Calls a write or a flow with its arguments.
+    /// Calls a write or a flow.
     fn post(&self, name: &str, arguments: Value) -> impl Future<Output = Result<Value, Trouble>> + Send;
 
-    /// Says who calls from now on.
+    /// Sets the token for all further calls.
     fn authenticate(&mut self, token: &str);
 
-    /// Follows a read from now on, under a name of the client's.
+    /// Subscribes to a read under an id that the client chooses.
     fn follow(&mut self, id: &str, read: &str, arguments: Value);
 
-    /// Follows it no longer.
+    /// Ends a subscription.
     fn unfollow(&mut self, id: &str);
 }
 
-/// Why a call has no answer.
+/// Reason for a failed call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// The name of the refusal, if it is one.
+    /// Outcome name, if the call was refused.
     pub outcome: Option<String>,
-    /// The reason, for people.
+    /// Explanation for people.
     pub detail: String,
 }
 
 impl Trouble {
-    /// A reason without a name.
+    /// Creates an error without an outcome name.
     pub fn new(detail: impl Into<String>) -> Self {
         Self { outcome: None, detail: detail.into() }
     }
 
-    /// Whether it is the refusal of that name.
+    /// Returns whether the call was refused with this outcome.
     #[must_use]
     pub fn is(&self, outcome: &str) -> bool {
         self.outcome.as_deref() == Some(outcome)

@@ -1,8 +1,9 @@
-//! What a terminal client says and shows, whatever carries it to the server.
+//! Logic of the terminal client, independent of the transport.
 //!
-//! 1. [`Command`] is what a line that somebody typed asks for.
-//! 2. [`Chat`] does it over a [`Link`]: calls of patterns and flows, and live reads of what is shown. It knows neither HTTP nor terminals.
-//! 3. `transcript` gives messages numbers, and turns what a live read tells into lines.
+//! 1. [`Command`] is a parsed line.
+//! 2. [`Chat`] executes it over a [`Link`]: calls of patterns and flows, and live reads of what it displays. It is
+//!    independent of HTTP and terminals.
+//! 3. `transcript` numbers messages, and converts events of live reads to lines.
 
 mod command;
 mod link;

@@ -1,4 +1,4 @@
-//! Somebody in the chat: where they are, what they type, what they hear.
+//! Session of a chat user: current channel, commands and events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,44 +9,44 @@ use super::command::{Command, HELP};
 use super::link::{Link, Trouble};
 use super::transcript::{Transcript, line, plain, text};
 
-/// Who wants to chat.
+/// Credentials of a chat user.
 #[derive(Clone, Debug)]
 pub struct Visitor {
-    /// What others see.
+    /// Name that others see.
     pub name: String,
-    /// The address.
+    /// E-mail address of the account.
     pub email: String,
-    /// The password.
+    /// Password of the account.
     pub password: String,
 }
 
-/// What came of a line.
+/// Result of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
-    /// Lines to show.
+    /// Lines to display.
     Lines(Vec<String>),
-    /// It was the end.
+    /// The user wants to quit.
     Quit,
 }
 
-/// Somebody in the chat.
+/// Session of a chat user.
 #[derive(Debug)]
 pub struct Chat<L> {
     link: L,
     user_id: String,
     connection_id: String,
     place: Option<Place>,
-    /// How often the place has changed: what is told of an older one is not heard.
+    /// Number of channel changes; events of earlier channels are ignored.
     moves: u64,
     transcript: Transcript,
-    /// Who is online here, with the keys of what says so.
+    /// Online users of this server, with the keys of their presence rows.
     online: BTreeMap<String, BTreeSet<String>>,
-    /// Who is in this server, by the keys of what says so.
+    /// Members of this server, by the keys of their membership rows.
     members: BTreeMap<String, String>,
     names: BTreeMap<String, String>,
 }
 
-/// Where somebody is.
+/// Current server and channel.
 #[derive(Clone, Debug)]
 struct Place {
     server_id: String,
@@ -60,10 +60,10 @@ type Lines = Result<Vec<String>, Trouble>;
 const FOLLOWED: [&str; 4] = ["messages", "members", "channels", "online"];
 
 impl<L: Link> Chat<L> {
-    /// Logs in, or registers whoever has no account yet, and goes to the first server. The lines say where one is.
+    /// Logs in, or registers a new user, and enters the first server. The returned lines describe the current channel.
     ///
     /// # Errors
-    /// The password is another, or the server fails.
+    /// The password is wrong, or the server fails.
     pub async fn enter(mut link: L, visitor: &Visitor) -> Result<(Self, Vec<String>), Trouble> {
         let session = log_in(&link, visitor).await?;
         let token = session["token"].as_str();
@@ -93,12 +93,12 @@ impl<L: Link> Chat<L> {
         Ok((chat, lines))
     }
 
-    /// The way to the server.
+    /// Returns the connection to the server.
     pub fn link(&mut self) -> &mut L {
         &mut self.link
     }
 
-    /// Does what a line asks for. What goes wrong is a line, too.
+    /// Executes a line. Errors are returned as lines too.
     pub async fn line(&mut self, line: &str) -> Said {
         let done = match Command::read(line) {
             Ok(Command::Quit) => return Said::Quit,
@@ -108,14 +108,14 @@ impl<L: Link> Chat<L> {
         Said::Lines(done.unwrap_or_else(|trouble| vec![format!("! {}", plain(&trouble.detail))]))
     }
 
-    /// Says that one is still there.
+    /// Renews the connection.
     ///
     /// # Errors
     /// The server fails.
     pub async fn heartbeat(&mut self) -> Result<(), Trouble> {
         let Some(place) = &self.place else { return Ok(()) };
         match self.link.post("keepConnected", json!({ "connectionId": self.connection_id })).await {
-            // The machine slept for longer than a connection lives.
+            // The machine slept longer than a connection lives.
             Err(trouble) if trouble.is("NotConnected") => {
                 let here = json!({ "connectionId": self.connection_id, "channelId": place.channel_id });
                 self.link.post("connect", here).await.map(drop)
@@ -124,10 +124,10 @@ impl<L: Link> Chat<L> {
         }
     }
 
-    /// Leaves.
+    /// Closes the connection.
     ///
     /// # Errors
-    /// The server fails; the connection then ends by itself.
+    /// The server fails; the connection then expires.
     pub async fn leave(&mut self) -> Result<(), Trouble> {
         self.link.post("closeConnection", json!({ "connectionId": self.connection_id })).await.map(drop)
     }
@@ -266,7 +266,7 @@ impl<L: Link> Chat<L> {
         Ok(vec![format!("* you have left {}", plain(&here.server))])
     }
 
-    /// Calls a write about a message that has been shown.
+    /// Calls a write on a displayed message.
     async fn about(&mut self, number: usize, write: &str, more: Value) -> Lines {
         let unknown = || Trouble::new(format!("there is no message #{number} here"));
         let message = self.transcript.message(number).ok_or_else(unknown)?;
@@ -311,7 +311,7 @@ impl<L: Link> Chat<L> {
         Ok(found.iter().rev().map(|item| format!("? {}", line(0, item).trim_start_matches("#0 "))).collect())
     }
 
-    /// Goes to a channel of a server; to the first if none is named.
+    /// Enters a channel of a server; the first one by default.
     async fn go_to_server(&mut self, server_id: &str, channel_id: Option<&str>) -> Lines {
         let overview = self.link.post("serverOverview", json!({ "serverId": server_id })).await?;
         let channels = overview["channels"].as_array().cloned().unwrap_or_default();
@@ -332,7 +332,7 @@ impl<L: Link> Chat<L> {
         Ok(vec![title])
     }
 
-    /// Moves the connection to a channel, so that others see where one is.
+    /// Moves the connection to a channel, so that others see the user there.
     async fn listen_to(&mut self, channel_id: &str) -> Result<(), Trouble> {
         let leaving =
             self.place.as_ref().map(|place| place.channel_id.as_str()).filter(|leaving| *leaving != channel_id);
@@ -374,7 +374,7 @@ impl<L: Link> Chat<L> {
         self.link.follow(&ids[3], "onlineInServer", json!({ "serverId": place.server_id }));
     }
 
-    /// What a message of a live read says, as lines.
+    /// Converts a message of a live read to lines.
     pub async fn hear(&mut self, message: &Value) -> Vec<String> {
         let Some((what, moves)) = text(message, "id").rsplit_once('-') else { return Vec::new() };
         if moves != self.moves.to_string() {
@@ -460,7 +460,7 @@ impl<L: Link> Chat<L> {
         if is_new { self.somebody(&user, "is here").await } else { None }
     }
 
-    /// A line about somebody else.
+    /// Formats a line about another user.
     async fn somebody(&mut self, user_id: &str, what: &str) -> Option<String> {
         if user_id == self.user_id || user_id.is_empty() {
             return None;

@@ -1,13 +1,13 @@
-//! Messages as lines: each has a number by which it can be named.
+//! Messages as lines, each with a number to refer to it.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-/// How many messages of a page are shown when one comes to a channel.
+/// Messages displayed when the user enters a channel.
 const SHOWN_MAX: usize = 20;
 
-/// What has been shown of a channel: messages by number, numbers by the key that a live read has for a message.
+/// Displayed messages of a channel: messages by number, and numbers by the message's key in the live read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Transcript {
     shown: Vec<Option<Value>>,
@@ -15,24 +15,23 @@ pub(super) struct Transcript {
 }
 
 impl Transcript {
-    /// The message of a number.
+    /// Returns the message with a number.
     pub(super) fn message(&self, number: usize) -> Option<&Value> {
         self.shown.get(number.checked_sub(1)?)?.as_ref()
     }
 
-    /// The latest message.
     pub(super) fn latest(&self) -> Option<&Value> {
         self.shown.iter().flatten().max_by_key(|item| (text(item, "createdAt"), text(item, "messageId")))
     }
 
-    /// The lines of a page, the latest first in it; what was shown before is not shown again.
+    /// Returns the lines of a page, oldest first; skips messages that were displayed before.
     pub(super) fn page(&mut self, rows: &[Value]) -> Vec<String> {
         let news = rows.iter().filter(|row| self.is_news(text(row, "key"), &row["item"]));
         let news: Vec<&Value> = news.take(SHOWN_MAX).collect();
         news.into_iter().rev().map(|row| self.put(text(row, "key"), &row["item"])).collect()
     }
 
-    /// The line of a change, if it is news.
+    /// Returns the line of a change, unless it was displayed before.
     pub(super) fn change(&mut self, kind: &str, key: &str, item: &Value) -> Option<String> {
         if kind == "remove" {
             let number = self.numbers.remove(key)?;
@@ -42,7 +41,7 @@ impl Transcript {
         self.is_news(key, item).then(|| self.put(key, item))
     }
 
-    /// By `updatedAt`: the same change may be told twice.
+    /// Compares `updatedAt`, because the same change may be delivered twice.
     fn is_news(&self, key: &str, item: &Value) -> bool {
         let known = self.numbers.get(key).and_then(|number| self.message(*number));
         known.is_none_or(|known| known != item && text(known, "updatedAt") <= text(item, "updatedAt"))
@@ -60,7 +59,7 @@ impl Transcript {
     }
 }
 
-/// A message as a line.
+/// Formats a message as a line.
 pub(super) fn line(number: usize, item: &Value) -> String {
     let time = text(item, "createdAt").get(11..16).unwrap_or("--:--");
     let edited = if item["edited"] == true { " (edited)" } else { "" };
@@ -73,12 +72,12 @@ pub(super) fn line(number: usize, item: &Value) -> String {
     format!("#{number} {time} {}: {}{edited}{reactions}", plain(text(item, "username")), plain(text(item, "content")))
 }
 
-/// A field that is a text; empty if it is none.
+/// Returns a string field, or an empty string.
 pub(super) fn text<'a>(item: &'a Value, field: &str) -> &'a str {
     item[field].as_str().unwrap_or_default()
 }
 
-/// A text of somebody else without what a terminal would obey.
+/// Replaces control characters in text of other users, which could manipulate the terminal.
 pub(super) fn plain(text: &str) -> String {
     text.replace('\n', " / ")
         .chars()

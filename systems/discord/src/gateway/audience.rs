@@ -1,21 +1,21 @@
-//! Whom an event is for, and which connections those have.
+//! Audience of an event, and its connections.
 
 use keyform::CallError;
 
 use crate::model::{ChannelId, ConnectionId, Discord, ServerId, UserId};
 
-/// Whom an event is for.
+/// Audience of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// Those who listen to a channel.
+    /// Listeners of a channel.
     Channel(ChannelId),
-    /// Those who listen to any channel of a server.
+    /// Listeners of any channel of a server.
     Server(ServerId),
-    /// These, and a user wherever they listen.
+    /// Listeners of a server, and one user on all their connections.
     ServerAnd(ServerId, UserId),
 }
 
-/// A row of a connection: what it takes to delete it.
+/// Row of a connection, with the key for deleting it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Row {
     pub(super) connection: ConnectionId,
@@ -24,7 +24,7 @@ pub(super) struct Row {
 }
 
 impl Audience {
-    /// The rows of its connections, in order: those of a connection are beside each other.
+    /// Returns the rows of the audience's connections, sorted, so that rows of a connection are adjacent.
     pub(super) async fn rows(&self, discord: &Discord) -> Result<Vec<Row>, CallError> {
         let mut rows = match self {
             Self::Channel(channel) => in_channel(discord, channel).await?,

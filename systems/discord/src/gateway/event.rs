@@ -1,4 +1,4 @@
-//! What a change of the table means to people.
+//! Converts table changes to chat events.
 
 use std::collections::HashMap;
 
@@ -11,112 +11,112 @@ use crate::model::{
     Change, Channel, ChannelId, Discord, Membership, Message, MessageId, Presence, Server, ServerId, User, UserId,
 };
 
-/// Something that happened.
+/// Chat event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
-    /// The id of the change, the same each time that it is delivered; nothing for what leaves no trace.
+    /// Id of the change, stable across redeliveries; `None` for events that are not stored.
     pub change: Option<String>,
-    /// When.
+    /// Time of the change.
     pub at: Timestamp,
-    /// What.
+    /// Type and content of the event.
     #[serde(flatten)]
     pub what: What,
 }
 
-/// What happened.
+/// Type and content of an event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum What {
-    /// Somebody wrote a message.
+    /// A message was written.
     MessageCreated {
-        /// The message.
+        /// New message.
         message: Box<Message>,
     },
-    /// Its text is another.
+    /// The text of a message was changed.
     MessageEdited {
-        /// The message as it is now.
+        /// Current message.
         message: Box<Message>,
     },
-    /// Somebody chose an emoji, or no longer does.
+    /// A reaction was added or removed.
     ReactionsChanged {
-        /// The message as it is now.
+        /// Current message.
         message: Box<Message>,
     },
-    /// It is no more.
+    /// A message was deleted.
     MessageDeleted {
-        /// Where it was.
+        /// Channel of the message.
         channel_id: ChannelId,
-        /// Which.
+        /// Deleted message.
         message_id: MessageId,
     },
-    /// Somebody is in a server.
+    /// A user joined a server.
     MemberJoined {
-        /// The membership.
+        /// New membership.
         membership: Box<Membership>,
     },
-    /// Somebody has another role.
+    /// The role of a member was changed.
     MemberChanged {
-        /// The membership as it is now.
+        /// Current membership.
         membership: Box<Membership>,
     },
-    /// Somebody left a server, or was taken out of it.
+    /// A member left a server or was removed.
     MemberLeft {
-        /// The server.
+        /// Server of the membership.
         server_id: ServerId,
-        /// Who.
+        /// Former member.
         user_id: UserId,
     },
-    /// A server has another name, picture, owner or number of channels.
+    /// Name, picture, owner or channel count of a server changed.
     ServerChanged {
-        /// The server as it is now.
+        /// Current server.
         server: Box<Server>,
     },
-    /// A server is no more.
+    /// A server was deleted.
     ServerDeleted {
-        /// Which.
+        /// Deleted server.
         server_id: ServerId,
     },
-    /// A server has a new channel.
+    /// A channel was created.
     ChannelCreated {
-        /// The channel.
+        /// New channel.
         channel: Box<Channel>,
     },
-    /// A channel has another name or topic.
+    /// Name or topic of a channel changed.
     ChannelChanged {
-        /// The channel as it is now.
+        /// Current channel.
         channel: Box<Channel>,
     },
-    /// A channel is no more.
+    /// A channel was deleted.
     ChannelDeleted {
-        /// The server.
+        /// Server of the channel.
         server_id: ServerId,
-        /// Which.
+        /// Deleted channel.
         channel_id: ChannelId,
     },
-    /// Somebody has come online in a server.
+    /// A user came online in a server.
     PresenceOnline {
-        /// The server.
+        /// Server of the presence.
         server_id: ServerId,
-        /// Who.
+        /// User who is now online.
         user_id: UserId,
     },
-    /// The last connection of somebody to a server has ended.
+    /// The last connection of a user to a server ended.
     PresenceOffline {
-        /// The server.
+        /// Server of the presence.
         server_id: ServerId,
-        /// Who.
+        /// User who is now offline.
         user_id: UserId,
-        /// It ended because it was not renewed: the store removed it, nobody else.
+        /// Set if the store expired the connection because it was not renewed.
         expired: bool,
     },
-    /// Somebody is typing.
+    /// A user is typing.
     Typing {
-        /// Where.
+        /// Channel in which the user types.
         channel_id: ChannelId,
-        /// Who.
+        /// Typing user.
         user_id: UserId,
-        /// The name.
+        /// Name to display.
         username: String,
     },
 }
@@ -132,10 +132,10 @@ impl Event {
     }
 }
 
-/// What a record of the table's stream means, and to whom; nothing if it is nobody's business.
+/// Converts a stream record to an event and its audience; `None` if it concerns no other user.
 ///
 /// # Errors
-/// The store fails, or the item is not as the model says.
+/// The store fails, or the item does not match the model.
 pub(super) async fn of(
     discord: &Discord,
     record: &ChangeRecord,
@@ -147,7 +147,8 @@ pub(super) async fn of(
         Change::Server(change) => server(*change),
         Change::Channel(change) => channel(*change),
         Change::Presence(change) => presence(discord, *change, told).await?,
-        // A connection has a presence beside it, which says the same; the rest is between a user and the service.
+        // A connection has a presence row that carries the same information; the other entities concern only their
+        // user.
         Change::Connection(_)
         | Change::User(_)
         | Change::Credentials(_)
@@ -183,7 +184,7 @@ fn message(change: EntityChange<Message>) -> Meaning {
     }
 }
 
-/// Members hear who comes and goes, and so does who came or went, on all their connections.
+/// The members of the server and the user, on all their connections, learn of joins and leaves.
 fn membership(change: EntityChange<Membership>) -> Meaning {
     let audience = |member: &Membership| Audience::ServerAnd(member.server_id.clone(), member.user_id.clone());
     match (change.event, change.old, change.new) {
@@ -204,7 +205,7 @@ fn membership(change: EntityChange<Membership>) -> Meaning {
     }
 }
 
-/// That a server is new is known to its owner.
+/// New servers need no event, because only the owner is a member.
 fn server(change: EntityChange<Server>) -> Meaning {
     match (change.event, change.old, change.new) {
         (ChangeEvent::Modified, _, Some(server)) => {
@@ -238,15 +239,15 @@ fn channel(change: EntityChange<Channel>) -> Meaning {
     }
 }
 
-/// Who was told to be online or offline in which server, so that it is told once.
+/// Last reported presence per server and user, so that each change is reported once.
 #[derive(Debug, Default)]
 pub(super) struct Told(HashMap<(ServerId, UserId), bool>);
 
-/// How many are remembered: beyond, something may be told again.
+/// Maximum number of remembered entries; beyond it, an event may be repeated.
 const TOLD_MAX: usize = 20_000;
 
 impl Told {
-    /// Whether it is news.
+    /// Records a presence; returns whether it differs from the last report.
     fn is_news(&mut self, server: &ServerId, user: &UserId, is_online: bool) -> bool {
         if self.0.len() >= TOLD_MAX {
             self.0.clear();
@@ -255,9 +256,10 @@ impl Told {
     }
 }
 
-/// Somebody with several connections comes online with the first and goes with the last. Renewals say nothing.
+/// A user comes online with the first connection and goes offline with the last; renewals are ignored.
 ///
-/// What counts is how it is now, which may be later than the change: somebody who came and went is not told to have come.
+/// The event reflects the current state, which may be later than the change: a user who came and went is not reported
+/// as online.
 async fn presence(discord: &Discord, change: EntityChange<Presence>, told: &mut Told) -> Result<Meaning, CallError> {
     if change.event == ChangeEvent::Modified {
         return Ok(None);

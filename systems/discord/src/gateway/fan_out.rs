@@ -1,4 +1,4 @@
-//! Reads the stream and delivers.
+//! Reads the stream and delivers events.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -16,12 +16,12 @@ use super::audience::Row;
 use super::event::{self, Event, Told};
 use crate::model::{Caller, ConnectionId, Discord, StopListeningError, UserId};
 
-/// Carries an event to a connection.
+/// Delivers events to connections.
 pub trait Deliver: Send + Sync {
-    /// Carries it. `event` may come more than once.
+    /// Delivers an event. The same event may be delivered more than once.
     ///
     /// # Errors
-    /// Why it did not arrive: see [`Undelivered`].
+    /// The reason why it was not delivered: see [`Undelivered`].
     fn deliver<'a>(
         &'a self,
         connection: &'a ConnectionId,
@@ -30,25 +30,25 @@ pub trait Deliver: Send + Sync {
     ) -> BoxFuture<'a, Result<(), Undelivered>>;
 }
 
-/// Why an event did not arrive.
+/// Reason for a failed delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Undelivered {
-    /// The connection is no more: its rows are deleted.
+    /// The connection no longer exists; its rows are deleted.
     Gone,
-    /// It is at another copy of the program, which delivers to it.
+    /// The connection belongs to another instance, which delivers to it.
     Elsewhere,
-    /// It could not be reached; why. The event is delivered again, to everybody.
+    /// The connection could not be reached; contains the reason. The event is delivered again to the whole audience.
     Failed(String),
 }
 
-/// Why the gateway cannot go on.
+/// Error of the gateway.
 #[derive(Debug)]
 pub enum GatewayError {
     /// The stream cannot be read.
     Feed(FeedError),
     /// A pattern failed.
     Call(CallError),
-    /// A connection could not be reached; why.
+    /// A connection could not be reached; contains the reason.
     Delivery(String),
 }
 
@@ -76,7 +76,7 @@ impl From<CallError> for GatewayError {
     }
 }
 
-/// Carries the changes of the table to connections. Cheap to clone.
+/// Delivers the changes of the table to connections. Cheap to clone.
 #[derive(Clone)]
 pub struct Gateway {
     discord: Discord,
@@ -85,14 +85,14 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// With something that delivers.
+    /// Creates a gateway that delivers through `deliver`.
     #[must_use]
     pub fn new(discord: Discord, deliver: Arc<dyn Deliver>) -> Self {
         Self { discord, deliver, running: Arc::default() }
     }
 
-    /// Follows the table from now on, in a task of the runtime that calls; nothing if one does so already. When it answers, whatever is written
-    /// afterwards is delivered.
+    /// Follows the table from now on, in a task of the calling runtime, unless one is already running. After this
+    /// returns, every later write is delivered.
     ///
     /// # Errors
     /// The table has no stream, or the store fails.
@@ -106,17 +106,17 @@ impl Gateway {
         Ok(())
     }
 
-    /// Ends the task, if there is one.
+    /// Stops the task, if it is running.
     pub async fn stop(&self) {
         if let Some(task) = self.running.lock().await.take() {
             task.abort();
         }
     }
 
-    /// Follows the table from a place on, step by step.
+    /// Follows the table from a position, step by step.
     ///
     /// # Errors
-    /// The table has no stream, the place is too old, or the store fails.
+    /// The table has no stream, the position is too old, or the store fails.
     pub async fn follow(&self, from: Begin) -> Result<Following, GatewayError> {
         let runner = self.discord.calls().runner();
         let tables = runner.tables();
@@ -126,10 +126,11 @@ impl Gateway {
         Ok(Following { gateway: self.clone(), feed, waiting, current: None, told })
     }
 
-    /// Delivers an event to an audience; how many connections have it. Whoever is gone loses their rows.
+    /// Delivers an event to an audience; returns the number of reached connections. Deletes the rows of connections
+    /// that are gone.
     ///
     /// # Errors
-    /// The store fails, or a connection could not be reached; the others have been tried.
+    /// The store fails, or a connection could not be reached, after the others were tried.
     pub async fn send(&self, event: &Arc<Event>, audience: &Audience) -> Result<usize, GatewayError> {
         let rows = audience.rows(&self.discord).await?;
         let mut delivered = 0;
@@ -146,7 +147,7 @@ impl Gateway {
         failed.map_or(Ok(delivered), |why| Err(GatewayError::Delivery(why)))
     }
 
-    /// Deletes the rows of a connection that is gone, and those of its other channels.
+    /// Deletes the rows of a connection that is gone, including those of its other channels.
     async fn forget(&self, rows: &[Row]) -> Result<(), GatewayError> {
         let Row { connection, user, .. } = &rows[0];
         let own = self.discord.as_caller(Caller { user_id: user.clone() });
@@ -169,16 +170,16 @@ impl fmt::Debug for Gateway {
     }
 }
 
-/// What one step did.
+/// Result of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stepped {
-    /// So many events there were.
+    /// Number of events.
     pub events: usize,
-    /// So often one was delivered.
+    /// Number of deliveries.
     pub deliveries: usize,
-    /// So many items were not as the model says, and told nobody.
+    /// Number of items that do not match the model, and were skipped.
     pub unreadable: usize,
-    /// Whether everything that there was has been read.
+    /// Set if the end of the stream was reached.
     pub caught_up: bool,
 }
 
@@ -190,23 +191,23 @@ impl Stepped {
     }
 }
 
-/// How often an event is delivered before those who could not be reached go without it.
+/// Delivery attempts per event before unreachable connections are skipped.
 const TRIES_MAX: u32 = 5;
 
-/// A gateway at a place of the stream.
+/// Gateway at a position of the stream.
 pub struct Following {
     gateway: Gateway,
     feed: Feed,
-    /// What was read and is not delivered yet.
+    /// Records that were read and not delivered yet.
     waiting: VecDeque<ChangeRecord>,
-    /// What is being delivered, and how often it was tried.
+    /// Event being delivered, with the number of attempts.
     current: Option<(Arc<Event>, Audience, u32)>,
     told: Told,
 }
 
 impl Following {
-    /// Reads what there is, and delivers it. After an error the next step goes on where this one stopped: nothing is lost, and the event that
-    /// could not be delivered to everybody comes again, to all.
+    /// Reads and delivers the available changes. After an error the next step resumes where this one stopped: nothing
+    /// is lost, and the event that failed is delivered again to the whole audience.
     ///
     /// # Errors
     /// The stream cannot be read, the store fails, or a connection could not be reached.
@@ -245,7 +246,7 @@ impl Following {
         }
     }
 
-    /// Steps until everything that there was has been delivered; all that was done.
+    /// Steps to the end of the stream; returns the totals.
     ///
     /// # Errors
     /// As [`Following::step`].
@@ -259,7 +260,8 @@ impl Following {
         Ok(all)
     }
 
-    /// Goes on for as long as the stream can be read. A place that is too old is left: listeners whose mailboxes are there hear what comes.
+    /// Runs as long as the stream can be read. If the position is too old the task ends; the next connection starts a
+    /// new one.
     async fn run(mut self) {
         loop {
             match self.step().await {

@@ -1,17 +1,17 @@
-//! What a receiver knows of messages, so that what is delivered twice is seen once.
+//! Receiver-side record of messages, which filters duplicate deliveries.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::{Event, What};
 use crate::model::{Message, MessageId};
 
-/// How many messages are remembered, and how many that are gone.
+/// Maximum number of remembered messages, and of deleted ones.
 const REMEMBERED_MAX: usize = 1_000;
 
-/// What a receiver knows of messages.
+/// Messages that a receiver knows.
 ///
-/// A message is news if its `updatedAt` is later than what is known of that id, or the same and the message is another: two people may react in
-/// the same millisecond. What was deleted stays deleted.
+/// A message is new if its `updatedAt` is later than the known one, or equal with different content: two users may
+/// react in the same millisecond. Deleted messages stay deleted.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     messages: HashMap<MessageId, Message>,
@@ -21,7 +21,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// Whether an event is news; it is known from then on. What is not about a message is always news.
+    /// Records an event; returns whether it is new. Events that do not concern a message are always new.
     pub fn is_news(&mut self, event: &Event) -> bool {
         match &event.what {
             What::MessageCreated { message } | What::MessageEdited { message } | What::ReactionsChanged { message } => {
@@ -32,7 +32,7 @@ impl Known {
         }
     }
 
-    /// Whether a message is news.
+    /// Records a message; returns whether it is new.
     pub fn learn(&mut self, message: &Message) -> bool {
         if self.deleted.contains(&message.message_id) {
             return false;
@@ -53,7 +53,7 @@ impl Known {
         true
     }
 
-    /// Whether it is news that a message is gone.
+    /// Records a deletion; returns whether it is new.
     pub fn forget(&mut self, message: &MessageId) -> bool {
         if self.messages.remove(message).is_some() {
             self.order.retain(|known| known != message);
@@ -70,7 +70,7 @@ impl Known {
         true
     }
 
-    /// A message as it is known.
+    /// Returns the known state of a message.
     #[must_use]
     pub fn message(&self, id: &MessageId) -> Option<&Message> {
         self.messages.get(id)

@@ -1,7 +1,8 @@
-//! Events that wait for the connections of this process.
+//! Event queues of the connections of this process.
 //!
-//! Each connection has a mailbox. Events in it have numbers, and stay until the number is confirmed: what is lost on the way is given again. A
-//! mailbox that nobody looked into for a while, or that is full, is gone, and its connection with it.
+//! Each connection has a mailbox. Events in it are numbered and stay until their number is confirmed, so that lost
+//! responses are repeated. A mailbox that is full, or was not read for a while, is removed together with its
+//! connection.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -17,21 +18,21 @@ use tokio::sync::Notify;
 use super::{Deliver, Event, Undelivered};
 use crate::model::{ConnectionId, UserId};
 
-/// How many events wait at the most.
+/// Maximum number of queued events.
 const WAITING_MAX: usize = 1_000;
-/// With so many waiting, what leaves no trace is left out.
+/// Queue length from which transient events are dropped.
 const WAITING_CALM: usize = 100;
-/// How many changes are remembered, so that one that is delivered again is not put in twice.
+/// Number of remembered changes, to filter redeliveries.
 const REMEMBERED_MAX: usize = 256;
-/// How long nobody has to look for a mailbox to be gone.
+/// Time without a read after which a mailbox is removed.
 const IDLE_MILLIS_MAX: i64 = 90_000;
 
-/// An event in a mailbox.
+/// Event in a mailbox.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Numbered {
-    /// Its number: each event of a mailbox has a higher one than those before.
+    /// Sequence number; increases within a mailbox.
     pub number: u64,
-    /// The event.
+    /// Chat event.
     #[serde(flatten, serialize_with = "shared")]
     pub event: Arc<Event>,
 }
@@ -40,10 +41,10 @@ fn shared<S: Serializer>(event: &Arc<Event>, serializer: S) -> Result<S::Ok, S::
     event.as_ref().serialize(serializer)
 }
 
-/// The mailboxes of this process. Cheap to clone.
+/// Mailboxes of this process. Cheap to clone.
 #[derive(Clone)]
 pub struct Mailboxes {
-    /// The beginning of the ids of this process' connections.
+    /// Prefix of the connection ids of this process.
     process: Arc<str>,
     world: Arc<dyn Surroundings>,
     boxes: Arc<Mutex<HashMap<ConnectionId, Mailbox>>>,
@@ -59,21 +60,21 @@ struct Mailbox {
 }
 
 impl Mailboxes {
-    /// None yet.
+    /// Creates an empty set of mailboxes.
     #[must_use]
     pub fn new(world: Arc<dyn Surroundings>) -> Self {
         Self { process: world.fresh().token(6).into(), world, boxes: Arc::default() }
     }
 
-    /// The id of a connection of this process.
+    /// Returns the id of a connection of this process.
     ///
     /// # Errors
-    /// The name has characters that an id cannot have.
+    /// The name contains characters that are not allowed in an id.
     pub fn name(&self, name: &str) -> Result<ConnectionId, WrongText> {
         ConnectionId::new(format!("{}-{name}", self.process))
     }
 
-    /// Opens a mailbox, if there is none yet.
+    /// Opens a mailbox unless it exists.
     pub fn open(&self, connection: &ConnectionId, owner: &UserId) {
         let now = self.world.now_millis();
         self.locked().entry(connection.clone()).or_insert_with(|| Mailbox {
@@ -86,21 +87,21 @@ impl Mailboxes {
         });
     }
 
-    /// Closes a mailbox. Whoever waits for it learns so.
+    /// Closes a mailbox and wakes its waiting readers.
     pub fn close(&self, connection: &ConnectionId) {
         if let Some(mailbox) = self.locked().remove(connection) {
             mailbox.filled.notify_waiters();
         }
     }
 
-    /// Closes a mailbox if it is of that owner.
+    /// Closes a mailbox if it belongs to the owner.
     pub fn close_own(&self, connection: &ConnectionId, owner: &UserId) {
         if self.locked().get(connection).is_some_and(|mailbox| mailbox.owner == *owner) {
             self.close(connection);
         }
     }
 
-    /// Says that the owner is still there.
+    /// Marks a mailbox as active.
     pub fn touch(&self, connection: &ConnectionId, owner: &UserId) {
         let now = self.world.now_millis();
         if let Some(mailbox) = self.locked().get_mut(connection).filter(|mailbox| mailbox.owner == *owner) {
@@ -108,8 +109,8 @@ impl Mailboxes {
         }
     }
 
-    /// The events behind a number, which confirms those up to it; waits for one if there is none. Nothing if there is no such mailbox of that
-    /// owner.
+    /// Returns the events after a number, which confirms the earlier ones; waits for one if there is none. Returns
+    /// `None` if the owner has no such mailbox.
     pub async fn take(
         &self,
         connection: &ConnectionId,
@@ -121,7 +122,7 @@ impl Mailboxes {
         if !events.is_empty() || wait.is_zero() {
             return Some(events);
         }
-        // Registered before the second look, so that nothing comes in between unheard.
+        // Register before the second check, so that no event is missed in between.
         let notified = filled.notified();
         tokio::pin!(notified);
         notified.as_mut().enable();
@@ -146,7 +147,7 @@ impl Mailboxes {
         Some((mailbox.waiting.iter().cloned().collect(), mailbox.filled.clone()))
     }
 
-    /// Puts an event that leaves no trace into a mailbox, if there is room. Nobody misses it.
+    /// Queues a transient event, if there is room; otherwise drops it.
     pub fn whisper(&self, connection: &ConnectionId, event: &Event) {
         if let Some(mailbox) = self.locked().get_mut(connection).filter(|mailbox| mailbox.waiting.len() < WAITING_CALM)
         {
@@ -154,10 +155,11 @@ impl Mailboxes {
         }
     }
 
-    /// Puts an event into a mailbox.
+    /// Queues an event.
     ///
     /// # Errors
-    /// [`Undelivered::Gone`] if nobody empties it, [`Undelivered::Elsewhere`] if the connection is not of this process.
+    /// [`Undelivered::Gone`] if the mailbox is not being read, [`Undelivered::Elsewhere`] if the connection belongs to
+    /// another process.
     pub fn put(&self, connection: &ConnectionId, event: &Arc<Event>) -> Result<(), Undelivered> {
         if !self.is_here(connection) {
             return Err(Undelivered::Elsewhere);
@@ -184,7 +186,7 @@ impl Mailboxes {
 }
 
 impl Mailbox {
-    /// Puts an event in, unless it was put in lately.
+    /// Queues an event unless it was queued recently.
     fn put(&mut self, event: &Arc<Event>) {
         if let Some(change) = &event.change {
             if self.recent.contains(change) {

@@ -1,17 +1,18 @@
-//! From changes in the table to those who listen.
+//! Delivers table changes to listening connections (ADR 0022).
 //!
 //! ```text
 //! stream ─► feed ─► discord.change(record) ─► Event and its audience ─► rows of connections ─► Deliver ─► mailboxes
 //!                                                                                          └► gone: its rows are deleted
 //! ```
 //!
-//! 1. `event` says what a change means to people: a message was written, somebody joined, somebody is gone. Read marks mean nothing to others.
-//! 2. [`Gateway`] finds the connections that it is for, and hands it to each by [`Deliver`].
-//! 3. [`Mailboxes`] keep events for the connections of this process until they are taken; a gateway elsewhere is another [`Deliver`].
+//! 1. `event` converts a change to a chat event: a message was written, a user joined or left. Read marks concern no
+//!    other user.
+//! 2. [`Gateway`] finds the connections of the audience, and hands the event to each through [`Deliver`].
+//! 3. [`Mailboxes`] queue events for the connections of this process; a remote gateway would be another [`Deliver`].
 //! 4. [`Known`] is for the receiving end.
 //!
-//! Delivery is at least once, in order per item: what fails is read and delivered again, so that some get it twice. Every event of a message
-//! carries the whole message, and [`Known`] tells by its id and `updatedAt` what is news.
+//! Delivery is at least once and in order per item. A failed event is delivered again, so some receivers get it twice.
+//! Every message event carries the whole message, and [`Known`] filters duplicates by its id and `updatedAt`.
 
 mod audience;
 mod event;

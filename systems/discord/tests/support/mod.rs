@@ -1,4 +1,4 @@
-//! What scenarios begin with: the chat on a store, people, a server.
+//! Common setup of scenarios: the chat on a store, people, a server.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
@@ -15,7 +15,7 @@ use keyform_scenario::Scene;
 
 pub const PASSWORD: &str = "correct horse battery";
 
-/// The chat on a store.
+/// Chat on a store.
 pub struct World {
     pub scene: Scene,
     pub service: Service,
@@ -25,8 +25,8 @@ pub fn settings() -> Settings {
     Settings { passwords: Passwords::quick(), ..Settings::default() }
 }
 
-/// The chat on a store, with its table. Of a store whose indexes lag behind it reads them when they have caught up: what is late there is late by
-/// design, and not what these scenarios are about.
+/// Creates the chat on a store, with its table. Lagging indexes are read after they have caught up, because these
+/// scenarios do not test the lag.
 pub async fn world(scene: &Scene) -> World {
     let scene = scene.caught_up();
     let service = Service::new(&scene.host, settings()).unwrap();
@@ -43,29 +43,29 @@ pub fn registration(name: &str) -> Registration {
 }
 
 impl World {
-    /// The same chat through another store: one with faults.
+    /// Returns the same chat through another store, such as one with faults.
     pub fn through(&self, execute: Arc<dyn Execute>) -> Self {
         let scene = self.scene.through(execute);
         let service = Service::new(&scene.host, settings()).unwrap();
         Self { scene, service }
     }
 
-    /// The model as code sees it.
+    /// Returns the model for code.
     pub fn code(&self) -> &Discord {
         self.service.model()
     }
 
-    /// The model as a user sees it.
+    /// Returns the model for a user.
     pub fn of(&self, user: &User) -> Discord {
         self.service.as_user(&user.user_id)
     }
 
-    /// Somebody new.
+    /// Registers a new user.
     pub async fn user(&self, name: &str) -> User {
         self.service.register(registration(name), None).await.unwrap().user
     }
 
-    /// A server of somebody, and its first channel.
+    /// Creates a server, and returns it with its first channel.
     pub async fn server(&self, owner: &User, name: &str) -> (Server, Channel) {
         let server = self.of(owner).create_server(CreateServerInput::new(name)).await.unwrap();
         let channels = self.of(owner).channels_of_server(&server.server_id).await.unwrap();
@@ -77,13 +77,13 @@ impl World {
         self.of(by).create_invite(input).await.unwrap()
     }
 
-    /// Lets somebody in.
+    /// Adds a guest to a server.
     pub async fn join(&self, owner: &User, server: &ServerId, guest: &User) {
         let invite = self.invite(owner, server, None).await;
         self.of(guest).join_by_invite(&invite.invite_code).await.unwrap();
     }
 
-    /// Ada's server with Grace in it.
+    /// Creates Ada's server with Grace as a member.
     pub async fn company(&self) -> Company {
         let (ada, grace) = (self.user("ada").await, self.user("grace").await);
         let (server, channel) = self.server(&ada, "Engines").await;
@@ -96,7 +96,7 @@ impl World {
     }
 }
 
-/// A server with two people in it.
+/// Server with two members.
 pub struct Company {
     pub ada: User,
     pub grace: User,

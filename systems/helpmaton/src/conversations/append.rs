@@ -13,26 +13,26 @@ use crate::model::{
 };
 use crate::prices::{Cost, Tokens};
 
-/// The messages that a conversation's own item holds, and their bytes.
+/// Maximum number and total bytes of messages in a conversation's own item.
 const INLINE_MAX: usize = 40;
 const INLINE_BYTES_MAX: i64 = 48_000;
-/// The longest message: with its keys it stays below 400 KB.
+/// Maximum size of a message; with its keys it stays below 400 KB.
 const MESSAGE_BYTES_MAX: i64 = 380_000;
-/// How often it is tried when others append at the same time.
+/// Attempts against concurrent appends.
 const TRIES_MAX: usize = 60;
 
-/// Something that was said.
+/// Message to append.
 #[derive(Clone, Debug)]
 pub struct Said {
-    /// The message, a JSON object. Its `id` tells whether it was appended before; one without gets one.
+    /// Message as a JSON object. Its `id` identifies repeated appends; a message without one gets a generated id.
     pub message: Value,
-    /// What it took.
+    /// Token usage.
     pub tokens: Tokens,
-    /// What that cost.
+    /// Cost of the tokens.
     pub cost: Cost,
 }
 
-/// The bytes of a message as they count in an item.
+/// Returns the size of a message in an item.
 pub(super) fn bytes_of(message: &Value) -> i64 {
     i64::try_from(message.to_string().len()).unwrap_or(i64::MAX)
 }
@@ -41,7 +41,7 @@ pub(super) fn count(messages: &[Value]) -> i64 {
     i64::try_from(messages.len()).unwrap_or(i64::MAX)
 }
 
-/// How many of these messages an empty conversation has room for.
+/// Returns how many of these messages fit into an empty conversation's item.
 pub(super) fn fitting(messages: &[Value]) -> usize {
     let mut bytes = 0;
     let fits = |message: &&Value| {
@@ -51,7 +51,7 @@ pub(super) fn fitting(messages: &[Value]) -> usize {
     messages.iter().take(INLINE_MAX).take_while(fits).count()
 }
 
-/// Refuses messages that no item holds.
+/// Refuses messages that are too long for an item.
 pub(super) fn check_lengths(messages: &[Value]) -> Result<(), FlowError> {
     match messages.iter().any(|message| bytes_of(message) > MESSAGE_BYTES_MAX) {
         true => Err(FlowError::refused(
@@ -62,7 +62,7 @@ pub(super) fn check_lengths(messages: &[Value]) -> Result<(), FlowError> {
     }
 }
 
-/// The message with an id, its own or the one given.
+/// Returns the message with its own id, or with the given one.
 pub(super) fn with_id(message: Value, id: &str) -> Value {
     match message {
         Value::Object(mut fields) => {
@@ -77,7 +77,7 @@ fn id_of(message: &Value) -> Option<&str> {
     message.get("id")?.as_str()
 }
 
-/// Appends a message and adds its tokens and cost. A message whose id is in the conversation already changes nothing.
+/// Appends a message and adds its tokens and cost. A message whose id is already in the conversation changes nothing.
 ///
 /// # Errors
 /// Refused with `UnknownConversation` or `MessageTooLong`, or the store fails.
@@ -105,7 +105,7 @@ pub async fn append(
     Err(FlowError::Failed(RunError::Busy))
 }
 
-/// Whether all messages stand in the item, and this one has room there too.
+/// Returns whether all messages so far are inline, and this one fits too.
 fn has_room(conversation: &Conversation, bytes: i64) -> bool {
     let inline = conversation.messages.len();
     count(&conversation.messages) == conversation.message_count
@@ -113,7 +113,7 @@ fn has_room(conversation: &Conversation, bytes: i64) -> bool {
         && conversation.inline_bytes + bytes <= INLINE_BYTES_MAX
 }
 
-/// Appends at the place after all that is there. `false` if another was faster.
+/// Appends at the next position. Returns `false` if a concurrent append was faster.
 async fn said_at(helpmaton: &Helpmaton, conversation: &Conversation, said: &Said) -> Result<bool, FlowError> {
     let bytes = bytes_of(&said.message);
     if !has_room(conversation, bytes) {
@@ -137,7 +137,7 @@ async fn said_at(helpmaton: &Helpmaton, conversation: &Conversation, said: &Said
     };
     match helpmaton.model.append_message(input).await {
         Ok(_) => Ok(true),
-        // Unknown, if the answer was lost: the next look tells.
+        // `Unknown` means that the answer was lost; the next read shows whether the message was appended.
         Err(AppendMessageError::Conflict(_) | AppendMessageError::NoRoom) => Ok(false),
         Err(AppendMessageError::Failed(CallError::Unknown(_))) => Ok(false),
         Err(error) => Err(error.into()),
@@ -169,7 +169,7 @@ async fn spill(helpmaton: &Helpmaton, conversation: &Conversation, said: &Said) 
     }
 }
 
-/// Whether the message is in the conversation: in its item, or among the last of the others.
+/// Returns whether the message is already in the conversation: inline, or among the last separate items.
 async fn was_said(helpmaton: &Helpmaton, conversation: &Conversation, message: &Value) -> Result<bool, FlowError> {
     let is_same = |other: &Value| id_of(other) == id_of(message);
     if conversation.messages.iter().any(is_same) {

@@ -1,4 +1,4 @@
-//! The flows of conversations.
+//! Flows of conversations.
 
 use keyform::Money;
 use keyform::application::Application;
@@ -98,7 +98,7 @@ impl ConversationAnswer {
     }
 }
 
-/// What tokens of an agent cost today; nothing if its model has no price.
+/// Returns the current cost of an agent's tokens; zero if its model has no price.
 fn cost(helpmaton: &Helpmaton, agent: &Agent, tokens: Tokens) -> Cost {
     let prices = &helpmaton.settings().prices;
     let none = Cost { usd: Money::ZERO, eur: Money::ZERO, gbp: Money::ZERO };
@@ -158,7 +158,6 @@ async fn remove(helpmaton: Helpmaton, call: FlowCall<ConversationArguments>) -> 
     super::remove(&helpmaton, &by, &workspace_id, &agent_id, &conversation_id).await.map(|()| Done {})
 }
 
-/// Its flows.
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     const UNKNOWN: &[&str] = &["UnknownConversation"];
     const START: &[&str] = &["UnknownAgent", "MessageTooLong"];

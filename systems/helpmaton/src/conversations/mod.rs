@@ -1,10 +1,12 @@
 //! Conversations of any length.
 //!
-//! The first messages stand in the conversation's own item, up to 40 of them and 48,000 bytes; from the first that finds no room there all later ones are items of
-//! their own ([`append()`] decides). So an ordinary conversation is one read, a long one never meets the limit of an item, and the order is plain: what stands in the
-//! item, then the others by their ids, which are made of their [`place`].
+//! The first messages are in the conversation's own item, up to 40 of them and 48,000 bytes. From the first message
+//! that does not fit, all later ones are separate items ([`append()`] decides). An ordinary conversation therefore
+//! takes one read, a long one never exceeds the limit of an item, and the order is simple: the inline messages, then
+//! the others by their ids, which encode their [`place`].
 //!
-//! Of two messages that come at once both are kept, one after the other. A message has an id; one that is delivered again is recognised.
+//! Concurrent messages are both kept, one after the other. Messages have ids, so that repeated deliveries are
+//! recognized.
 
 pub mod append;
 mod flows;

@@ -1,8 +1,9 @@
-//! The id of a message by its place in the conversation.
+//! Id of a message, derived from its position in the conversation.
 //!
-//! A ULID has 128 bits. Here they are the start of the conversation in milliseconds (48 bits), the place of the message (32), and a part of the hash of the message's own
-//! id (48). Ids of a conversation therefore sort as its messages follow each other, whatever the clocks of those who append, and a message that is
-//! appended again at the same place has the same id.
+//! A ULID has 128 bits. Here they are the start of the conversation in milliseconds (48 bits), the position of the
+//! message (32), and a part of the hash of the message's own id (48). Ids of a conversation therefore sort in message
+//! order, whatever the clocks of the senders, and a message that is appended again at the same position has the same
+//! id.
 
 use keyform::{Timestamp, Ulid};
 use sha2::{Digest, Sha256};
@@ -10,7 +11,7 @@ use sha2::{Digest, Sha256};
 const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const LETTERS: u32 = 26;
 
-/// The id of the message at a place, of a conversation that began then.
+/// Returns the id of the message at a position, in a conversation with this start time.
 #[must_use]
 pub fn message_id(started_at: Timestamp, place: u32, key: &str) -> Ulid {
     let millis = u128::from(started_at.millis().unsigned_abs() & 0xffff_ffff_ffff);

@@ -5,19 +5,19 @@ use serde_json::Value;
 
 use crate::model::{self, AgentId, Conversation, ConversationId, WorkspaceId};
 
-/// A conversation with all of its messages, in order.
+/// Conversation with all its messages in order.
 #[derive(Clone, Debug)]
 pub struct Whole {
-    /// The conversation. Its own `messages` are the first ones.
+    /// Conversation item; its own `messages` are only the inline ones.
     pub conversation: Conversation,
-    /// All messages.
+    /// All messages in order.
     pub messages: Vec<Value>,
 }
 
-/// Reads a conversation with all of its messages; nothing if it is not there. `model` is the patterns as the caller may call them.
+/// Reads a conversation with all its messages; `None` if it does not exist. `model` is the caller's handle.
 ///
 /// # Errors
-/// [`CallError`]
+/// A read fails, or the caller lacks permission.
 pub async fn whole(
     model: &model::Helpmaton,
     workspace_id: &WorkspaceId,

@@ -1,4 +1,4 @@
-//! Removes conversations with their messages. Each can be interrupted and repeated at any point.
+//! Removes conversations with their messages. Each removal can be interrupted and repeated at any point.
 
 use keyform::server::FlowError;
 use keyform::{CallError, Ulid};
@@ -6,13 +6,13 @@ use keyform::{CallError, Ulid};
 use crate::Helpmaton;
 use crate::model::{self, AgentId, ConversationId, PurgeMessagesError, WorkspaceId};
 
-/// Deletes that one request takes.
+/// Maximum deletes per request.
 const BATCH_MAX: usize = 25;
 
-/// Removes a conversation. `by` is the patterns as the caller may call them.
+/// Removes a conversation. `by` is the caller's handle.
 ///
 /// # Errors
-/// Refused with `UnknownConversation`; or the caller may not, or the store fails.
+/// Refused with `UnknownConversation`; or the caller lacks permission, or the store fails.
 pub async fn remove(
     helpmaton: &Helpmaton,
     by: &model::Helpmaton,
@@ -20,10 +20,10 @@ pub async fn remove(
     agent_id: &AgentId,
     conversation_id: &ConversationId,
 ) -> Result<(), FlowError> {
-    // The messages go first: as long as the conversation is there, an interrupted removal can be repeated.
+    // Delete the messages first: while the conversation exists, an interrupted removal can be repeated.
     purge_messages(helpmaton, workspace_id, conversation_id).await?;
     let deleted = by.delete_conversation(workspace_id, agent_id, conversation_id).await;
-    // Those that came in between: none can come any more.
+    // Delete messages that were appended in between; none can be appended after the conversation is gone.
     purge_messages(helpmaton, workspace_id, conversation_id).await?;
     Ok(deleted?)
 }
@@ -41,7 +41,7 @@ pub async fn remove_of_agent(
     for conversation in conversations {
         let id = &conversation.conversation_id;
         match remove(helpmaton, &helpmaton.model, workspace_id, agent_id, id).await {
-            // Somebody else was faster.
+            // A concurrent call was faster.
             Err(FlowError::Refused { outcome, .. }) if outcome == "UnknownConversation" => {}
             removed => removed?,
         }

@@ -1,4 +1,4 @@
-//! Begins a conversation.
+//! Starts a conversation.
 
 use keyform::server::FlowError;
 use keyform::{CallError, Money};
@@ -12,32 +12,32 @@ use crate::model::{
 };
 use crate::prices::{Cost, Tokens};
 
-/// A conversation that begins.
+/// Parameters of a new conversation.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// The workspace.
+    /// Workspace of the agent.
     pub workspace_id: WorkspaceId,
-    /// The agent.
+    /// Agent that answers.
     pub agent_id: AgentId,
-    /// Its id: the same again begins nothing again.
+    /// Id of the conversation; a repeated call with the same id starts no second one.
     pub conversation_id: ConversationId,
-    /// What it comes from.
+    /// Origin of the conversation.
     pub conversation_type: ConversationConversationType,
-    /// The first messages, of any number and length.
+    /// First messages, of any number and length.
     pub messages: Vec<Value>,
-    /// Which model answers.
+    /// Name of the model that answers.
     pub model_name: Option<String>,
-    /// Whose model.
+    /// Provider of the model.
     pub provider: Option<String>,
-    /// Whether the workspace pays the provider itself.
+    /// Set if the workspace pays the provider itself (bring your own key).
     pub uses_byok: bool,
-    /// The tokens of the messages.
+    /// Token usage of the messages.
     pub tokens: Tokens,
-    /// What they cost.
+    /// Cost of the tokens.
     pub cost: Cost,
 }
 
-/// Begins a conversation with its first messages. Done again it adds what is missing, and nothing twice.
+/// Starts a conversation with its first messages. A repeated call adds missing messages and no duplicates.
 ///
 /// # Errors
 /// Refused with `UnknownAgent` or `MessageTooLong`, or the store fails.
@@ -51,7 +51,7 @@ pub async fn start(helpmaton: &Helpmaton, start: Start) -> Result<Conversation, 
         return begun.ok_or(CallError::Gone.into());
     }
     let (workspace_id, agent_id, id) = (&start.workspace_id, &start.agent_id, &start.conversation_id);
-    // Of a repeated request some may be there.
+    // In a repeated call some messages may already be stored.
     let there = match &begun {
         Some(_) => Vec::new(),
         None => {
@@ -91,11 +91,11 @@ fn input(start: &Start, messages: &[Value]) -> StartConversationInput {
     }
 }
 
-/// The most parts that a conversation lists apart, and the longest of them: the messages have them all.
+/// Maximum number and size of parts that a conversation lists separately; the messages contain all of them.
 const PARTS_MAX: usize = 40;
 const PART_BYTES_MAX: i64 = 1000;
 
-/// The parts of a kind, such as tool calls, in the contents of messages: short copies, for lists.
+/// Returns short copies of the parts of a kind, such as tool calls, for lists.
 fn parts(messages: &[Value], kind: &str) -> Vec<Value> {
     let contents = messages.iter().filter_map(|message| message.get("content")?.as_array()).flatten();
     let of_kind = contents.filter(|part| part.get("type").and_then(Value::as_str) == Some(kind));
@@ -103,7 +103,7 @@ fn parts(messages: &[Value], kind: &str) -> Vec<Value> {
 }
 
 impl Start {
-    /// A conversation without messages.
+    /// Creates the parameters of a conversation without messages.
     #[must_use]
     pub fn new(
         workspace_id: WorkspaceId,

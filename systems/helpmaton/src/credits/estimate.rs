@@ -1,30 +1,31 @@
-//! How many tokens a call will take, before it is made.
+//! Estimates the tokens of a call in advance.
 
 use serde_json::Value;
 
 use crate::prices::Tokens;
 
-/// Characters that are about one token.
+/// Approximate number of characters per token.
 const CHARS_PER_TOKEN: usize = 4;
-/// What separates a message from the next.
+/// Tokens that separate two messages.
 const TOKENS_PER_MESSAGE: usize = 3;
-/// An answer is at least so long.
+/// Minimum length of an answer in tokens.
 const ANSWER_TOKENS_MIN: usize = 100;
 
-/// What a model will be given.
+/// Input of a planned call.
 #[derive(Clone, Debug, Default)]
 pub struct PlannedCall {
-    /// The agent's system prompt.
+    /// System prompt of the agent.
     pub system_prompt: String,
-    /// The messages.
+    /// Messages of the conversation.
     pub messages: Vec<Value>,
-    /// The tools, as the provider gets them.
+    /// Tools in the provider's format.
     pub tools: Vec<Value>,
-    /// The longest answer that is asked for.
+    /// Requested maximum length of the answer.
     pub output_tokens_max: Option<u32>,
 }
 
-/// Estimates the tokens of a call: a quarter of the characters and a little for each message go in, a fifth of that comes out.
+/// Estimates the tokens of a call: a quarter of the characters plus a constant per message as input, a fifth of that as
+/// output.
 #[must_use]
 pub fn estimate(call: &PlannedCall) -> Tokens {
     let chars = call.system_prompt.chars().count()
@@ -39,7 +40,7 @@ pub fn estimate(call: &PlannedCall) -> Tokens {
     }
 }
 
-/// The characters of a message: of its text, if it has just that, and else of all of it.
+/// Returns the characters of a message: of its text if it has only that, otherwise of its JSON.
 fn message_chars(message: &Value) -> usize {
     match message.get("content").unwrap_or(message) {
         Value::String(text) => text.chars().count(),

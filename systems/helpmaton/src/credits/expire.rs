@@ -1,33 +1,34 @@
-//! Gives back credit whose time is over.
+//! Returns the credit of expired reservations.
 //!
-//! Open reservations stand in an index by the hour of their deadline; closing one takes it out. The job goes through the hours since the last one it has
-//! finished, which is written down, so that a pause of any length loses nothing. An hour is finished when no reservation can come to it any more and all of its
-//! reservations are closed. The first run, which knows of no hour, looks at the whole index.
+//! An index contains open reservations by the hour of their deadline; closing a reservation removes it from the index.
+//! The job processes the hours since the last finished one, which it stores, so that a pause of any length loses
+//! nothing. An hour is finished when no reservation can be added to it and all of its reservations are closed. The
+//! first run, without a stored hour, scans the whole index.
 
 use keyform::{CallError, Epoch, Timestamp};
 
 use crate::Helpmaton;
 use crate::model::{CreditReservation, ExpireReservationError, FinishTillError, JobProgressJob};
 
-/// The name under which its progress is kept.
+/// Name under which the progress is stored.
 const JOB: &str = "expire-reservations";
 const HOUR_SECS: i64 = 3600;
-/// An hour is finished so long after it began: clocks of several machines differ a little, and an index lags.
+/// Time after which an hour can be finished, because the clocks of machines differ and the index lags.
 const SETTLED_SECS: i64 = 2 * HOUR_SECS;
 
-/// What a run did.
+/// Result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Expired {
-    /// Reservations whose credit went back.
+    /// Reservations whose credit was returned.
     pub given_back: usize,
-    /// Reservations that could not be closed now. The next run tries again.
+    /// Reservations that could not be closed. The next run retries them.
     pub failed: usize,
 }
 
-/// Gives back what was due.
+/// Returns the credit of all expired reservations.
 ///
 /// # Errors
-/// [`CallError`]: reservations cannot be read, or progress cannot be written. Doing it again is safe.
+/// Reservations cannot be read, or the progress cannot be stored. Repeating the run is safe.
 pub async fn expire_due(helpmaton: &Helpmaton) -> Result<Expired, CallError> {
     let now_secs = helpmaton.now_millis().div_euclid(1000);
     match helpmaton.model.job_progress(&job()).await? {
@@ -40,7 +41,7 @@ fn job() -> JobProgressJob {
     JobProgressJob::new(JOB).expect("a name of a few letters")
 }
 
-/// Whatever the hour.
+/// Processes the whole index.
 async fn expire_all(helpmaton: &Helpmaton, now_secs: i64) -> Result<Expired, CallError> {
     let mut done = Expired::default();
     let open = helpmaton.model.open_reservations().all().await?;
@@ -52,7 +53,7 @@ async fn expire_all(helpmaton: &Helpmaton, now_secs: i64) -> Result<Expired, Cal
     Ok(done)
 }
 
-/// Hour by hour, from the first that is not finished.
+/// Processes hour by hour, from the first unfinished one.
 async fn expire_since(helpmaton: &Helpmaton, first_hour: i64, now_secs: i64) -> Result<Expired, CallError> {
     let mut done = Expired::default();
     for hour in (hour_of(first_hour)..=now_secs).step_by(HOUR_SECS.unsigned_abs() as usize) {

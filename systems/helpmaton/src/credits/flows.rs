@@ -1,7 +1,7 @@
-//! The flows and the job of credit.
+//! Flows and the job of credits.
 //!
-//! `beginCall`, `endCall` and `cancelCall` are for whoever runs agents for a workspace and may write in it. A program that calls models itself calls
-//! the functions instead.
+//! `beginCall`, `endCall` and `cancelCall` are for clients that run agents for a workspace and may write in it. A
+//! program that calls models itself uses the functions instead.
 
 use std::time::Duration;
 
@@ -192,7 +192,6 @@ struct WorkspaceArguments {
     workspace_id: WorkspaceId,
 }
 
-/// The flows and the job of credit.
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     application
         .flow(helpmaton.flow("estimateCall", "What a call may cost.", estimate_call).outcomes(&["UnknownAgent"]))
@@ -260,7 +259,7 @@ async fn begin_call(helpmaton: Helpmaton, call: FlowCall<CallArguments>) -> Resu
     Ok(reserve::reserve(&helpmaton, &call_of(&helpmaton, call)).await?.into())
 }
 
-/// The reservation, if the caller may write in its workspace.
+/// Returns the reservation, if the caller may write in its workspace.
 async fn own_reservation(
     helpmaton: &Helpmaton,
     caller: &keyform::runtime::run::Caller,

@@ -1,16 +1,17 @@
-//! Credit: what a workspace has, what calls set aside, what they cost.
+//! Credits: the balance of a workspace, reservations of calls, and their costs (ADR 0023).
 //!
-//! The life of a call:
+//! Life of a call:
 //!
-//! 1. [`estimate()`] guesses its tokens from what the model will be given; the price table makes money of them.
-//! 2. [`reserve()`] looks at the plan's request limit, then at all spending limits, and sets the estimate aside if the balance has it. Who brings their own
-//!    key to the provider reserves nothing.
-//! 3. [`settle()`] says what the call cost: the difference goes back, or is taken. [`refund()`] says that it was never made.
-//! 4. [`expire_due`], a job, gives back what nobody said anything about for 15 minutes.
+//! 1. [`estimate()`] estimates its tokens from the model's input; the price table converts them to money.
+//! 2. [`reserve()`] checks the plan's request limit, then all spending limits, and reserves the estimate if the balance
+//!    covers it. Workspaces with their own provider key reserve nothing.
+//! 3. [`settle()`] records the actual cost: the difference is returned or charged. [`refund()`] records that the call
+//!    was never made.
+//! 4. [`expire_due`], a job, returns reservations that were not closed within 15 minutes.
 //!
-//! Credit comes by [`purchase()`], which a shop may tell twice, and by [trial credit](trial).
+//! Credit is added by [`purchase()`], which a shop may report twice, and by [trial credit](trial).
 //!
-//! Each step is one transaction, and doing it again changes nothing. At every moment
+//! Each step is one transaction and idempotent. At every moment
 //! balance + open reservations = credits − settled costs.
 
 pub mod estimate;

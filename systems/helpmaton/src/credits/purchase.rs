@@ -1,7 +1,7 @@
-//! Credit that was bought.
+//! Purchased credit.
 //!
-//! A shop tells of an order as often as it likes: the order's id is that of the entry in the workspace's account, so it counts once. What it says over HTTP
-//! is signed with a secret that shop and program share.
+//! A shop may report an order any number of times: the order's id is the id of the entry in the workspace's account, so
+//! it counts once. Reports over HTTP are signed with a secret that shop and program share.
 
 use std::fmt;
 
@@ -14,31 +14,31 @@ use crate::Helpmaton;
 use crate::model::{CreditEntryId, CreditPurchaseError, Workspace, WorkspaceId};
 use crate::prices::Currency;
 
-/// An order that was paid.
+/// Paid order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
-    /// The shop's id of it.
+    /// Id that the shop assigned.
     pub order_id: String,
-    /// The workspace whose credit was bought.
+    /// Workspace that receives the credit.
     pub workspace_id: WorkspaceId,
-    /// How much was paid, in nano-units.
+    /// Paid amount in nano-units.
     pub amount: Money,
-    /// In which currency.
+    /// Currency of the amount.
     pub currency: Currency,
 }
 
-/// Why an order gives no credit.
+/// Reason why an order gives no credit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PurchaseError {
-    /// There is no such workspace.
+    /// The workspace does not exist.
     UnknownWorkspace,
-    /// The workspace is being removed: the money has to go back.
+    /// The workspace is being removed: the payment must be refunded.
     WorkspaceGone,
     /// The workspace's credit is in another currency.
     WrongCurrency,
     /// The amount is not above zero.
     NotPositive,
-    /// It failed. Doing it again is safe.
+    /// A call failed. Repeating it is safe.
     Failed(CallError),
 }
 
@@ -75,7 +75,7 @@ impl From<PurchaseError> for FlowError {
     }
 }
 
-/// Adds what was bought. An order that was told before changes nothing; the answer is the workspace either way.
+/// Adds purchased credit and returns the workspace. An order that was reported before changes nothing.
 ///
 /// # Errors
 /// [`PurchaseError`]
@@ -99,7 +99,7 @@ pub async fn purchase(helpmaton: &Helpmaton, order: &Order) -> Result<Workspace,
     }
 }
 
-/// What the shop signs: the lines of order, workspace, nano-units and currency.
+/// Returns the signed text: order, workspace, nano-units and currency, one per line.
 fn signed_text(order: &Order) -> String {
     let currency = match order.currency {
         Currency::Usd => "usd",
@@ -114,13 +114,13 @@ fn authenticator(secret: &str, order: &Order) -> Hmac<Sha256> {
     made.chain_update(signed_text(order).as_bytes())
 }
 
-/// The signature of an order: HMAC-SHA-256 in hexadecimal digits.
+/// Returns the signature of an order: HMAC-SHA-256 in hexadecimal digits.
 #[must_use]
 pub fn signature(secret: &str, order: &Order) -> String {
     authenticator(secret, order).finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether a signature is the order's, found out in constant time.
+/// Verifies the signature of an order in constant time.
 #[must_use]
 pub fn is_signed(secret: &str, order: &Order, signature: &str) -> bool {
     let pair = |at: usize| signature.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());

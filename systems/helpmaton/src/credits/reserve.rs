@@ -1,4 +1,4 @@
-//! Sets credit aside before a model is called.
+//! Reserves credit before a model is called.
 
 use std::fmt;
 
@@ -15,64 +15,64 @@ use crate::prices::{Cost, Tokens};
 use crate::spending::{self, Evaluated, FailedLimit};
 use crate::{Helpmaton, RequestLimit, agents, provider_keys};
 
-/// How long credit is set aside: as long as the longest call takes.
+/// Lifetime of a reservation: the duration of the longest call.
 const RESERVED_SECS: i64 = 900;
 const HOUR_SECS: i64 = 3600;
-/// How often limits are looked at again when others spend at the same time.
+/// Attempts to pass the limits against concurrent spending.
 const TRIES_MAX: usize = 8;
 
-/// A call that is about to be made.
+/// Call that is about to be made.
 #[derive(Clone, Debug)]
 pub struct Reserve {
-    /// The id of the reservation. A repeated request has the same id, and sets nothing aside again.
+    /// Id of the reservation. A repeated request has the same id and reserves nothing again.
     pub reservation_id: CreditReservationId,
-    /// The workspace that pays.
+    /// Workspace that pays.
     pub workspace_id: WorkspaceId,
-    /// The agent that calls.
+    /// Agent that calls.
     pub agent_id: AgentId,
-    /// The messages.
+    /// Messages of the call.
     pub messages: Vec<serde_json::Value>,
-    /// Tools beside the agent's own.
+    /// Tools in addition to the agent's own.
     pub tools: Vec<serde_json::Value>,
 }
 
-/// What became of it.
+/// Result of a reservation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reserved {
-    /// The workspace has its own key to the provider, and pays there.
+    /// The workspace has its own provider key and pays the provider directly.
     Byok {
-        /// What the call may cost.
+        /// Estimated cost of the call.
         estimate: Cost,
     },
-    /// Credit is set aside.
+    /// Credit is reserved.
     Credit(Box<CreditReservation>),
 }
 
-/// Why nothing was set aside.
+/// Reason why nothing was reserved.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReserveError {
-    /// There is no such workspace.
+    /// The workspace does not exist.
     UnknownWorkspace,
-    /// There is no such agent in it.
+    /// The workspace has no such agent.
     UnknownAgent,
     /// The workspace is being removed.
     WorkspaceGone,
-    /// The model has no price, so nobody knows what the call would cost.
+    /// The model has no price, so the cost cannot be estimated.
     UnknownModel(String),
     /// The plan's number of calls in 24 hours is reached.
     RequestLimitReached,
-    /// Spending limits that the call would pass: all of them.
+    /// All spending limits that the call would exceed.
     SpendingLimits(Vec<FailedLimit>),
     /// The balance is too low.
     InsufficientCredits {
-        /// What the call may cost.
+        /// Estimated cost of the call.
         required: Money,
-        /// What there is.
+        /// Current balance.
         available: Money,
     },
-    /// The id is that of another reservation.
+    /// The id belongs to another reservation.
     ReservationExists,
-    /// It failed.
+    /// A call failed.
     Failed(CallError),
 }
 
@@ -122,17 +122,17 @@ impl From<ReserveError> for FlowError {
     }
 }
 
-/// What is known of a call.
+/// Data of a call: workspace, agent and estimated cost.
 struct Known {
     workspace: Workspace,
     agent: Agent,
     cost: Option<Cost>,
 }
 
-/// Sets aside what a call may cost. The checks come in this order: request limit, spending limits, balance.
+/// Reserves the estimated cost of a call. Checks the request limit, the spending limits and the balance, in this order.
 ///
 /// # Errors
-/// [`ReserveError`]; then nothing is set aside.
+/// [`ReserveError`]; nothing is reserved then.
 pub async fn reserve(helpmaton: &Helpmaton, call: &Reserve) -> Result<Reserved, ReserveError> {
     if let Some(reserved) = reserved_before(helpmaton, call).await? {
         return Ok(reserved);
@@ -149,7 +149,7 @@ pub async fn reserve(helpmaton: &Helpmaton, call: &Reserve) -> Result<Reserved, 
     }
 }
 
-/// Counts the call, now that nothing else refuses it.
+/// Counts the request after all other checks passed.
 async fn count_request(helpmaton: &Helpmaton, workspace: &Workspace) -> Result<(), FlowError> {
     match helpmaton.settings().request_limit {
         RequestLimit::Strict => helpmaton.admit_request(&workspace.subscription_id).await,
@@ -157,10 +157,10 @@ async fn count_request(helpmaton: &Helpmaton, workspace: &Workspace) -> Result<(
     }
 }
 
-/// The cost of a call as it would be estimated now; nothing if its model has no price.
+/// Returns the estimated tokens and cost of a call; the cost is `None` if its model has no price.
 ///
 /// # Errors
-/// [`ReserveError`]: the workspace or the agent is not there.
+/// The workspace or the agent does not exist.
 pub async fn estimated(helpmaton: &Helpmaton, call: &Reserve) -> Result<(Tokens, Option<Cost>), ReserveError> {
     let agent = agent(helpmaton, call).await?;
     let tokens = estimate(&planned(call, &agent));
@@ -199,7 +199,7 @@ async fn paid_by_themselves(helpmaton: &Helpmaton, known: &Known) -> Result<bool
     Ok(provider_keys::has_key(&helpmaton.model, &known.workspace.workspace_id, provider).await?)
 }
 
-/// The reservation of this id, if it is there: the request is a repeated one.
+/// Returns the reservation with this id, if the request is a repeated one.
 async fn reserved_before(helpmaton: &Helpmaton, call: &Reserve) -> Result<Option<Reserved>, ReserveError> {
     match helpmaton.model.reservation_by_id(&call.reservation_id).await? {
         None => Ok(None),
@@ -210,7 +210,7 @@ async fn reserved_before(helpmaton: &Helpmaton, call: &Reserve) -> Result<Option
     }
 }
 
-/// Sets credit aside within the limits. Whoever meets others who spend at the same time looks at the limits again.
+/// Reserves credit within the limits. Checks the limits again after losing to concurrent spending.
 async fn with_credit(helpmaton: &Helpmaton, call: &Reserve, known: &Known) -> Result<Reserved, ReserveError> {
     let no_price = || ReserveError::UnknownModel(agents::model_name(&known.agent).to_owned());
     let cost = known.cost.ok_or_else(no_price)?;
@@ -238,10 +238,10 @@ async fn with_credit(helpmaton: &Helpmaton, call: &Reserve, known: &Known) -> Re
     Err(ReserveError::Failed(CallError::Busy))
 }
 
-/// Whether it is worth to look again, or the refusal that a caller is told.
+/// Returns `Ok` if another attempt makes sense, otherwise the refusal for the caller.
 fn refusal(error: ReserveCreditsError, amount: Money, workspace: &Workspace) -> Result<(), ReserveError> {
     match error {
-        // Others spend or change the currency at the same time: look again.
+        // Concurrent spending or a change of currency: check again.
         ReserveCreditsError::WorkspaceLimitReached
         | ReserveCreditsError::AgentLimitReached
         | ReserveCreditsError::InsufficientCredits
@@ -281,14 +281,14 @@ fn input(helpmaton: &Helpmaton, call: &Reserve, amount: Money, evaluated: &Evalu
     }
 }
 
-/// Another call took the last request meanwhile: what was set aside goes back.
+/// Returns the reserved credit after a concurrent call took the last request.
 async fn give_back(
     helpmaton: &Helpmaton,
     reserved: &Reserved,
     refused: ReserveError,
 ) -> Result<Reserved, ReserveError> {
     if let (Reserved::Credit(reservation), ReserveError::RequestLimitReached) = (reserved, &refused) {
-        // If this fails the job gives it back when its time is over.
+        // If this fails, the job returns the credit when the reservation expires.
         let given_back = super::refund(helpmaton, &reservation.reservation_id).await;
         tracing::debug!(?given_back, "the request limit was reached meanwhile");
     }

@@ -1,4 +1,4 @@
-//! Sample data for newcomers: an agent with credit.
+//! Sample data: an agent with credit.
 
 use keyform::server::FlowError;
 use keyform::{Money, Uuid};
@@ -12,7 +12,7 @@ use crate::prices::Currency;
 const AGENT: &str = "a9e00000-0000-4000-8000-000000000001";
 const RESERVATION: &str = "ca110000-0000-4000-8000-000000000001";
 
-/// Makes an agent and buys credit, or finds both; what can be tried by someone who may write in the workspace.
+/// Creates an agent and buys credit, if missing; returns what a member with write permission can try.
 pub(crate) async fn sample(
     helpmaton: &Helpmaton,
     by: &Caller,

@@ -1,4 +1,4 @@
-//! Closes a reservation: what the call cost, or that it was never made.
+//! Closes a reservation: at the actual cost, or because the call was never made.
 
 use std::fmt;
 
@@ -12,18 +12,18 @@ use crate::model::{
 };
 use crate::prices::Tokens;
 
-/// Why a reservation stays as it is.
+/// Reason why a reservation cannot be closed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CloseError {
-    /// There is none of this id; after a week a closed one is forgotten.
+    /// The reservation does not exist; closed ones are deleted after a week.
     UnknownReservation,
-    /// It was closed otherwise.
+    /// The reservation was closed with another status.
     AlreadyClosed(CreditReservationStatus),
-    /// A cost is not below zero.
+    /// The cost is below zero.
     Negative,
     /// The model has no price.
     UnknownModel(String),
-    /// It failed. Doing it again is safe.
+    /// A call failed. Repeating it is safe.
     Failed(CallError),
 }
 
@@ -60,8 +60,8 @@ impl From<CloseError> for FlowError {
     }
 }
 
-/// Settles a reservation at what the call cost. Done again it changes nothing, whatever the cost is said to be then. A reservation that expired meanwhile is
-/// settled all the same: the call was made.
+/// Settles a reservation at the actual cost. Repeating it changes nothing, even with another cost. An expired
+/// reservation is settled too, because the call was made.
 ///
 /// # Errors
 /// [`CloseError`]
@@ -83,7 +83,7 @@ pub async fn settle(
     }
 }
 
-/// Settles a reservation at what its tokens cost; at the reserved amount if nobody knows how many they were.
+/// Settles a reservation at the cost of its tokens, or at the reserved amount if they are unknown.
 ///
 /// # Errors
 /// [`CloseError`]
@@ -104,7 +104,7 @@ pub async fn settle_tokens(
     settle(helpmaton, id, cost).await
 }
 
-/// What a second settlement does: nothing if the first did it, and the late one if time was over.
+/// Handles a reservation that is already closed: nothing to do if it was settled, a late settlement if it expired.
 async fn settle_closed(
     helpmaton: &Helpmaton,
     id: &CreditReservationId,
@@ -137,7 +137,7 @@ async fn settle_late(
     }
 }
 
-/// Gives back what was set aside: the call was never made. Done again it changes nothing.
+/// Returns the reserved credit, because the call was never made. Repeating it changes nothing.
 ///
 /// # Errors
 /// [`CloseError`]; [`CloseError::AlreadyClosed`] if it was settled.

@@ -1,6 +1,6 @@
-//! Trial credit: asked for once by a workspace of a new user, and decided by an administrator.
+//! Trial credit: requested once by a workspace of a new user, and decided by an administrator.
 //!
-//! Asking is the model's `requestTrialCredit`. A decision is made once; deciding the same again changes nothing.
+//! The request is the model's `requestTrialCredit`. A decision is final; repeating the same decision changes nothing.
 
 use keyform::server::FlowError;
 use keyform::{CallError, Money};
@@ -56,7 +56,7 @@ pub async fn reject(
     }
 }
 
-/// The request, if it was decided so.
+/// Returns the request, if it has this status.
 async fn decided(
     helpmaton: &Helpmaton,
     workspace_id: &WorkspaceId,
@@ -66,7 +66,7 @@ async fn decided(
     Ok(request.filter(|request| request.status == status))
 }
 
-/// How much of its trial credit a workspace has used, in whole percent; nothing if it got none.
+/// Returns the used part of a workspace's trial credit in whole percent; `None` without trial credit.
 #[must_use]
 pub fn used_percent(workspace: &Workspace) -> Option<u8> {
     let amount = workspace.trial_credit_amount.filter(|&amount| amount > Money::ZERO)?;
@@ -74,7 +74,7 @@ pub fn used_percent(workspace: &Workspace) -> Option<u8> {
     u8::try_from(used * 100 / amount.nanos()).ok()
 }
 
-/// Refuses callers who may not decide.
+/// Requires that the caller is an administrator.
 pub(crate) fn administrator(helpmaton: &Helpmaton, email: &str) -> Result<(), FlowError> {
     if helpmaton.settings().administrators.contains(email) { Ok(()) } else { Err(FlowError::Forbidden) }
 }

@@ -1,4 +1,4 @@
-//! API keys: made and shown once, recognised by their hash, deleted.
+//! API keys: shown once when created, recognized by their hash.
 
 use keyform::application::Application;
 use keyform::server::{FlowCall, FlowError};
@@ -32,7 +32,8 @@ impl std::fmt::Debug for NewApiKey {
 }
 
 impl Helpmaton {
-    /// Makes a key. `key` is that of a call that may be repeated: a key is shown once, so the repetition is refused.
+    /// Creates a key. `key` is the idempotency key of the call. A key is shown only once, so a repeated call is
+    /// refused.
     ///
     /// # Errors
     /// Refused with `UnknownUser` or `KeyExists`, or the store fails.
@@ -65,7 +66,7 @@ impl Helpmaton {
         }
     }
 
-    /// Whose key it is. That it was used is noted every few minutes; that this fails is no reason to refuse it.
+    /// Returns the user of a key. The use is recorded every few minutes; a failure to record it does not matter.
     ///
     /// # Errors
     /// Refused with `InvalidKey`, or the store fails.
@@ -79,7 +80,7 @@ impl Helpmaton {
         Ok(user)
     }
 
-    /// The index says whose it may be, the item whether it is, and scrypt proves.
+    /// Finds a key: the index returns a candidate, the item confirms it, and scrypt verifies it.
     async fn find_api_key(&self, text: &str) -> Result<Option<UserApiKey>, FlowError> {
         if !is_well_formed(text, API_KEY_PREFIX) {
             return Ok(None);

@@ -1,9 +1,10 @@
-//! Who somebody is: users, signing in by mail or by an account elsewhere, sessions, and API keys.
+//! Identity: users, sign-in by mail or by an external account, sessions, and API keys.
 //!
-//! 1. `sign_in`: [`Helpmaton::request_sign_in`] mails a token, [`Helpmaton::sign_in`] takes it; who reads the mail is the user.
-//! 2. `users`: the user of an address, who is signed up where there is none, together with a free subscription.
-//! 3. `sessions`: an access token for an hour, and a refresh token that is good once; a second use ends its family.
-//! 4. `api_keys`: keys that are shown once and recognised by their hash.
+//! 1. `sign_in`: [`Helpmaton::request_sign_in`] mails a token, [`Helpmaton::sign_in`] accepts it; the reader of the
+//!    mail is the user.
+//! 2. `users`: finds the user of an address, or signs them up with a free subscription.
+//! 3. `sessions`: an access token for an hour, and a single-use refresh token; a second use ends its family.
+//! 4. `api_keys`: keys that are shown once and recognized by their hash.
 //!
 //! [`Helpmaton::request_sign_in`]: crate::Helpmaton::request_sign_in
 //! [`Helpmaton::sign_in`]: crate::Helpmaton::sign_in
@@ -22,7 +23,6 @@ pub use sessions::{ACCESS_SECS, AUDIENCE, ISSUER, Session};
 pub use users::caller_of;
 pub(crate) use users::own_subscription_id;
 
-/// Its flows.
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     let application = sign_in::flows(application, helpmaton);
     let application = sessions::flows(application, helpmaton);

@@ -1,11 +1,12 @@
-//! Sessions: an access token for an hour, and a refresh token that is good once.
+//! Sessions: an access token for an hour, and a single-use refresh token.
 //!
 //! ```text
 //! sign-in ──▶ family, token 1 ──refresh──▶ token 2 ──refresh──▶ token 3
 //!                      └──── used again: the family ends, and tokens 2 and 3 with it
 //! ```
 //!
-//! The one exception is a call that is repeated under its idempotency key because its answer was lost: it goes on from the token that it made itself.
+//! The one exception is a call that is repeated with its idempotency key because its answer was lost: it continues from
+//! the token that it created itself.
 
 use std::time::Duration;
 
@@ -24,13 +25,13 @@ use crate::model::{
 };
 use crate::secrets::{Minted, REFRESH_TOKEN_PREFIX, is_well_formed, lookup_hash};
 
-/// For how many seconds an access token is good.
+/// Lifetime of an access token in seconds.
 pub const ACCESS_SECS: u64 = 3600;
-/// Who issues access tokens.
+/// `iss` claim of access tokens.
 pub const ISSUER: &str = "helpmaton";
-/// For whom.
+/// `aud` claim of access tokens.
 pub const AUDIENCE: &str = "helpmaton-api";
-/// How often one call may be repeated under its key.
+/// Maximum repetitions of one call with its key.
 const REPEATS_MAX: u32 = 8;
 
 /// What a client gets when somebody signs in or refreshes.
@@ -54,10 +55,10 @@ impl std::fmt::Debug for Session {
 }
 
 impl Helpmaton {
-    /// Begins a session, and with it a family of refresh tokens.
+    /// Starts a session with a new family of refresh tokens.
     ///
     /// # Errors
-    /// The user is gone, the host issues no tokens, or the store fails.
+    /// The user does not exist, the host issues no tokens, or the store fails.
     pub async fn start_session(&self, user: &User) -> Result<Session, FlowError> {
         let token = Minted::new(REFRESH_TOKEN_PREFIX, &*self.surroundings());
         let kept = self.settings().hashing.keep(&token, &*self.surroundings()).await?;
@@ -69,10 +70,11 @@ impl Helpmaton {
         self.session(user, &token)
     }
 
-    /// Another session for a refresh token, which is thereby used up. `key` is that of a call that may be repeated.
+    /// Exchanges a refresh token for a new session. `key` is the idempotency key of the call.
     ///
     /// # Errors
-    /// Refused with `UnknownToken`, `TokenExpired`, `FamilyRevoked`, or `TokenReused`, which ends the family; or the store fails.
+    /// Refused with `UnknownToken`, `TokenExpired`, `FamilyRevoked`, or `TokenReused`, which ends the family; or the
+    /// store fails.
     pub async fn refresh(&self, token: &str, key: Option<&str>) -> Result<Session, FlowError> {
         let mut used = self.find_refresh_token(token).await?.ok_or_else(unknown_token)?;
         for repeat in 0..REPEATS_MAX {
@@ -83,7 +85,7 @@ impl Helpmaton {
             if used.replaced_by != Some(Uuid::from(next.clone())) {
                 break;
             }
-            // The same call made that token, and its answer was lost.
+            // The same call created that token, and its answer was lost.
             used = self.model.refresh_token(&used.user_id, &next).await?.ok_or_else(unknown_token)?;
         }
         Err(self.end_family(&used).await?)
@@ -108,13 +110,13 @@ impl Helpmaton {
         }
     }
 
-    /// Ends the family of a token that was used twice; what to tell.
+    /// Ends the family of a token that was used twice; returns the refusal.
     async fn end_family(&self, used: &RefreshToken) -> Result<FlowError, FlowError> {
         self.model.revoke_family(&used.user_id, &used.family_id).await?;
         Ok(FlowError::refused("TokenReused", "the token was used before: sign in again"))
     }
 
-    /// Ends the session that a refresh token belongs to. One that is not known has none.
+    /// Ends the session of a refresh token; an unknown token has no effect.
     ///
     /// # Errors
     /// The store fails.
@@ -125,7 +127,7 @@ impl Helpmaton {
         Ok(())
     }
 
-    /// The index finds it, the item decides, and scrypt proves.
+    /// Finds a token: the index returns a candidate, the item confirms it, and scrypt verifies it.
     async fn find_refresh_token(&self, text: &str) -> Result<Option<RefreshToken>, FlowError> {
         if !is_well_formed(text, REFRESH_TOKEN_PREFIX) {
             return Ok(None);
@@ -147,10 +149,10 @@ impl Helpmaton {
         })
     }
 
-    /// A token by which the server knows a user, for an hour.
+    /// Issues an access token for a user, valid for an hour.
     ///
     /// # Errors
-    /// The host has only public keys: somebody else issues tokens.
+    /// The host has only public keys, because an external issuer signs the tokens.
     pub fn access_token(&self, user: &User) -> Result<String, FlowError> {
         let claims: Map<String, Value> = [
             ("iss".to_owned(), ISSUER.into()),

@@ -1,4 +1,4 @@
-//! Signing in: by a token that was mailed, or by an account that a provider vouches for.
+//! Sign-in with a mailed token, or with an account that a provider verified.
 
 use keyform::application::Application;
 use keyform::server::{FlowCall, FlowError};
@@ -13,10 +13,10 @@ use crate::notify::Notice;
 use crate::secrets::{Minted, lookup_hash};
 
 impl Helpmaton {
-    /// Mails a token to an address, good for a day and once. Whether somebody has signed up with the address is not told.
+    /// Mails a single-use token to an address, valid for a day. Does not reveal whether the address has an account.
     ///
     /// # Errors
-    /// The address is none, or the store fails.
+    /// The address is invalid, or the store fails.
     pub async fn request_sign_in(&self, email: &str) -> Result<(), FlowError> {
         let token = Minted::new("", &*self.surroundings());
         let issued = self.model.issue_verification(email, &lookup_hash(token.reveal())).await?;
@@ -24,7 +24,7 @@ impl Helpmaton {
         Ok(())
     }
 
-    /// Signs in with a mailed token, and up if need be: the address is proved.
+    /// Signs in with a mailed token, which proves the address. Creates the user if necessary.
     ///
     /// # Errors
     /// Refused with `UnknownToken` or `TokenExpired`, or the store fails.
@@ -34,7 +34,7 @@ impl Helpmaton {
         self.start_session(&user).await
     }
 
-    /// Signs in somebody for whose account and address a provider vouches: the program has verified both with it.
+    /// Signs in a user whose account and address the program has verified with the provider.
     ///
     /// # Errors
     /// Refused with `AccountOfAnother`, or the store fails.
@@ -56,16 +56,16 @@ impl Helpmaton {
         self.start_session(&user).await
     }
 
-    /// The user of an address that was proved just now.
+    /// Returns the user of an address that was just verified.
     pub(crate) async fn proven_user(&self, email: &str, name: Option<&str>) -> Result<User, FlowError> {
         let user = self.user_of_email(email, name).await?;
         Ok(self.model.verify_email(&user.id).await?.unwrap_or(user))
     }
 
-    /// Signs up the owner of an address that was proved just now.
+    /// Signs up the owner of an address that was just verified.
     ///
     /// # Errors
-    /// Refused with `SignInFirst` if the address has signed up; or the store fails.
+    /// Refused with `SignInFirst` if the address has an account; or the store fails.
     pub(crate) async fn proven_newcomer(&self, email: &str, name: Option<&str>) -> Result<User, FlowError> {
         match self.model.sign_up(self.newcomer(email, name)).await {
             Ok(user) => Ok(self.model.verify_email(&user.id).await?.unwrap_or(user)),

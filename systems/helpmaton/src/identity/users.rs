@@ -1,4 +1,4 @@
-//! Users, found and signed up by their address.
+//! Users, found and signed up by address.
 
 use keyform::runtime::run::RunError;
 use keyform::server::FlowError;
@@ -8,32 +8,33 @@ use crate::model::{
 };
 use crate::{Helpmaton, derived_id};
 
-/// How often an index is asked again for what is known to be there.
+/// Attempts to read an item that is known to exist from a lagging index.
 const LOOKS_MAX: u32 = 6;
 
-/// The claims of a user.
+/// Returns the claims of a user.
 #[must_use]
 pub fn caller_of(user: &User) -> model::Caller {
     model::Caller { user_id: user.id.clone(), email: user.email.clone() }
 }
 
-/// The id of a user's own subscription: it can be read without an index.
+/// Returns the id of a user's own subscription. It is derived, so that reading it needs no index.
 pub(crate) fn own_subscription_id(user: &UserId) -> SubscriptionId {
     derived_id(user.as_str(), "subscription")
 }
 
 impl Helpmaton {
-    /// The user of an address, who is signed up if there is none. Of several at once one signs up, and all get the same user.
+    /// Returns the user of an address, who is signed up if necessary. Of concurrent calls one signs up, and all return
+    /// the same user.
     ///
     /// # Errors
-    /// The address is none, or the store fails.
+    /// The address is invalid, or the store fails.
     pub async fn user_of_email(&self, email: &str, name: Option<&str>) -> Result<User, FlowError> {
         for look in 0..LOOKS_MAX {
             if let Some(user) = self.model.user_by_email(email).await? {
                 return Ok(user);
             }
             match self.model.sign_up(self.newcomer(email, name)).await {
-                // Somebody else signed up; the index shows it a moment later.
+                // A concurrent call signed up; the index shows it a moment later.
                 Err(SignUpError::EmailTaken) => self.pause(look).await,
                 signed_up => return Ok(signed_up?),
             }
@@ -47,7 +48,7 @@ impl Helpmaton {
         SignUpInput { name: name.map(str::to_owned), ..SignUpInput::new(id, email, subscription) }
     }
 
-    /// The user whom somebody means by an address or an id.
+    /// Returns the user with an address or an id.
     ///
     /// # Errors
     /// Refused with `UnknownUser`, or the store fails.
@@ -61,7 +62,7 @@ impl Helpmaton {
         found.ok_or_else(|| FlowError::refused("UnknownUser", "nobody has signed up with this address or id"))
     }
 
-    /// Makes an account at a provider one by which a user signs in.
+    /// Links an external account to a user, for sign-in.
     ///
     /// # Errors
     /// Refused with `AccountOfAnother`, or the store fails.

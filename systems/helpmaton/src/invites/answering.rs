@@ -1,4 +1,4 @@
-//! Somebody with the token of an invitation looks at it, and accepts.
+//! Views and accepts an invitation with its token.
 
 use keyform::application::Application;
 use keyform::runtime::run::RunError;
@@ -44,7 +44,7 @@ pub struct Accepted {
 }
 
 impl Helpmaton {
-    /// The invitation of a token that can be accepted.
+    /// Returns the open invitation of a token.
     ///
     /// # Errors
     /// Refused with `UnknownInvite`, `AlreadyAccepted` or `InviteExpired`; or the store fails.
@@ -60,10 +60,11 @@ impl Helpmaton {
         })
     }
 
-    /// Accepts as one who is signed in with the invited address. A member keeps a level that is higher.
+    /// Accepts an invitation as a user with the invited address. An existing member keeps a higher level.
     ///
     /// # Errors
-    /// Refused with `OtherAddress`, `InviterGone` if who invited them is no owner any more, `UserLimitReached`, and as for [`Helpmaton::invitation`].
+    /// Refused with `OtherAddress`, `InviterGone` if the inviter is no longer an owner, `UserLimitReached`, and as for
+    /// [`Helpmaton::invitation`].
     pub async fn accept_invitation(&self, by: &Caller, token: &str) -> Result<Accepted, FlowError> {
         let invite = self.found_invite(token).await?;
         if invite.email != by.email {
@@ -82,13 +83,14 @@ impl Helpmaton {
         self.accepted(&invite, &by.user_id).await
     }
 
-    /// Signs up a newcomer who accepts, and signs them in: only the server made the token and mailed it, so who has it reads the mail of that address.
+    /// Signs up a new user who accepts, and signs them in. Only the server created the token and mailed it, so its
+    /// holder can read the mail of that address.
     ///
-    /// A user who is there signs in first. An invitation is good for a week, is passed on more easily than a sign-in mail, and an owner sends it to whom they like: it
-    /// opens no account.
+    /// An existing user must sign in first. An invitation is valid for a week, is forwarded more easily than a sign-in
+    /// mail, and owners choose its recipients: it must not open an existing account.
     ///
     /// # Errors
-    /// Refused with `SignInFirst` if the address has signed up, and as for [`Helpmaton::accept_invitation`].
+    /// Refused with `SignInFirst` if the address has an account, and as for [`Helpmaton::accept_invitation`].
     pub async fn accept_invitation_as_guest(&self, token: &str, name: Option<&str>) -> Result<Session, FlowError> {
         let invite = self.open_invite(token).await?;
         let user = self.proven_newcomer(&invite.email, name).await?;
@@ -111,7 +113,7 @@ impl Helpmaton {
                 given => given?,
             }
             match self.try_to_accept(by, invite).await {
-                // The seat was given back by somebody who saw it unused.
+                // A concurrent call released the seat, because it was still unused.
                 Err(FlowError::Refused { outcome, .. }) if outcome == "NoSeat" => {}
                 Err(FlowError::Refused { outcome, .. }) if outcome == "AlreadyMember" => {
                     return self.answer_as_member(by, invite).await;
@@ -132,7 +134,8 @@ impl Helpmaton {
         }
     }
 
-    /// Somebody made them a member meanwhile: they are raised in the name of who invited them, if that is still an owner.
+    /// Handles a user who became a member meanwhile: raises their level on behalf of the inviter, if that is still an
+    /// owner.
     async fn answer_as_member(&self, by: &Caller, invite: &WorkspaceInvite) -> Result<(), FlowError> {
         let inviter = Caller { user_id: invite.invited_by.clone(), email: String::new() };
         let level = Level::of(invite.permission_level)?;
@@ -164,7 +167,7 @@ impl Helpmaton {
         Ok(())
     }
 
-    /// The index finds it, the item decides.
+    /// Finds an invitation: the index returns a candidate, the item decides.
     async fn found_invite(&self, token: &str) -> Result<WorkspaceInvite, FlowError> {
         let unknown = || FlowError::refused("UnknownInvite", "there is no such invitation");
         if !is_well_formed(token, "") {

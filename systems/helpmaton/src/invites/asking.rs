@@ -1,4 +1,4 @@
-//! An owner invites somebody, looks who is invited, and takes it back.
+//! Invitations from the owner's side: creating, listing and withdrawing.
 
 use keyform::application::Application;
 use keyform::server::{FlowCall, FlowError};
@@ -30,10 +30,11 @@ pub struct Invited {
 }
 
 impl Helpmaton {
-    /// Invites an address, and mails the token. A call that is repeated under its key mails nothing again.
+    /// Invites an address and mails the token. A call that is repeated with its key sends no second mail.
     ///
     /// # Errors
-    /// Refused with `AlreadyInvited`, `AlreadyMember`, `UserLimitReached` or `WorkspaceGone`; [`FlowError::Forbidden`] if `by` is no owner.
+    /// Refused with `AlreadyInvited`, `AlreadyMember`, `UserLimitReached` or `WorkspaceGone`; [`FlowError::Forbidden`]
+    /// if `by` is not an owner.
     pub async fn invite(
         &self,
         by: &Caller,
@@ -66,7 +67,7 @@ impl Helpmaton {
         Ok(made)
     }
 
-    /// What the same call has made before.
+    /// Returns the result of the same call before.
     async fn repeated(
         &self,
         workspace: &WorkspaceId,
@@ -83,7 +84,8 @@ impl Helpmaton {
         }))
     }
 
-    /// Whether the address is no member's yet, and there is a seat for it. The seat itself is taken when the invitation is accepted.
+    /// Checks that the address does not belong to a member and that a seat is available. The seat is taken when the
+    /// invitation is accepted.
     async fn check_room(&self, workspace: &Workspace, email: &str) -> Result<(), FlowError> {
         let subscription = &workspace.subscription_id;
         if let Some(user) = self.model.user_by_email(email).await? {
@@ -119,7 +121,7 @@ impl Helpmaton {
         })
     }
 
-    /// Whether an invitation whose time is over was in the way, and is not any more.
+    /// Removes an expired invitation of the address; returns whether there was one.
     async fn clear_expired(&self, by: &Caller, input: &InviteInput) -> Result<bool, FlowError> {
         let model = self.model.as_caller(by.clone());
         let address = input.email.trim().to_lowercase();
@@ -137,10 +139,10 @@ impl Helpmaton {
         Ok(false)
     }
 
-    /// The invitations that wait for an answer.
+    /// Returns the open invitations.
     ///
     /// # Errors
-    /// [`FlowError::Forbidden`] if `by` is no owner; or the store fails.
+    /// [`FlowError::Forbidden`] if `by` is not an owner; or the store fails.
     pub async fn pending_invites(
         &self,
         by: &Caller,

@@ -1,7 +1,8 @@
-//! Where contents are that do not fit into items: files of documents, long bodies of webhooks.
+//! Storage for contents that do not fit into items: files of documents, long webhook bodies.
 //!
-//! [`Objects`] is what the system needs of an object store. [`Memory`] and [`Directory`] come with it, for tests and for one machine; a program on
-//! DynamoDB gives one on S3, whose PutObject, GetObject, DeleteObject and ListObjectsV2 are the four methods.
+//! [`Objects`] is the interface of an object store. [`Memory`] and [`Directory`] are for tests and single machines; a
+//! program on DynamoDB provides one on S3, where the four methods are PutObject, GetObject, DeleteObject and
+//! ListObjectsV2.
 
 mod directory;
 
@@ -12,22 +13,22 @@ use keyform::execute::BoxFuture;
 
 pub use directory::Directory;
 
-/// An object store. Keys are texts with `/` between their parts.
+/// Object store. Keys consist of parts separated by `/`.
 pub trait Objects: Send + Sync {
-    /// Stores an object, whatever was there.
+    /// Stores an object, replacing an existing one.
     fn put(&self, key: &str, content: Vec<u8>) -> BoxFuture<'_, Result<(), ObjectsFailed>>;
 
-    /// An object, if it is there.
+    /// Returns an object, if it exists.
     fn get(&self, key: &str) -> BoxFuture<'_, Result<Option<Vec<u8>>, ObjectsFailed>>;
 
-    /// Deletes an object, if it is there.
+    /// Deletes an object, if it exists.
     fn delete(&self, key: &str) -> BoxFuture<'_, Result<(), ObjectsFailed>>;
 
     /// Deletes all objects whose keys begin with a prefix that ends with `/`.
     fn delete_all(&self, prefix: &str) -> BoxFuture<'_, Result<(), ObjectsFailed>>;
 }
 
-/// An object store gave no answer; why.
+/// Failure of an object store, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectsFailed(pub String);
 
@@ -45,12 +46,12 @@ impl From<ObjectsFailed> for keyform::server::FlowError {
     }
 }
 
-/// Objects in memory. Clones are the same store.
+/// Objects in memory. Clones share the store.
 #[derive(Clone, Debug, Default)]
 pub struct Memory(Arc<Mutex<BTreeMap<String, Vec<u8>>>>);
 
 impl Memory {
-    /// The keys of all objects, in order.
+    /// Returns the keys of all objects, in order.
     #[must_use]
     pub fn keys(&self) -> Vec<String> {
         self.with(|objects| objects.keys().cloned().collect())

@@ -1,4 +1,4 @@
-//! What the shop tells of a subscription. Its messages may come twice and late.
+//! Messages of the shop about a subscription. They may arrive twice and late.
 
 use keyform::Timestamp;
 use keyform::runtime::run::RunError;
@@ -15,7 +15,8 @@ use crate::notify::Notice;
 const TRIES_MAX: u32 = 5;
 
 impl Helpmaton {
-    /// Puts a subscription on a plan that is paid from now on. What is used stays; where that is more than the plan allows, nothing new is made until it is less.
+    /// Puts a subscription on a plan that is paid from now on. Existing items stay; if they exceed the plan, nothing
+    /// new can be created until they no longer do.
     ///
     /// # Errors
     /// Refused with `UnknownSubscription`, or the store fails.
@@ -23,7 +24,7 @@ impl Helpmaton {
         self.move_to_plan(id, plan, SubscriptionStatus::Active).await
     }
 
-    /// Ends a subscription that its owner or the shop has cancelled: it is free from now on.
+    /// Cancels a subscription: it is free from now on.
     ///
     /// # Errors
     /// As for [`Helpmaton::put_on_plan`].
@@ -31,10 +32,10 @@ impl Helpmaton {
         self.move_to_plan(id, SubscriptionPlan::Free, SubscriptionStatus::Cancelled).await
     }
 
-    /// A subscription that will not be renewed and ends at that time; until then the plan is in force.
+    /// Sets the end of a subscription that will not be renewed; until then the plan is in force.
     ///
     /// # Errors
-    /// The subscription is not known, or the store fails.
+    /// The subscription does not exist, or the store fails.
     pub async fn end_at(&self, id: &SubscriptionId, end: Timestamp) -> Result<Subscription, FlowError> {
         let status = self.existing_subscription(id).await?.status;
         let input = SetStatusInput { ends_at: Some(end), ..SetStatusInput::new(id.clone(), status) };
@@ -53,7 +54,7 @@ impl Helpmaton {
                 return Ok(self.model.set_status(SetStatusInput::new(id.clone(), status)).await?);
             }
             match self.model.change_plan(change(&subscription, plan, status)).await {
-                // Another message came first.
+                // A concurrent message was faster.
                 Err(ChangePlanError::Conflict(_)) => {}
                 changed => return Ok(changed?),
             }
@@ -61,7 +62,7 @@ impl Helpmaton {
         Err(FlowError::Failed(RunError::Busy))
     }
 
-    /// A payment failed. The plan stays for seven days, counted from the first failure; the owner is told once.
+    /// Records a failed payment. The plan continues for seven days from the first failure; the owner is notified once.
     ///
     /// # Errors
     /// The store fails.
@@ -73,7 +74,7 @@ impl Helpmaton {
         Ok(())
     }
 
-    /// A payment came: the plan is good until it is to be renewed. An older message undoes nothing.
+    /// Records a payment: the plan is valid until its renewal. An older message has no effect.
     ///
     /// # Errors
     /// The store fails.
@@ -82,7 +83,7 @@ impl Helpmaton {
         Ok(())
     }
 
-    /// Tells the owner of a subscription something.
+    /// Notifies the owner of a subscription.
     pub(crate) async fn tell_owner(&self, subscription: &Subscription, notice: Notice) {
         match self.model.user_by_id(&subscription.user_id).await {
             Ok(Some(owner)) => self.tell(&owner.email, notice).await,

@@ -1,4 +1,4 @@
-//! That a limit is reached is told to the owner, at most once in 24 hours.
+//! Notifies the owner about a reached limit, at most once in 24 hours.
 
 use keyform::server::FlowError;
 
@@ -8,8 +8,8 @@ use crate::model::{ClaimLimitEmailError, SubscriptionId};
 use crate::notify::Notice;
 
 impl Helpmaton {
-    /// Tells the owner of a subscription that a limit of the plan is reached, unless they were told within the last 24 hours. What fails is in the log: the
-    /// refusal that it is about does not wait for a mail.
+    /// Notifies the owner of a subscription that a limit of the plan is reached, unless that happened within the last
+    /// 24 hours. Failures are logged: the refusal itself does not depend on the mail.
     pub async fn tell_limit(&self, subscription: &SubscriptionId, limit: &str) {
         if let Err(error) = self.try_to_tell_limit(subscription, limit).await {
             tracing::warn!(%subscription, limit, "the owner was not told of a limit: {error}");

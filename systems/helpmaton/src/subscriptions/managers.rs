@@ -1,4 +1,4 @@
-//! Who manages a subscription beside its owner.
+//! Managers of a subscription besides its owner.
 
 use keyform::application::Application;
 use keyform::server::{FlowCall, FlowError};
@@ -12,10 +12,12 @@ use crate::model::{
 };
 
 impl Helpmaton {
-    /// Makes a user a manager. Their own subscription must be a free one with nothing in it, and is closed: nobody has two.
+    /// Makes a user a manager. Their own subscription must be free and empty, and is closed, because a user has only
+    /// one.
     ///
     /// # Errors
-    /// Refused with `AlreadyManager`, `OwnSubscriptionInUse`, `ManagerLimitReached` or `UserLimitReached`; [`FlowError::Forbidden`] if `by` is no manager.
+    /// Refused with `AlreadyManager`, `OwnSubscriptionInUse`, `ManagerLimitReached` or `UserLimitReached`;
+    /// [`FlowError::Forbidden`] if `by` is not a manager.
     pub async fn make_manager(
         &self,
         by: &Caller,
@@ -75,10 +77,10 @@ impl Helpmaton {
         }
     }
 
-    /// A manager manages no longer. The owner always does.
+    /// Removes a manager, but never the owner.
     ///
     /// # Errors
-    /// Refused with `NotAManager` or `IsTheOwner`; [`FlowError::Forbidden`] if `by` is no manager.
+    /// Refused with `NotAManager` or `IsTheOwner`; [`FlowError::Forbidden`] if `by` is not a manager.
     pub async fn dismiss_manager(
         &self,
         by: &Caller,
@@ -118,7 +120,7 @@ struct Managing {
 
 async fn make(system: Helpmaton, call: FlowCall<Manager>) -> Result<Managing, FlowError> {
     let (by, model) = system.as_caller(&call.caller)?;
-    // Strangers are not told who has signed up.
+    // Check the permission first, so that strangers do not learn who has an account.
     model.subscription_by_id(&call.arguments.subscription_id).await?;
     let user = system.user_named(&call.arguments.user).await?.id;
     system.make_manager(&by, &call.arguments.subscription_id, &user).await?;

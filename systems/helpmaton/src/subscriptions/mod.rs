@@ -1,13 +1,13 @@
-//! Subscriptions: what a user's workspaces may hold, who manages it, and what payments do to it.
+//! Subscriptions: limits of a user's workspaces, managers, and payments.
 //!
-//! 1. `plans`: the limits of free, starter and pro, and which plan is in force.
-//! 2. `own`: a user's subscription, which is made if there is none: exactly one.
-//! 3. `managers`: who else manages it.
-//! 4. `billing`: what the shop tells: another plan, a payment that failed or came.
-//! 5. `upkeep`: the hourly job that ends plans whose time is over, and gives unused seats back.
-//! 6. `limit_mail`: that a limit is reached is told at most once a day.
+//! 1. `plans`: the limits of free, starter and pro, and the plan in force.
+//! 2. `own`: a user's only subscription, which is created if it is missing.
+//! 3. `managers`: further managers.
+//! 4. `billing`: messages of the shop: another plan, a failed or received payment.
+//! 5. `upkeep`: the hourly job that ends expired plans and releases unused seats.
+//! 6. `limit_mail`: notifies about a reached limit, at most once a day.
 //!
-//! The limits themselves are kept by the writes of the model, each in the transaction that makes what is counted.
+//! The writes of the model enforce the limits, each in the transaction that creates the counted item.
 
 mod billing;
 mod limit_mail;
@@ -24,7 +24,6 @@ pub use own::MySubscription;
 pub use plans::{Limits, effective_plan};
 pub use upkeep::Upkeep;
 
-/// Its flows and its job.
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     let application = own::flows(application, helpmaton);
     let application = managers::flows(application, helpmaton);

@@ -1,4 +1,4 @@
-//! A user's subscription: their own, or the one they manage; a free one is made for who has none.
+//! Subscription of a user: their own, or the one they manage; a free one is created if there is neither.
 
 use keyform::CallError;
 use keyform::application::Application;
@@ -15,7 +15,7 @@ use crate::model::{StartSubscriptionError, Subscription, SubscriptionId, UserId}
 const LOOKS_MAX: u32 = 6;
 
 impl Helpmaton {
-    /// The subscription that a user owns.
+    /// Returns the subscription that a user owns.
     ///
     /// # Errors
     /// The store fails.
@@ -23,12 +23,13 @@ impl Helpmaton {
         let usual = self.model.subscription_by_id(&own_subscription_id(user)).await?;
         match usual.filter(|subscription| subscription.user_id == *user) {
             Some(subscription) => Ok(Some(subscription)),
-            // One that was made with another id.
+            // A subscription that was created with another id.
             None => Ok(self.model.subscription_of_user(user).await?),
         }
     }
 
-    /// A user's subscription: their own, else the one they manage, else a free one that is made now. Of several at once one makes it, and all get the same.
+    /// Returns a user's subscription: their own, otherwise the one they manage, otherwise a new free one. Of concurrent
+    /// calls one creates it, and all return the same.
     ///
     /// # Errors
     /// Refused with `UnknownUser`, or the store fails.
@@ -48,7 +49,7 @@ impl Helpmaton {
         Err(FlowError::Failed(RunError::Busy))
     }
 
-    /// The index says which it may be, the items which it is.
+    /// Finds a managed subscription: the index returns candidates, the items confirm them.
     async fn managed_subscription(&self, user: &UserId) -> Result<Option<Subscription>, CallError> {
         for permission in self.model.subscriptions_of_user(user).all().await? {
             let id = &permission.subscription_id;

@@ -1,36 +1,36 @@
-//! The plans: what each allows, and which one is in force.
+//! Plans: their limits, and the one in force.
 
 use keyform::Timestamp;
 
 use crate::model::{Subscription, SubscriptionPlan, SubscriptionStatus};
 
-/// What a plan allows, over all workspaces of a subscription.
+/// Limits of a plan, over all workspaces of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Workspaces.
+    /// Maximum number of workspaces.
     pub workspaces: i64,
-    /// Documents.
+    /// Maximum number of documents.
     pub documents: i64,
-    /// Their bytes.
+    /// Maximum total bytes of documents.
     pub document_bytes: i64,
-    /// Agents.
+    /// Maximum number of agents.
     pub agents: i64,
-    /// Managers, the owner included.
+    /// Maximum number of managers, including the owner.
     pub managers: i64,
-    /// People, the owner included: each counts once.
+    /// Maximum number of distinct users, including the owner.
     pub users: i64,
-    /// Keys of agents.
+    /// Maximum number of agent keys.
     pub agent_keys: i64,
-    /// Output channels.
+    /// Maximum number of output channels.
     pub channels: i64,
-    /// MCP servers.
+    /// Maximum number of MCP servers.
     pub mcp_servers: i64,
-    /// Model calls in 24 hours.
+    /// Maximum number of model calls in 24 hours.
     pub requests_per_day: i64,
 }
 
 const MIB: i64 = 1024 * 1024;
-/// As good as no limit, and still a number that can be counted down.
+/// Effectively no limit, but a number that can be counted down.
 const UNLIMITED: i64 = 1_000_000_000;
 
 const FREE: Limits = Limits {
@@ -73,7 +73,7 @@ const PRO: Limits = Limits {
 };
 
 impl Limits {
-    /// Of a plan.
+    /// Returns the limits of a plan.
     #[must_use]
     pub const fn of(plan: SubscriptionPlan) -> Self {
         match plan {
@@ -83,7 +83,7 @@ impl Limits {
         }
     }
 
-    /// What has to be added to what is left of the other plan.
+    /// Returns the difference to another plan, which is added to the remaining amounts when the plan changes.
     #[must_use]
     pub const fn less(self, other: Self) -> Self {
         Self {
@@ -101,7 +101,7 @@ impl Limits {
     }
 }
 
-/// The plan that is in force: the one that is paid, unless its time is over. Within the days of grace it stays.
+/// Returns the plan in force: the paid one, unless it has ended. It continues during the grace period.
 #[must_use]
 pub fn effective_plan(subscription: &Subscription, now: Timestamp) -> SubscriptionPlan {
     use SubscriptionStatus::{Active, Cancelled, Expired, OnTrial, PastDue, Unpaid};

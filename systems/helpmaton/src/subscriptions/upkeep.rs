@@ -1,4 +1,4 @@
-//! The hourly job: plans whose time is over become free, and seats that nobody uses are given back.
+//! Hourly job: ends expired plans and releases unused seats.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,17 +13,17 @@ use crate::notify::Notice;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// What the job has done.
+/// Result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Upkeep {
-    /// Plans that have ended.
+    /// Number of ended plans.
     pub ended: u64,
-    /// Seats that were given back.
+    /// Number of released seats.
     pub released: u64,
 }
 
 impl fmt::Display for Upkeep {
-    /// Nothing if nothing was done.
+    /// Writes nothing if nothing was done.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self { ended: 0, released: 0 } => Ok(()),
@@ -33,7 +33,7 @@ impl fmt::Display for Upkeep {
 }
 
 impl Helpmaton {
-    /// Goes through all subscriptions. It may be stopped and repeated at any point.
+    /// Checks all subscriptions. Can be interrupted and repeated at any point.
     ///
     /// # Errors
     /// The store fails.
@@ -50,7 +50,8 @@ impl Helpmaton {
         Ok(done)
     }
 
-    /// Whether its time was over. The write looks again: a payment that came in between keeps the plan.
+    /// Ends an expired plan; returns whether it did. The write checks again, so that a payment in between keeps the
+    /// plan.
     async fn end_plan_if_over(&self, subscription: &Subscription) -> Result<bool, FlowError> {
         let Some(end) = end_of(subscription) else { return Ok(false) };
         if effective_plan(subscription, self.now()) != SubscriptionPlan::Free {
@@ -66,7 +67,7 @@ impl Helpmaton {
         }
     }
 
-    /// Seats that were taken for somebody who then did not become a member, because the program ended in between.
+    /// Releases seats that were taken for users who did not become members, because the program ended in between.
     async fn release_unused_seats(&self, subscription: &Subscription) -> Result<u64, FlowError> {
         let owner_alone = Limits::of(subscription.plan).users - 1;
         if subscription.users_left >= owner_alone {
@@ -74,7 +75,7 @@ impl Helpmaton {
         }
         let mut released = 0;
         for seat in self.model.seats(&subscription.subscription_id).all().await? {
-            // Younger ones may be about to be used.
+            // Newer seats may be about to be used.
             if seat.workspaces == 0 && seat.since < self.now() - HOUR && seat.member_id != subscription.user_id {
                 released +=
                     u64::from(self.model.release_seat(&subscription.subscription_id, &seat.member_id).await.is_ok());
@@ -84,7 +85,7 @@ impl Helpmaton {
     }
 }
 
-/// The change from a paid plan to the free one.
+/// Returns the change from a paid plan to the free one.
 fn end_of(subscription: &Subscription) -> Option<EndPlanInput> {
     let old_plan = match subscription.plan {
         SubscriptionPlan::Free => return None,

@@ -1,5 +1,5 @@
-//! Each access pattern of the schema document for `next-auth`, `workspace`, `permission`, `subscription`, `llm-request-buckets`, `workspace-invite`,
-//! `user-api-key` and `user-refresh-token`, named in its words.
+//! Access patterns of the schema document for `next-auth`, `workspace`, `permission`, `subscription`,
+//! `llm-request-buckets`, `workspace-invite`, `user-api-key` and `user-refresh-token`, with the document's names.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -113,7 +113,7 @@ fn workspaces_of_a_subscription() {
             let workspaces = as_ada.workspaces_by_subscription(&subscription).all().await.unwrap();
             workspaces.into_iter().map(|workspace| workspace.workspace_id).collect()
         };
-        // In the order of their keys.
+        // Sorted by key.
         eventually(expected, listed).await;
         let eve = world.system.model.as_caller(world.person("eve").await);
         assert_eq!(eve.workspaces_by_subscription(&subscription).all().await, Err(CallError::Forbidden));
@@ -173,7 +173,7 @@ fn a_users_permissions_by_type() {
             let permissions = as_ada.workspaces_of_user(&ada.user_id).all().await.unwrap();
             permissions.into_iter().map(|permission| permission.workspace_id).collect()
         };
-        // Workspaces alone, and subscriptions alone.
+        // Workspaces only, and subscriptions only.
         eventually([first, second].into(), workspaces).await;
         eventually(1, async || as_ada.subscriptions_of_user(&ada.user_id).all().await.unwrap().len()).await;
         let mine = world.system.my_workspaces(&ada, None).await.unwrap();
@@ -290,7 +290,7 @@ fn buckets_of_a_subscription() {
             let buckets = as_ada.buckets_for_subscription(&id, from, now).await.unwrap();
             buckets.iter().map(|bucket| bucket.hour_timestamp).collect::<Vec<_>>()
         };
-        // Oldest first, and both ends included.
+        // Oldest first, both ends inclusive.
         eventually(vec![now - HOUR * 5, now - HOUR, now], async || hours(now - HOUR * 23).await).await;
         eventually(vec![now - HOUR, now], async || hours(now - HOUR).await).await;
     });
@@ -507,7 +507,7 @@ fn tokens_of_a_user() {
     });
 }
 
-/// The patterns of the document for these sections, and the test of each.
+/// Patterns of the document for these sections, and their tests.
 const TESTS: &[(&str, &str, &str)] = &[
     ("1 `next-auth`", "user by e-mail", "user_by_email"),
     ("1 `next-auth`", "user by id", "user_by_id"),
@@ -535,7 +535,7 @@ const TESTS: &[(&str, &str, &str)] = &[
     ("common queries 2", "permission checks", "permission_checks"),
 ];
 
-/// Credit is tested where credit is.
+/// Patterns that the credit tests cover.
 const ELSEWHERE: &[(&str, &str)] = &[("3 `workspace`", "atomic credit update")];
 
 #[test]

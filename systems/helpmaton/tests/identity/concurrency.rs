@@ -1,4 +1,4 @@
-//! What must hold when many come at once, others are in the way, answers are lost, and programs are killed.
+//! Invariants under concurrency, conflicts, lost answers and killed programs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use super::support::{World, address, refusal};
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// The same system seen through stores of which every few requests meet others, or lose their answers.
+/// Returns the same system on stores with frequent conflicts or lost answers.
 fn troubled(world: &World) -> [World; 3] {
     let store = world.scene.host.store();
     [
@@ -26,7 +26,7 @@ fn troubled(world: &World) -> [World; 3] {
     ]
 }
 
-/// Does something for each number at once; what came of each.
+/// Runs a task for each number concurrently; returns the results.
 async fn all_at_once<T: Send + 'static, W>(numbers: usize, make: impl Fn(usize) -> W) -> Vec<T>
 where
     W: Future<Output = T> + Send + 'static,
@@ -35,7 +35,7 @@ where
     tasks.join_all().await
 }
 
-/// The subscription of an address, tried again when an answer is lost, as clients do.
+/// Returns the subscription of an address; retries lost answers, as clients do.
 async fn subscribed(world: World, email: String) -> (UserId, SubscriptionId) {
     for _ in 0..9 {
         let Ok(user) = world.system.user_of_email(&email, None).await else { continue };
@@ -52,7 +52,7 @@ async fn owners(world: &World, workspace: &WorkspaceId) -> (i64, i64) {
     (i64::try_from(counted).unwrap(), says)
 }
 
-/// The seats that are taken, those in use, and what is left.
+/// Returns the number of taken seats and of available ones.
 async fn seats(world: &World, subscription: &SubscriptionId) -> (i64, i64) {
     let seats = world.system.model.seats(subscription).all().await.unwrap();
     let left = world.system.model.subscription_by_id(subscription).await.unwrap().unwrap().users_left;
@@ -78,7 +78,7 @@ fn the_last_owner_stays() {
         }
         all.push(ada);
         let worlds = troubled(&world);
-        // Everybody leaves, steps down, and throws the next one out.
+        // Every owner leaves, steps down, and removes the next one.
         all_at_once(all.len() * 3, |number| {
             let (world, workspace) = (worlds[number % 3].clone(), workspace.clone());
             let (me, next) = (all[number % all.len()].clone(), all[(number + 1) % all.len()].clone());
@@ -110,7 +110,7 @@ fn an_address_is_one_user_with_one_subscription() {
         assert_eq!(found.len(), 1, "{found:?}");
         let (user, first) = found.remove(0);
 
-        // Closed, and wanted again by many.
+        // Closed, then requested by many concurrently.
         world.system.model.close_free_subscription(&first, &user).await.unwrap();
         let mut found = all_at_once(8, wanted).await;
         found.dedup();
@@ -127,7 +127,7 @@ fn of_many_who_refresh_with_one_token_one_wins() {
         let user = world.system.user_of_email(&address("ada"), None).await.unwrap();
         let session = world.system.start_session(&user).await.unwrap();
         let answers = all_at_once(8, |number| {
-            // Not where answers are lost: who repeats a call after the family has ended cannot win.
+            // Not on the store that loses answers: a call that is repeated after the family has ended cannot succeed.
             let (world, token) = (worlds[number % 2].clone(), session.refresh_token.clone());
             async move { world.system.refresh(&token, None).await }
         })
@@ -153,7 +153,8 @@ fn accepted_invitations_never_exceed_the_seats() {
             world.system.invite(&ada, &workspace, &person.email, Level::Read, None).await.unwrap();
         }
         let worlds = troubled(&world);
-        // Each accepts twice, at once; and then again in peace, where an answer that was lost has left a seat.
+        // Each person accepts twice concurrently, and then once more without faults, because a lost answer may have
+        // left a seat.
         all_at_once(14, |number| {
             let (world, person) = (worlds[number % 3].clone(), people[number / 2].clone());
             async move { world.system.accept_invitation(&person, &world.mailed(&person.email)).await.is_ok() }
@@ -193,7 +194,7 @@ fn seats_never_exceed_the_plan() {
         }
         assert_eq!((members().await, seats(&world, &subscription).await), (5, (5, 0)));
 
-        // Some leave while others come: whoever is a member has a seat.
+        // Some leave while others join: every member has a seat.
         all_at_once(12, |number| {
             let (world, ada, workspace) = (worlds[number % 3].clone(), ada.clone(), workspace.clone());
             let person = people[number % 8].user_id.clone();
@@ -234,7 +235,7 @@ fn a_strict_limit_is_never_exceeded_not_even_around_a_full_hour() {
         })
         .await;
         let counted: i64 = admitted.into_iter().sum();
-        // Each that was let through is counted.
+        // Every admitted call is counted.
         eventually(counted, async || world.system.requests_of_day(&subscription).await.unwrap()).await;
         assert!(counted <= 50, "{counted}");
         while world.system.admit_request(&subscription).await.is_ok() {}
@@ -251,7 +252,7 @@ fn kills_leave_nothing_that_the_next_call_or_the_hourly_job_does_not_mend() {
         let world = World::on(scene).await;
         let (ada, workspace) = world.pro("ada").await;
         let subscription = world.subscription(&ada).await.subscription_id;
-        // After each request where that is quick, after a few of them elsewhere.
+        // After every request on the fast store, after every fifth on the others.
         let step = if world.scene.store == "embedded" { 1 } else { 5 };
         for requests in (0..24).step_by(step) {
             let store: Arc<dyn Execute> = world.scene.host.store();
@@ -263,13 +264,13 @@ fn kills_leave_nothing_that_the_next_call_or_the_hourly_job_does_not_mend() {
             if let Some(token) = &token {
                 doomed.system.accept_invitation_as_guest(token, None).await.map(drop).unwrap_or_default();
             }
-            // A living copy of the program takes over.
+            // Another instance takes over.
             if let Some(token) = token {
                 match world.system.accept_invitation_as_guest(&token, None).await {
                     Ok(_) => {}
                     refused => match refusal(refused).as_str() {
                         "AlreadyAccepted" => {}
-                        // They were signed up before the program died: they sign in by mail, and accept.
+                        // They were signed up before the program died, so they sign in by mail and accept.
                         "SignInFirst" => {
                             world.system.request_sign_in(&person).await.unwrap();
                             world.system.sign_in(&person, &world.mailed(&person), None).await.unwrap();

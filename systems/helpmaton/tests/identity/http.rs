@@ -1,4 +1,4 @@
-//! Over HTTP: signed in with a mailed token, and known by the token that the server has issued.
+//! HTTP: sign-in with a mailed token, and calls with the token that the server issued.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -25,7 +25,7 @@ impl Api {
         let database = Database::in_memory();
         let token_keys = TokenKeys::secret(b"0123456789abcdef0123456789abcdef").unwrap();
         let options = ModelOptions::new().field_keys(Keyring::generate().unwrap());
-        // Attempts are counted on a clock that stands still, however long a test takes.
+        // Attempts are counted on a fixed clock, however long a test takes.
         let throttle = Throttle::with_stopwatch(Arc::new(|| Duration::ZERO));
         let host = Host::on(database.clone())
             .with_options(options)

@@ -1,9 +1,9 @@
 //! Users, sessions, keys, permissions, invitations, subscriptions and request limits, on every store.
 //!
-//! 1. `access_patterns`: each pattern that the schema document describes for these tables.
-//! 2. `sign_in`, `members`, `plans`: what needs more than one pattern, with its refusals and its times.
-//! 3. `concurrency`: what must hold when many come at once, answers are lost, and programs are killed.
-//! 4. `http`: the same over HTTP, with a token that the server has issued.
+//! 1. `access_patterns`: each pattern of the schema document for these tables.
+//! 2. `sign_in`, `members`, `plans`: features that combine several patterns, with refusals and expiry.
+//! 3. `concurrency`: invariants under concurrency, lost answers and killed programs.
+//! 4. `http`: the same over HTTP, with a token that the server issued.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

@@ -1,4 +1,4 @@
-//! Who may do what in a workspace: permissions, and the invitations that give them.
+//! Permissions in a workspace, and the invitations that grant them.
 
 use std::time::Duration;
 
@@ -174,7 +174,7 @@ fn a_claimed_address_or_one_that_is_not_proved_accepts_nothing() {
         let (eve, email) = (world.person("eve").await, address("bob"));
         world.system.invite(&ada, &workspace, &email, Level::Owner, None).await.unwrap();
         let token = world.mailed(&email);
-        // Somebody else's tokens may say what they like of the address.
+        // A token of another issuer may contain any address.
         let claims = Caller { email: email.clone(), ..eve.clone() };
         assert_eq!(refusal(world.system.accept_invitation(&claims, &token).await), "OtherAddress");
         let bob = caller_of(&world.system.user_of_email(&email, None).await.unwrap());
@@ -233,7 +233,7 @@ fn only_code_makes_and_answers_invitations() {
             Err(AnswerInviteError::Failed(forbidden.clone()))
         );
         assert_eq!(as_ada.invite_by_token_hash(&hash).await, Err(forbidden));
-        // Code invites for owners alone, also if they were owners a moment ago.
+        // Code may invite only on behalf of current owners.
         let of_bob = InviteInput::new(workspace.clone(), address("eve"), hash, 1, bob.user_id.clone());
         assert_eq!(world.system.model.invite(of_bob).await, Err(InviteError::Forbidden));
     });
@@ -289,7 +289,7 @@ fn a_free_plan_has_no_seat_for_others() {
     });
 }
 
-/// How many owners a workspace says it has.
+/// Returns the owner count that a workspace stores.
 async fn owners(world: &World, workspace: &WorkspaceId) -> i64 {
     world.system.model.workspace_by_id(workspace).await.unwrap().unwrap().owners
 }

@@ -1,4 +1,4 @@
-//! Workspaces in subscriptions: what a plan allows, when it ends, and how many model calls there are in a day; and the sample data.
+//! Workspaces in subscriptions: limits and end of a plan, model calls per day; and the sample data.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ fn a_workspace_is_made_in_the_subscription_of_its_owner() {
     });
 }
 
-/// How many a subscription lets through, and by which name the next one is refused.
+/// Returns the number of calls before the given refusal.
 async fn until_refused<E: PartialEq + std::fmt::Debug>(make: impl AsyncFn(i64) -> Result<(), E>, refused: E) -> i64 {
     for number in 0..300 {
         match make(number).await {
@@ -191,7 +191,7 @@ fn the_plan_in_force_follows_payments_and_time() {
 #[test]
 fn the_hourly_job_ends_plans_and_gives_unused_seats_back() {
     on_every_store(async |scene| {
-        // Its data are of all tests there, and their clocks differ.
+        // This store is shared by all tests, whose clocks differ.
         if scene.store == "extenddb" {
             return;
         }
@@ -316,7 +316,7 @@ fn a_soft_limit_counts_what_was_made() {
         eventually(50, counted).await;
         assert_eq!(refusal(soft.system.admit_request(&id).await), "RequestLimitReached");
         soft.system.request_made(&id).await.unwrap();
-        // Those under way are counted all the same.
+        // Calls in progress are counted anyway.
         eventually(51, counted).await;
         soft.system.put_on_plan(&id, SubscriptionPlan::Starter).await.unwrap();
         soft.system.admit_request(&id).await.unwrap();

@@ -1,4 +1,4 @@
-//! Signing in by mail and elsewhere, refresh tokens, API keys.
+//! Sign-in by mail and with external accounts, refresh tokens, API keys.
 
 use std::time::Duration;
 
@@ -137,7 +137,7 @@ fn an_api_key_is_recognised_until_it_is_deleted() {
     });
 }
 
-/// A store that changes nothing.
+/// Store that rejects updates and transactions.
 struct Frozen(std::sync::Arc<dyn Execute>);
 
 impl Execute for Frozen {

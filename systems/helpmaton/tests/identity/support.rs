@@ -1,4 +1,4 @@
-//! A system with people in it.
+//! System with people for scenarios.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use keyform_helpmaton::secrets::Hashing;
 use keyform_helpmaton::{Helpmaton, RequestLimit, Settings};
 use keyform_scenario::{Clock, Scene, eventually};
 
-/// A system on a scene.
+/// System on a scene.
 #[derive(Clone)]
 pub struct World {
     pub system: Helpmaton,
@@ -23,19 +23,19 @@ pub struct World {
 }
 
 impl World {
-    /// With its tables, and hashes that are quick.
+    /// Creates the system with its tables and fast hashes.
     pub async fn on(scene: Scene) -> Self {
         let world = Self::with(scene, RequestLimit::Strict, Recorded::default());
         world.system.model.create_tables().await.unwrap();
         world
     }
 
-    /// The same system with another kind of request limit.
+    /// Returns the same system with a soft request limit.
     pub fn softly(&self) -> Self {
         Self::with(self.scene.clone(), RequestLimit::Soft, self.told.clone())
     }
 
-    /// The same system as another copy of the program sees it, whose requests go through another store.
+    /// Returns the same system as another instance that uses another store.
     pub fn through(&self, execute: Arc<dyn keyform::Execute>) -> Self {
         Self::with(self.scene.through(execute), RequestLimit::Strict, self.told.clone())
     }
@@ -47,20 +47,20 @@ impl World {
         Self { system, told, clock: scene.clock.clone(), scene }
     }
 
-    /// Somebody who has signed up.
+    /// Signs up a person.
     pub async fn person(&self, name: &str) -> Caller {
         let user = self.system.user_of_email(&address(name), Some(name)).await.unwrap();
         self.system.model.verify_email(&user.id).await.unwrap();
         caller_of(&user)
     }
 
-    /// A workspace of somebody.
+    /// Creates a workspace of a person.
     pub async fn workspace(&self, of: &Caller) -> WorkspaceId {
         let new = NewWorkspace { name: "Engines".to_owned(), ..NewWorkspace::default() };
         self.system.open_workspace(of, new, None).await.unwrap().workspace_id
     }
 
-    /// Somebody on the largest plan, with a workspace.
+    /// Creates a person on the largest plan, with a workspace.
     pub async fn pro(&self, name: &str) -> (Caller, WorkspaceId) {
         let owner = self.person(name).await;
         let subscription = self.subscription(&owner).await;
@@ -73,7 +73,7 @@ impl World {
         self.system.subscription_of(&of.user_id).await.unwrap()
     }
 
-    /// The token that an address was mailed last.
+    /// Returns the last token that was mailed to an address.
     pub fn mailed(&self, email: &str) -> String {
         let mut tokens = self.told.told(email).into_iter().filter_map(|notice| match notice {
             Notice::SignIn { token } | Notice::Invited { token, .. } => Some(token.reveal().to_owned()),
@@ -83,18 +83,18 @@ impl World {
     }
 }
 
-/// An address that nobody else has.
+/// Returns a unique address.
 pub fn address(name: &str) -> String {
     format!("{name}-{}@example.com", Uuid::fresh())
 }
 
-/// What an index has, as soon as it has it.
+/// Reads from an index until the item appears.
 pub async fn found<T>(read: impl AsyncFn() -> Result<Option<T>, keyform::CallError>) -> T {
     eventually(true, async || read().await.unwrap().is_some()).await;
     read().await.unwrap().unwrap()
 }
 
-/// The name of a refusal.
+/// Returns the outcome name of a refusal.
 pub fn refusal<T: Debug>(answer: Result<T, FlowError>) -> String {
     match answer {
         Err(FlowError::Refused { outcome, .. }) => outcome,

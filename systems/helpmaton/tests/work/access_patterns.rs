@@ -1,4 +1,4 @@
-//! The access patterns of the document in the sections of workspaces: each by its name.
+//! Access patterns of the document in the sections on workspaces, with the document's names.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use serde_json::json;
 use crate::jobs::talk;
 use crate::office::{Office, credit, id, person, units};
 
-/// Each pattern of these sections and the test that runs it; the page of the documentation names them in the same words.
+/// Patterns of these sections and their tests; the documentation page uses the same names.
 const PATTERNS: &[(&str, &str, &str)] = &[
     ("2 `webhook-logs`", "log a request", "webhook_logs_log_a_request"),
     ("2 `webhook-logs`", "retrieve a log", "webhook_logs_retrieve_a_log"),
@@ -64,7 +64,7 @@ const PATTERNS: &[(&str, &str, &str)] = &[
     ("common queries 4", "aggregate daily", "token_usage_aggregates_aggregate_daily"),
 ];
 
-/// The sections of the document that other tests are for.
+/// Sections that other tests cover.
 const ELSEWHERE: &[&str] = &[
     "common fields",
     "1 `next-auth`",
@@ -76,7 +76,7 @@ const ELSEWHERE: &[&str] = &[
     "21 `user-refresh-token`",
     "common queries 2",
 ];
-/// Patterns of section 3 that other tests are for.
+/// Patterns of section 3 that other tests cover.
 const OF_WORKSPACES: &[&str] = &["get workspace", "workspaces of a subscription"];
 
 #[test]
@@ -101,7 +101,7 @@ fn every_pattern_of_these_sections_has_a_test() {
     }
 }
 
-/// The patterns as somebody may call them who is no member.
+/// Returns the handle of a caller who is not a member.
 async fn stranger(office: &Office) -> model::Helpmaton {
     office.system.model.as_caller(person(&office.system).await)
 }
@@ -228,7 +228,7 @@ fn agent_key_keys_of_an_agent() {
 
 // --- 7. workspace-api-key --------------------------------------------------------------------------------------------
 
-/// The form of keys before each provider had one.
+/// Form of the keys before there was one per provider.
 mod old {
     keyform::model!("tests/work/old_keys.kf");
 }
@@ -483,7 +483,7 @@ fn credit_reservations_clean_up_expired_ones() {
 
 // --- 12. token-usage-aggregates --------------------------------------------------------------------------------------
 
-/// Two days of talk, summed: two rows on the first day, one on the second.
+/// Aggregates two days of conversations: two rows on the first day, one on the second.
 async fn two_days(scene: Scene) -> (Office, Date, Date) {
     let office = Office::open(scene).await;
     let day = office.system.now().date();

@@ -1,4 +1,4 @@
-//! The account under concurrency, conflicts, kills and lost answers; delegation and documents under concurrency.
+//! Credit account under concurrency, conflicts, kills and lost answers; delegation and documents under concurrency.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::office::{Office, credit, units};
 
 const TRIES_MAX: usize = 50;
 
-/// Does something until it is not the store that fails: what a caller does who gets no answer.
+/// Repeats work until the store answers, as a caller without an answer does.
 async fn until_answered<T, E, W: Future<Output = Result<T, E>>>(
     work: impl Fn() -> W,
     is_failure: impl Fn(&E) -> bool,
@@ -30,7 +30,7 @@ async fn until_answered<T, E, W: Future<Output = Result<T, E>>>(
     panic!("no answer after {TRIES_MAX} tries")
 }
 
-/// A call from its beginning to its end, each step repeated until it is answered. The number says how it ends.
+/// Runs a call from start to end, each step repeated until it is answered. The number determines how it ends.
 async fn one_call(office: Office, n: usize) {
     let call = office.call();
     let is_failure = |error: &ReserveError| matches!(error, ReserveError::Failed(_));
@@ -49,7 +49,7 @@ async fn one_call(office: Office, n: usize) {
     }
 }
 
-/// Many calls at once, orders that are told twice, and the job that gives back what is open.
+/// Runs many concurrent calls, orders that are reported twice, and the expiry job.
 async fn busy_day(office: &Office, faulty: &Office) {
     let mut work = JoinSet::new();
     for n in 0..24 {
@@ -99,7 +99,7 @@ fn the_account_holds_when_answers_are_lost() {
     });
 }
 
-/// A day's work, which ends at the first failure: the process was killed.
+/// Runs a sequence of calls that ends at the first failure, as if the process was killed.
 async fn work(office: &Office, calls: &[keyform_helpmaton::credits::Reserve; 3]) -> Option<()> {
     for call in calls {
         reserve(&office.system, call).await.ok()?;

@@ -1,4 +1,4 @@
-//! Conversations of any length, appended to by many.
+//! Conversations of any length, with concurrent appends.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Credit: estimate, reserve, settle, refund, expire, purchase, trial; and the limits on spending.
+//! Credits: estimate, reserve, settle, refund, expire, purchase, trial; and spending limits.
 
 use std::time::Duration;
 
@@ -164,7 +164,7 @@ fn what_nobody_settles_goes_back_however_long_the_job_paused() {
             office.scene.clock.advance(15 * MINUTE + pause);
             expire_due(&office.system).await.unwrap();
             let found = office.system.model.reservation_by_id(&call.reservation_id).await.unwrap().unwrap();
-            // On a store that tests share another test may have been there first, with its own clock.
+            // On a shared store another test with its own clock may have processed the reservation first.
             assert!(shared || found.status == CreditReservationStatus::Expired, "{pause:?}");
             office.balanced().await;
         }
@@ -303,7 +303,7 @@ fn all_limits_are_looked_at_and_told_together() {
         let expected = [(Scope::Workspace, TimeFrame::Daily, units(3)), (Scope::Agent, TimeFrame::Weekly, units(3))];
         assert_eq!(failed, expected);
 
-        // Tomorrow the day is another one, the week is not.
+        // The next day resets the daily limit but not the weekly one.
         office.scene.clock.advance(24 * 60 * MINUTE);
         let Err(ReserveError::SpendingLimits(failed)) = reserve(&office.system, &office.call()).await else {
             panic!("the week's limit is reached")

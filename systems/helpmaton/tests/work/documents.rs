@@ -63,7 +63,7 @@ fn a_document_is_renamed_moved_and_rewritten() {
         let one = upload(&office, file("one", "", "first")).await.unwrap();
         let two = upload(&office, file("two.txt", "x", "second")).await.unwrap();
         assert_eq!((one.filename.as_str(), two.content_type.as_str()), ("one.md", "text/plain"));
-        // To where a name is taken: it gets a number, and nothing is overwritten.
+        // Moving to a taken name adds a number and overwrites nothing.
         let moved = documents::move_to(&by, workspace, &two.document_id, Some("one.md"), Some("")).await.unwrap();
         assert_eq!((moved.filename.as_str(), moved.folder_path.as_str()), ("one-1.md", ""));
         let renamed = documents::move_to(&by, workspace, &one.document_id, Some("uno"), None).await.unwrap();
@@ -80,7 +80,7 @@ fn a_document_is_renamed_moved_and_rewritten() {
         let again = documents::remove(&office.system, &office.owner, workspace, &one.document_id).await;
         assert_eq!(outcome(again), "UnknownDocument");
         assert_eq!(office.objects.keys().len(), 1);
-        // The name is free again.
+        // The name is available again.
         assert_eq!(upload(&office, file("uno.md", "", "")).await.unwrap().filename, "uno.md");
     });
 }

@@ -1,4 +1,4 @@
-//! Over HTTP: a call from its estimate to its cost, with a token that the host issued.
+//! HTTP: a call from its estimate to its cost, with a token that the host issued.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Usage by day: summed once, again, after a missed day, and for conversations that go on.
+//! Daily usage: aggregated once, again, after a missed day, and for continued conversations.
 
 use std::time::Duration;
 

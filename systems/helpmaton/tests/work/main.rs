@@ -1,4 +1,5 @@
-//! What workspaces do: credit, limits, conversations, usage, agents, documents and connections; and how a workspace goes.
+//! Contents of workspaces: credits, limits, conversations, usage, agents, documents and connections; and the removal of
+//! a workspace.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

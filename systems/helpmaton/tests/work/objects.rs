@@ -1,4 +1,4 @@
-//! The objects of documents: whose they are, and that none is left or lost, wherever a program stops.
+//! Objects of documents: access control, and no leaked or lost objects, wherever a program stops.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ fn new_document(workspace: &WorkspaceId, key: &str, by: &Caller) -> CreateDocume
     CreateDocumentInput::new(workspace.clone(), "a", "a.md", "", key, "text/markdown", 1, by.user_id.clone())
 }
 
-/// Each object has a document, each document its object, no entry is left, and the plan counts the documents there are.
+/// Checks that objects and documents match, no entry is left, and the plan's counts are right.
 async fn all_is_in_order(office: &Office, (documents_before, bytes_before): (i64, i64)) {
     office.scene.clock.advance(Duration::from_secs(2 * 3600));
     sweep(&office.system).await.unwrap();
@@ -117,7 +117,8 @@ fn readers_write_nothing_and_former_members_reach_nothing() {
             is_forbidden(documents::upload(system, who, workspace, file("b.md", "")).await.unwrap_err());
             is_forbidden(documents::replace(system, who, workspace, document, vec![1]).await.unwrap_err());
             is_forbidden(documents::remove(system, who, workspace, document).await.unwrap_err());
-            // The transactions look themselves: a member may be removed while a flow works for them.
+            // The transactions check the permission themselves, because a member may be removed while a flow works for
+            // them.
             let write = system.model.delete_document(workspace, document, &who.user_id).await;
             assert_eq!(write, Err(DeleteDocumentError::Forbidden));
         }
@@ -156,7 +157,7 @@ enum Work {
     Remove,
 }
 
-/// Does the work on a document; whether it fails does not matter here.
+/// Performs the work on a document and ignores failures.
 async fn work(office: &Office, work: Work, document: &WorkspaceDocumentId) {
     let (system, owner, workspace) = (&office.system, &office.owner, &office.workspace);
     match work {
@@ -217,7 +218,7 @@ fn documents_that_many_change_at_once_lose_and_leave_no_object() {
                 let (owner, workspace) = (&office.owner, &office.workspace);
                 let content = vec![b'x'; n];
                 match n {
-                    // The second one is deleted while others write and read it.
+                    // The second document is deleted while others read and write it.
                     9 => drop(documents::remove(&office.system, owner, workspace, &document).await),
                     _ => drop(documents::replace(&office.system, owner, workspace, &document, content).await),
                 }
@@ -251,7 +252,7 @@ fn an_upload_that_takes_too_long_finds_its_object_gone() {
     });
 }
 
-/// Objects that cannot be deleted for a while.
+/// Objects whose deletion fails for a while.
 #[derive(Clone, Default)]
 struct Stubborn {
     memory: Memory,

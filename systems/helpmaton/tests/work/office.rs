@@ -1,4 +1,4 @@
-//! A workspace on a large plan, with its owner and an agent.
+//! Workspace on a large plan, with its owner and an agent.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use keyform_helpmaton::{Helpmaton, Settings};
 use keyform_scenario::Scene;
 use serde_json::json;
 
-/// The workspace and who is in it.
+/// Workspace with its system and members.
 #[derive(Clone)]
 pub struct Office {
     pub scene: Scene,
@@ -40,7 +40,8 @@ pub fn units(units: i64) -> Money {
 }
 
 impl Office {
-    /// With one agent and no credit. Indexes that lag are read when they have caught up: what is late is not what these scenarios are about.
+    /// Creates a workspace with one agent and no credit. Lagging indexes are read after they have caught up, because
+    /// these scenarios do not test the lag.
     pub async fn open(scene: Scene) -> Self {
         let scene = scene.caught_up();
         let objects = Memory::default();
@@ -64,21 +65,21 @@ impl Office {
         office
     }
 
-    /// The same with so much credit.
+    /// Creates a workspace with credit.
     pub async fn with_credit(scene: Scene, credit: Money) -> Self {
         let office = Self::open(scene).await;
         office.buy(credit).await;
         office
     }
 
-    /// The same, through another store: one with faults.
+    /// Returns the same workspace through another store, such as one with faults.
     pub fn through(&self, store: Arc<dyn keyform::Execute>) -> Self {
         let scene = self.scene.through(store);
         let system = Helpmaton::on(&scene.host, self.settings.clone()).unwrap();
         Self { scene, system, ..self.clone() }
     }
 
-    /// The patterns as the owner may call them.
+    /// Returns the owner's handle.
     pub fn by(&self) -> model::Helpmaton {
         self.system.model.as_caller(self.owner.clone())
     }
@@ -105,7 +106,7 @@ impl Office {
         purchase(&self.system, &order).await.unwrap();
     }
 
-    /// A call whose estimate is small.
+    /// Returns a call with a small estimate.
     pub fn call(&self) -> Reserve {
         Reserve {
             reservation_id: id(),
@@ -116,7 +117,7 @@ impl Office {
         }
     }
 
-    /// Another number of model calls in 24 hours.
+    /// Changes the limit on model calls in 24 hours.
     pub async fn limit_requests(&self, requests: i64) {
         let input = ChangePlanInput {
             old_plan: ChangePlanOldPlan::Pro,
@@ -131,7 +132,7 @@ impl Office {
         self.system.model.workspace_by_id(&self.workspace).await.unwrap().unwrap()
     }
 
-    /// All reservations, and that the account holds: balance + open reservations = credits − settled costs.
+    /// Returns all reservations after checking the invariant: balance + open reservations = credits − settled costs.
     pub async fn balanced(&self) -> Vec<CreditReservation> {
         let account = self.account().await;
         let reservations = self.system.model.reservations_of_workspace(&self.workspace).all().await.unwrap();
@@ -154,7 +155,7 @@ impl Office {
     }
 }
 
-/// The reservation that was made.
+/// Returns the reservation of a result.
 pub fn credit(reserved: Reserved) -> CreditReservation {
     match reserved {
         Reserved::Credit(reservation) => *reservation,
@@ -162,7 +163,7 @@ pub fn credit(reserved: Reserved) -> CreditReservation {
     }
 }
 
-/// Somebody who has signed up.
+/// Signs up a person.
 pub async fn person(system: &Helpmaton) -> Caller {
     let user_id: UserId = id();
     let email = format!("{}@example.org", &user_id.as_str()[..13]);

@@ -1,4 +1,4 @@
-//! Removing a workspace leaves nothing behind, whenever it is interrupted.
+//! Removing a workspace leaves nothing behind, even if it is interrupted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use serde_json::json;
 
 use crate::office::{Office, id, person, units};
 
-/// All items of all tables, as text.
+/// Returns all items of all tables, as text.
 pub async fn all_items(office: &Office) -> Vec<String> {
     let mut items = Vec::new();
     for table in TABLES {
@@ -44,7 +44,7 @@ pub async fn all_items(office: &Office) -> Vec<String> {
     items
 }
 
-/// The tables of the document.
+/// Tables of the document.
 const TABLES: &[&str] = &[
     "next-auth",
     "webhook-logs",
@@ -69,7 +69,7 @@ const TABLES: &[&str] = &[
     "user-refresh-token",
 ];
 
-/// Puts something of everything into the workspace.
+/// Creates an item of every kind in the workspace.
 async fn fill(office: &Office) {
     let (by, workspace, agent) = (office.by(), &office.workspace, &office.agent);
     office.buy(units(50)).await;
@@ -148,7 +148,7 @@ async fn fill_with_people(office: &Office) {
     }
 }
 
-/// That no item of any table knows the workspace, and what the plan had lent is back.
+/// Checks that no table mentions the workspace, and that the plan's counts are restored.
 async fn nothing_is_left(office: &Office) {
     for item in all_items(office).await {
         assert!(!item.contains(office.workspace.as_str()), "left behind: {item}");

@@ -1,4 +1,4 @@
-//! Agents, keys, channels, connections, servers and logs beside their access patterns.
+//! Agents, keys, channels, connections, servers and logs, beyond their access patterns.
 
 use keyform::server::FlowError;
 use keyform_helpmaton::agents::{self, AgentSettings};

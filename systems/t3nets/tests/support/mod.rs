@@ -1,4 +1,4 @@
-//! Tenants and people for scenarios. Stores are shared, so every id is fresh.
+//! Tenants and people for scenarios. Stores are shared, so every id is unique.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use keyform::language::bind::Fresh as _;
@@ -9,7 +9,7 @@ use keyform_t3nets::model::{
 };
 use keyform_t3nets::{settings, tenants};
 
-/// The system on a scene, with its tables.
+/// Creates the system on a scene, with its tables.
 pub async fn system(scene: &Scene) -> T3nets {
     let t3nets = handle(scene);
     t3nets.create_tables().await.unwrap();
@@ -17,12 +17,12 @@ pub async fn system(scene: &Scene) -> T3nets {
     t3nets
 }
 
-/// The system on a scene whose tables are there.
+/// Returns the system on a scene with existing tables.
 pub fn handle(scene: &Scene) -> T3nets {
     T3nets::on(scene.host.store(), scene.host.options()).unwrap()
 }
 
-/// A name that nobody has.
+/// Returns a unique name.
 pub fn fresh(prefix: &str) -> String {
     format!("{prefix}-{}", System.code(10).to_lowercase())
 }
@@ -31,17 +31,17 @@ pub fn id<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str) -> T {
     text.parse().unwrap()
 }
 
-/// Somebody of a tenant.
+/// Returns a caller of a tenant.
 pub fn person(tenant: &TenantId, user: &str) -> Caller {
     Caller { tenant_id: tenant.clone(), user_id: id(user), guest: None, operator: None }
 }
 
-/// Somebody who runs the installation.
+/// Returns an operator of the installation.
 pub fn operator() -> Caller {
     Caller { tenant_id: id("operators"), user_id: id("support"), guest: None, operator: Some(true) }
 }
 
-/// What makes a tenant whose administrator is Ada.
+/// Returns the input for a tenant whose administrator is Ada.
 pub fn new_tenant() -> CreateTenantInput {
     let tenant = fresh("team");
     CreateTenantInput {
@@ -54,13 +54,13 @@ pub fn new_tenant() -> CreateTenantInput {
     }
 }
 
-/// An active tenant whose administrator is Ada.
+/// Creates an active tenant whose administrator is Ada.
 pub async fn active_tenant(t3nets: &T3nets) -> Tenant {
     let tenant = t3nets.create_tenant(new_tenant()).await.unwrap();
     tenants::activate(t3nets, &tenant.tenant_id).await.unwrap()
 }
 
-/// A user of a tenant.
+/// Creates a user of a tenant.
 pub async fn user(t3nets: &T3nets, tenant: &TenantId, name: &str) -> User {
     let user_id: UserId = id(name);
     let input = CreateUserInput::new(tenant.clone(), user_id, format!("{name}@{tenant}.example"), name);
@@ -71,7 +71,7 @@ pub fn turn(number: usize) -> SaveTurnInput {
     SaveTurnInput::new(default(), format!("question {number}"), format!("answer {number}"))
 }
 
-/// The conversation of the dashboard.
+/// Returns the id of the dashboard's conversation.
 pub fn default() -> ConversationId {
     id("default")
 }

@@ -1,71 +1,71 @@
-//! Records of the old form, made up: what a browser extension that saves pages and notes has gathered over two years.
+//! Generated records of the old form: two years of pages and notes saved by a browser extension.
 //!
-//! They are always the same ones of a seed, whatever number is asked for, and as uneven as real ones: most are short, a few very long; people save
-//! several things in the same moment, and nothing for days; titles are in several scripts.
+//! A record depends only on its seed and its number, and the data is as uneven as real data: most records are short, a
+//! few very long; some are saved at the same time, others days apart; titles use several scripts.
 
 use keyform::Uuid;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-/// How much there is to be, and of which seed.
+/// Number of records to generate, and their seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amount {
-    /// Items.
+    /// Number of items.
     pub items: usize,
-    /// Settings.
+    /// Number of settings.
     pub settings: usize,
-    /// Members.
+    /// Number of members.
     pub members: usize,
-    /// Another seed gives other records.
+    /// Seed of the generator.
     pub seed: u64,
 }
 
 impl Default for Amount {
-    /// What the decision record says of a workspace.
+    /// Returns the size of a workspace in the decision record.
     fn default() -> Self {
         Self { items: 200, settings: 10, members: 5, seed: 1 }
     }
 }
 
-/// A saved item.
+/// Saved item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OldItem {
-    /// The SHA-256 of its content in hexadecimal digits: its identity.
+    /// SHA-256 of the content in hexadecimal digits, which is the item's id.
     pub hash: String,
-    /// Its title.
+    /// Title, in one of several scripts.
     pub title: String,
-    /// Its content.
+    /// Text of the page or note.
     pub content: String,
-    /// When it was saved, in milliseconds since 1970.
+    /// Time of saving, in milliseconds since 1970.
     pub saved_millis: i64,
-    /// When it was done with, if it was.
+    /// Time of completion, if completed, in milliseconds since 1970.
     pub done_millis: Option<i64>,
 }
 
-/// A setting.
+/// Setting of the installation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OldSetting {
-    /// Its name.
+    /// Key of the setting.
     pub name: String,
-    /// Its value, of any kind.
+    /// JSON value of any type.
     pub value: Value,
-    /// When it was set last.
+    /// Time of the last change, in milliseconds since 1970.
     pub set_millis: i64,
 }
 
-/// Somebody who may use the installation.
+/// User of the installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OldMember {
-    /// The person.
+    /// Person's id.
     pub user_id: Uuid,
-    /// Since when.
+    /// Time of joining, in milliseconds since 1970.
     pub added_millis: i64,
 }
 
-/// The first of March 2024.
+/// 2024-03-01.
 const BEGINNING_MILLIS: i64 = 1_709_251_200_000;
 const HOUR_MILLIS: u64 = 3_600_000;
-/// Two years of items are spread over this time.
+/// Time span over which the items are spread.
 const SPAN_MILLIS: i64 = 700 * 24 * 3_600_000;
 
 const SUBJECTS: [&str; 16] = [
@@ -115,11 +115,11 @@ const SETTINGS: [&str; 12] = [
     "beta",
 ];
 
-/// Numbers that look random, and are the same each time (splitmix64).
+/// Deterministic random numbers (splitmix64).
 struct Dice(u64);
 
 impl Dice {
-    /// Those of a record: they do not depend on how many others there are.
+    /// Returns the generator of one record, independent of the number of records.
     fn of(seed: u64, kind: &str, number: usize) -> Self {
         let digest = Sha256::digest(format!("{seed} {kind} {number}"));
         Self(digest.iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
@@ -142,19 +142,19 @@ impl Dice {
     }
 }
 
-/// An item. `of` is how many there are in all: they are spread over the same two years.
+/// Generates an item. `of` is the total number: items are spread evenly over the time span.
 #[must_use]
 pub fn item(seed: u64, number: usize, of: usize) -> OldItem {
     let mut dice = Dice::of(seed, "item", number);
     let title = format!("{} {}", dice.pick(&OPENINGS), dice.pick(&SUBJECTS));
     let mut content = format!("https://example.com/{seed}/{number}\n");
-    // A few are whole articles; nothing is longer than the type allows.
+    // A few items are whole articles; none exceeds the limit of the type.
     let sentences = if dice.below(40) == 0 { 200 + dice.below(200) } else { 1 + dice.below(12) };
     for _ in 0..sentences {
         content.push_str(dice.pick(&SENTENCES));
         content.push(' ');
     }
-    // One in ten is saved in the same moment as the one before it.
+    // One item in ten is saved at the same time as the previous one.
     let turn = if dice.below(10) == 0 { number.saturating_sub(1) } else { number };
     let saved_millis =
         BEGINNING_MILLIS + SPAN_MILLIS / i64::try_from(of.max(1)).unwrap_or(1) * i64::try_from(turn).unwrap_or(0);
@@ -163,7 +163,7 @@ pub fn item(seed: u64, number: usize, of: usize) -> OldItem {
     OldItem { hash: hash(&content), title, content, saved_millis, done_millis }
 }
 
-/// A setting.
+/// Generates a setting.
 #[must_use]
 pub fn setting(seed: u64, number: usize) -> OldSetting {
     let mut dice = Dice::of(seed, "setting", number);
@@ -178,7 +178,7 @@ pub fn setting(seed: u64, number: usize) -> OldSetting {
     OldSetting { name, value, set_millis: moment(&mut dice) }
 }
 
-/// A member.
+/// Generates a member.
 #[must_use]
 pub fn member(seed: u64, number: usize) -> OldMember {
     let mut dice = Dice::of(seed, "member", number);

@@ -1,4 +1,4 @@
-//! Fills a table with data of the old form, through the old model: the writes are those that its application would have sent.
+//! Fills a table with data of the old form through the old model, so that the writes are those of the old application.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -16,21 +16,21 @@ use super::model::{
     SettingName, WorkspacesV1,
 };
 
-/// How many writes are on their way at once.
+/// Number of concurrent writes.
 const AT_ONCE: usize = 16;
 
-/// What was written. What was there already is not counted.
+/// Number of written records, without those that already existed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Filled {
-    /// Items.
+    /// Number of new items.
     pub items: usize,
-    /// Settings; they are set anew each time.
+    /// Number of settings; they are overwritten each time.
     pub settings: usize,
-    /// Members.
+    /// Number of new members.
     pub members: usize,
 }
 
-/// The past: a clock that is set to when a record was written.
+/// Clock that is set to the time of each record.
 #[derive(Debug)]
 struct Past(Arc<AtomicI64>);
 
@@ -53,7 +53,7 @@ impl Surroundings for Past {
     }
 }
 
-/// The old application at some moment.
+/// Old application with a settable clock.
 struct Then {
     model: WorkspacesV1,
     moment: Arc<AtomicI64>,
@@ -72,7 +72,7 @@ impl Then {
     }
 }
 
-/// Writes the records. The table must be there. A second run finds them there, and one that was stopped is completed.
+/// Writes the records into an existing table. A second run finds them, and completes an interrupted one.
 ///
 /// # Errors
 /// The store fails, or the options lack a variable.
@@ -91,7 +91,7 @@ pub async fn fill(store: &Arc<dyn Execute>, options: &ModelOptions, amount: Amou
     })
 }
 
-/// Every so-many-th item.
+/// Writes every `step`-th item.
 async fn items(then: &Then, amount: Amount, first: usize, step: usize) -> Result<usize, CallError> {
     let mut saved = 0;
     for number in (first..amount.items).step_by(step) {
@@ -115,7 +115,7 @@ async fn finish(model: &WorkspacesV1, hash: &ItemHash) -> Result<(), CallError> 
         return Ok(());
     }
     match model.set_item_status(hash, ItemStatus::Done).await {
-        // Whoever has deleted it meanwhile is right.
+        // The item may have been deleted meanwhile.
         Ok(_) | Err(SetItemStatusError::UnknownItem) => Ok(()),
         Err(SetItemStatusError::Conflict(_)) => Err(CallError::Busy),
         Err(SetItemStatusError::Failed(error)) => Err(error),

@@ -1,4 +1,4 @@
-//! The served system, and a client that speaks just enough HTTP.
+//! Served system, and a minimal HTTP client.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 
-/// A store whose requests run on the test's runtime, whichever thread asks: connections to it outlive the server's threads.
+/// Store whose requests run on the test's runtime, whichever thread sends them, so that its connections outlive the
+/// server's threads.
 struct Here(Arc<dyn Execute>, Handle);
 
 impl Execute for Here {
@@ -23,14 +24,14 @@ impl Execute for Here {
     }
 }
 
-/// The system behind an address. Dropping it stops it.
+/// Running system. Dropping it stops the server.
 pub struct Served {
     running: Option<Running>,
     pub address: std::net::SocketAddr,
 }
 
 impl Served {
-    /// Callers are believed, or proved by tokens of these keys.
+    /// Starts the server; without configured keys, callers name themselves in a header.
     pub fn start(host: &Host, token_keys: TokenKeys) -> Self {
         let store: Arc<dyn Execute> = Arc::new(Here(host.store(), Handle::current()));
         let host = Host::shared(store.clone()).with_options(host.options()).with_token_keys(host.token_keys().clone());
@@ -41,7 +42,7 @@ impl Served {
         Self { address: running.address(), running: Some(running) }
     }
 
-    /// A client for a person who is believed.
+    /// Returns a client that uses the development header.
     pub fn client(&self, person: &Uuid) -> Client {
         Client { address: self.address, header: format!("x-keyform-caller: userId={person}") }
     }
@@ -66,17 +67,17 @@ pub struct Client {
 }
 
 impl Client {
-    /// A read: its status and its answer.
+    /// Calls a read; returns status and answer.
     pub async fn get(&self, path: &str) -> (u16, Value) {
         self.send("GET", path, &[], "").await
     }
 
-    /// A write or a flow.
+    /// Calls a write or a flow.
     pub async fn post(&self, name: &str, body: &Value) -> (u16, Value) {
         self.send("POST", name, &["content-type: application/json"], &body.to_string()).await
     }
 
-    /// The same under a key: sent again, it does nothing more.
+    /// Calls a write or a flow with an idempotency key.
     pub async fn post_once(&self, name: &str, body: &Value, key: &str) -> (u16, Value) {
         let key = format!("idempotency-key: {key}");
         self.send("POST", name, &["content-type: application/json", &key], &body.to_string()).await

@@ -1,4 +1,4 @@
-//! What the tests of this system share.
+//! Shared setup of this system's tests.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -13,7 +13,7 @@ use keyform::{AttributeValue, Attributes, Execute, Operation, Output, Uuid};
 use keyform_scenario::{Clock, Scene};
 use keyform_workspaces::model::{Caller, CreateInviteInput, Invite, Item, WorkspaceId, Workspaces};
 
-/// The system on a store, with its table.
+/// System on a store, with its table.
 #[derive(Clone)]
 pub struct Home {
     pub host: Host,
@@ -31,7 +31,7 @@ impl Home {
         Self { host, clock: scene.clock.clone(), stage, workspaces }
     }
 
-    /// The handle of a person, over a store with faults if one is given.
+    /// Returns the handle of a person.
     pub fn of(&self, person: &Uuid) -> Workspaces {
         self.workspaces.as_caller(Caller { user_id: person.clone() })
     }
@@ -41,7 +41,7 @@ impl Home {
         workspaces.as_caller(Caller { user_id: person.clone() })
     }
 
-    /// A workspace, and its owner.
+    /// Creates a workspace; returns its id and its owner.
     pub async fn founded(&self, name: &str) -> (WorkspaceId, Uuid) {
         let owner = Uuid::fresh();
         let workspace = self.of(&owner).create_workspace(name).await.unwrap();
@@ -53,7 +53,7 @@ impl Home {
         self.of(owner).create_invite(input).await.unwrap()
     }
 
-    /// Somebody new in a workspace.
+    /// Adds a new person to a workspace.
     pub async fn joined(&self, workspace: &WorkspaceId, owner: &Uuid) -> Uuid {
         let person = Uuid::fresh();
         let invite = self.invited(workspace, owner, Some(1)).await;
@@ -69,7 +69,7 @@ impl Home {
         format!("workspaces-{}", self.stage)
     }
 
-    /// Everything in the table, by its key.
+    /// Returns all items of the table by key.
     pub async fn dump(&self) -> BTreeMap<(String, String), Attributes> {
         let mut scan = Scan { consistent: true, ..Scan::of(self.table()) };
         let mut all = BTreeMap::new();

@@ -1,9 +1,9 @@
-//! `keyform demo chat`: a terminal client of the discord system. What it says and shows is [`keyform_discord::chat`]; here are the terminal and the
-//! way to the server.
+//! `keyform demo chat`: a terminal client of the discord system. [`keyform_discord::chat`] contains the chat logic;
+//! this module handles the terminal and the connection.
 //!
 //! 1. `remote` calls patterns and flows over HTTP.
-//! 2. [`crate::live`] follows live reads over the WebSocket, and goes on where it was after a connection is lost.
-//! 3. This loop takes what is typed, what is heard and the time to say that one is there, one after the other.
+//! 2. [`crate::live`] subscribes to live reads over WebSocket and resumes them after a lost connection.
+//! 3. The main loop handles typed lines, received events and the presence timer.
 
 mod remote;
 
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let url = arguments.get_one::<String>("url").map(String::as_str).unwrap_or_default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(chat(url, &visitor))?;
-    // A thread that still waits for a line ends with the process.
+    // Do not wait for the thread that reads standard input; it ends with the process.
     runtime.shutdown_background();
     Ok(ExitCode::SUCCESS)
 }
@@ -96,7 +96,7 @@ async fn chat(url: &str, visitor: &Visitor) -> Result<(), Failure> {
             }
         }
     }
-    // A connection that is not closed ends by itself after ten minutes.
+    // A connection that is not closed expires after ten minutes.
     chat.leave().await.unwrap_or_default();
     Ok(())
 }
@@ -105,7 +105,7 @@ fn show(lines: &[String]) -> Result<(), Failure> {
     if lines.is_empty() { Ok(()) } else { output::line(&lines.join("\n")) }
 }
 
-/// What is typed, line by line, until the end.
+/// Returns the lines of standard input until its end.
 fn typed_lines() -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel(16);
     std::thread::spawn(move || {
@@ -119,7 +119,7 @@ fn typed_lines() -> mpsc::Receiver<String> {
     receiver
 }
 
-/// Takes what was typed off the screen: it comes back as a message with a number.
+/// Erases the typed line from the screen, because the message comes back with a number.
 fn erase(line: &str) -> Result<(), Failure> {
     let is_message = !line.trim().is_empty() && !line.trim_start().starts_with('/');
     if is_message && std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {

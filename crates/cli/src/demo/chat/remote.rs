@@ -1,4 +1,4 @@
-//! The server over HTTP, and the way to its live reads.
+//! HTTP client of the chat server, and the link to its live reads.
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use crate::failure::Failure;
 use crate::live::{Ask, Heard, Socket};
 
-/// The server.
+/// Connection to the chat server.
 pub(super) struct Remote {
     url: String,
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
@@ -24,7 +24,7 @@ pub(super) struct Remote {
 }
 
 impl Remote {
-    /// The server at an address, and what its live reads tell once somebody is logged in.
+    /// Creates the client, and the receiver of live events after a log-in.
     pub(super) fn new(url: &str) -> Result<(Self, mpsc::UnboundedReceiver<Heard>), Failure> {
         let url = url.trim_end_matches('/');
         if !url.starts_with("http://") && !url.starts_with("https://") {
@@ -36,7 +36,7 @@ impl Remote {
         Ok((Self { url: url.to_owned(), client, token: None, socket }, heard))
     }
 
-    /// Whether there is a server, and a chat on it.
+    /// Checks that a server answers and serves the chat.
     pub(super) async fn check(&self) -> Result<(), Failure> {
         let served = self.send("GET", "", None).await.map_err(|trouble| match trouble {
             Unsent::Unreachable(why) => Failure::new(format!(
@@ -74,11 +74,11 @@ impl Remote {
     }
 }
 
-/// Why there is no answer.
+/// Reason for a missing answer.
 enum Unsent {
-    /// Nobody is there.
+    /// No server is reachable.
     Unreachable(String),
-    /// The server told.
+    /// The server returned an error.
     Told(Trouble),
 }
 
@@ -91,7 +91,7 @@ impl From<Unsent> for Trouble {
     }
 }
 
-/// What is at the bottom of an error.
+/// Returns the root cause of an error.
 fn cause(error: &dyn std::error::Error) -> String {
     let mut deepest = error;
     while let Some(source) = deepest.source() {
@@ -109,14 +109,14 @@ fn answered(status: u16, body: &[u8]) -> Result<Value, Trouble> {
     let said = ["detail", "title"].iter().find_map(|name| value[*name].as_str()).unwrap_or("it did not say why");
     let outcome = value["outcome"].as_str().map(str::to_owned);
     let detail = match &outcome {
-        // A refusal of the model has no words but its name.
+        // A refusal of the model has only a name and no message.
         Some(outcome) if said.contains(outcome.as_str()) => format!("refused: {}", in_words(outcome)),
         _ => said.to_owned(),
     };
     Err(Trouble { outcome, detail })
 }
 
-/// `InviteUsedUp` as `invite used up`.
+/// Converts `InviteUsedUp` to `invite used up`.
 fn in_words(name: &str) -> String {
     let mut words = String::new();
     for character in name.chars() {
@@ -128,7 +128,7 @@ fn in_words(name: &str) -> String {
     words
 }
 
-/// Arguments as a query.
+/// Encodes arguments as a query string.
 fn query(arguments: Value) -> String {
     let Value::Object(arguments) = arguments else { return String::new() };
     let pairs = |(name, value): (&String, &Value)| {
@@ -169,7 +169,7 @@ impl Link for Remote {
 
 impl Remote {
     fn ask(&self, ask: Ask) {
-        // Once the socket has ended, it has said so, and nothing more is asked of it.
+        // A closed socket has already reported its end, so the error can be ignored.
         self.socket.send(ask).unwrap_or_default();
     }
 }

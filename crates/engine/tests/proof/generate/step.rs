@@ -21,9 +21,7 @@ pub enum Step {
     /// Runs a scan in this many segments, page by page to the end.
     ScanThrough(Scan, u32),
     /// Advances the clock.
-    Wait {
-        ms: u64,
-    },
+    Wait { ms: u64 },
     /// Runs the background work.
     Sweep,
     /// Closes and reopens the database.

@@ -1,4 +1,4 @@
-//! Who a client of live reads is, and until when.
+//! Identity of a live-read client, and the time it expires.
 
 use std::time::{Duration, SystemTime};
 
@@ -12,19 +12,19 @@ use keyform_runtime::run::Caller;
 use super::super::caller::Authentication;
 use super::super::problem::{self, Problem};
 
-/// The subprotocol of live reads.
+/// WebSocket subprotocol of live reads.
 pub(super) const PROTOCOL: &str = "keyform.live.v1";
-/// What a subprotocol begins with that carries a token: browsers cannot set headers.
+/// Prefix of a subprotocol that carries a token. Browsers cannot set headers on a WebSocket handshake.
 const TOKEN_PROTOCOL: &str = "keyform.token.";
 
-/// What a client has said of itself, as the headers of a request would.
+/// Client's credentials, kept as request headers so that HTTP and live calls authenticate the same way.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Access {
     headers: HeaderMap,
 }
 
 impl Access {
-    /// What the handshake says.
+    /// Reads the credentials from the handshake: headers or a token subprotocol.
     pub(super) fn of(headers: &HeaderMap) -> Self {
         let mut access = Self::default();
         for name in [AUTHORIZATION, HeaderName::from_static(super::super::caller::DEVELOPMENT)] {
@@ -39,10 +39,10 @@ impl Access {
         }
     }
 
-    /// What a message says: a token, or in development what the header would.
+    /// Reads the credentials from an `authenticate` message: a token or, in development mode, the value of the header.
     pub(super) fn said(authentication: &Authentication, token: &str) -> Result<Self, Problem> {
         let wrong = || Problem::new(problem::UNAUTHENTICATED, "the token is not text of ASCII");
-        // What is said in development has an equals sign, `userId=…`; a token has none.
+        // A development value contains an equals sign (`userId=…`); a token never does.
         if matches!(authentication, Authentication::Tokens { .. }) || !token.contains('=') {
             return Self::bearer(token).ok_or_else(wrong);
         }
@@ -56,12 +56,12 @@ impl Access {
         Some(Self { headers: [(AUTHORIZATION, value)].into_iter().collect() })
     }
 
-    /// Who the client is in a model, if it has said so.
+    /// Returns the client's claims in the model, if it authenticated.
     pub(super) fn claims(&self, authentication: &Authentication, model: &Model) -> Result<Option<Attributes>, Problem> {
         authentication.claims(&self.headers, model)
     }
 
-    /// Who calls a read, if it is one that callers may reach.
+    /// Returns the caller of a read; fails if callers cannot reach the pattern.
     pub(super) fn caller(
         &self,
         authentication: &Authentication,
@@ -78,14 +78,14 @@ impl Access {
         authentication.caller(&self.headers, model, pattern)
     }
 
-    /// How long the client's token holds from now on; nothing if it has none.
+    /// Returns the remaining lifetime of the client's token, or `None` without one.
     pub(super) fn lasts(&self, authentication: &Authentication) -> Option<Duration> {
         let ends = authentication.ends(&self.headers)?;
         Some(ends.duration_since(SystemTime::now()).unwrap_or_default())
     }
 }
 
-/// Whether the client speaks our subprotocol by name.
+/// Returns whether the client offers our subprotocol.
 pub(super) fn names_protocol(headers: &HeaderMap) -> bool {
     protocols(headers).any(|name| name == PROTOCOL)
 }

@@ -1,10 +1,10 @@
-//! Live reads over WebSocket: `/v1/{model}/live`.
+//! Live reads over WebSocket: `/v1/{model}/live` (ADR 0016).
 //!
-//! 1. `upgrade` makes the handshake (RFC 6455); the connection is then no longer HTTP.
-//! 2. `session` reads what the client sends and sends what it is told, with a ping now and then, until one of both leaves.
-//! 3. `access` knows who the client is: by the headers of the handshake, a subprotocol, or its first message.
+//! 1. `upgrade` performs the handshake (RFC 6455) and takes the connection out of HTTP.
+//! 2. `session` handles the client's messages, sends events and pings, and runs until either side closes.
+//! 3. `access` identifies the client: by the headers of the handshake, a subprotocol, or its first message.
 //!
-//! What is followed, and how, is the business of [`keyform_live`]; what messages look like, of [`keyform_live::message`].
+//! [`keyform_live`] follows the reads; [`keyform_live::message`] defines the message format.
 
 mod access;
 mod session;

@@ -1,4 +1,4 @@
-//! One client of live reads, from its handshake to its end.
+//! One live-read client, from handshake to close.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,12 +29,12 @@ use crate::shared::Shared;
 
 type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
-/// What a connection counts as that ends without a code.
+/// Close code recorded for a connection that ends without one (RFC 6455).
 const ABNORMAL: u16 = 1006;
-/// How long is waited for the client's answer to our farewell.
+/// Time to wait for the client's close frame after ours.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// Why a connection is closed: a code of RFC 6455 or one of ours, and words.
+/// Reason for closing: a code of RFC 6455 or one of ours, and a message.
 struct Close(u16, String);
 
 impl Close {
@@ -43,7 +43,6 @@ impl Close {
     }
 }
 
-/// One client.
 pub(super) struct Session {
     shared: Arc<Shared>,
     served: Arc<Served>,
@@ -51,19 +50,19 @@ pub(super) struct Session {
     client: Client,
     stopping: watch::Receiver<bool>,
     outbox: Outbox,
-    /// By the number under which events come.
+    /// Reads by their number in the outbox.
     reads: HashMap<u64, Reading>,
     next_number: u64,
     beginning: JoinSet<(u64, Result<Subscription, LiveError>)>,
 }
 
-/// A read that the client follows, or is about to.
+/// Read that the client follows or has requested.
 struct Reading {
     id: String,
     counts: bool,
-    /// Set until the read has begun.
+    /// Set until the subscription has started.
     task: Option<AbortHandle>,
-    /// Held for its drop, which ends it.
+    /// Kept because dropping it ends the subscription.
     subscription: Option<Subscription>,
 }
 
@@ -80,7 +79,7 @@ impl Session {
         Self { shared, served, access, client, stopping, outbox, reads, next_number: 1, beginning }
     }
 
-    /// Serves the client until one of both leaves.
+    /// Serves the client until either side closes.
     pub(super) async fn run(mut self, mut socket: Socket) {
         self.shared.metrics.live_opened.add(1);
         match self.serve(&mut socket).await {
@@ -116,7 +115,7 @@ impl Session {
                         Some(Ok(Message::Text(text))) => text,
                         Some(Ok(Message::Binary(_))) => return Ok(Close::new(1003, "messages are text")),
                         Some(Ok(Message::Close(_))) => return Ok(Close::new(1000, "")),
-                        // Pings are answered by the protocol itself.
+                        // The WebSocket library answers pings.
                         Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
                     };
                     if let Some(answer) = self.heard(&text) {
@@ -129,7 +128,7 @@ impl Session {
                         return Ok(Close::new(4008, Ended::Slow.to_string()));
                     }
                     self.tell(socket, number, &event).await?;
-                    // What else waits goes out together.
+                    // Send all queued events before flushing, in one write.
                     while let Some((number, event)) = outbox.take().filter(|(number, _)| *number != 0) {
                         self.tell(socket, number, &event).await?;
                     }
@@ -161,7 +160,7 @@ impl Session {
         self.access.lasts(&self.shared.authentication).map(|lasts| Instant::now() + lasts)
     }
 
-    /// Does what the client says; tells what to answer at once.
+    /// Handles a message and returns the immediate reply, if any.
     fn heard(&mut self, text: &str) -> Option<String> {
         match message::read(text) {
             Err((id, why)) => Some(message::problem(id.as_deref(), "message", &why)),
@@ -178,12 +177,12 @@ impl Session {
         }
     }
 
-    /// A new token takes the old one's place; it must be the same caller's while reads are followed.
+    /// Replaces the token. While reads are active, the new token must belong to the same caller.
     fn authenticate(&mut self, token: &str) -> Result<(), Problem> {
         let (authentication, model) = (&self.shared.authentication, self.served.model());
         let access = Access::said(authentication, token)?;
         let claims = access.claims(authentication, model)?;
-        // A token that holds no longer says nothing of who it was.
+        // An expired token no longer identifies its caller.
         let before = self.access.claims(authentication, model).unwrap_or_default();
         if before.is_some() && before != claims && !self.reads.is_empty() {
             return Err(Problem::new(problem::FORBIDDEN, "another caller's token: unsubscribe first"));
@@ -214,7 +213,7 @@ impl Session {
         let pattern = Pattern::find(model, read).filter(|pattern| matches!(pattern, Pattern::Read(_)));
         let pattern = pattern.ok_or_else(|| Problem::new(problem::UNKNOWN_PATH, "the model has no such read"))?;
         let caller = self.access.caller(&self.shared.authentication, model, pattern)?;
-        // A read that guesses a secret does so live too.
+        // Rate limits on guessable secrets apply to live reads too.
         self.served.attempt(pattern.name(), self.client, &caller)?;
         let arguments = arguments::of_object(model, pattern, given)?;
         let counts = matches!(pattern, Pattern::Read(read) if matches!(read.result, ReadResult::Count(..)));
@@ -241,7 +240,7 @@ impl Session {
     fn begun(&mut self, number: u64, outcome: Result<Subscription, LiveError>) -> Option<String> {
         match outcome {
             Ok(subscription) => {
-                // Whoever has unsubscribed meanwhile is not there any more, and the subscription is dropped.
+                // The client may have unsubscribed meanwhile; dropping the subscription then ends it.
                 let reading = self.reads.get_mut(&number)?;
                 reading.task = None;
                 reading.subscription = Some(subscription);
@@ -279,14 +278,14 @@ impl Session {
     }
 
     async fn tell(&mut self, socket: &mut Socket, number: u64, event: &LiveEvent) -> Result<(), SocketError> {
-        // An event of a read that the client has left is of no use to it.
+        // Drop events of reads that the client has unsubscribed.
         let Some(reading) = self.reads.get(&number) else { return Ok(()) };
         let (id, model) = (&reading.id, self.served.model());
         let text = match event {
             LiveEvent::Page(page) => message::page(model, id, page),
             LiveEvent::Resumed { token } => message::resumed(id, token),
             LiveEvent::Changes(delivery) => message::changes(model, id, delivery, reading.counts),
-            // The reason may name what is not for callers: it is said as the read says it.
+            // The store's reason may contain internal names, so send the same problem as the HTTP read does.
             LiveEvent::Ended(Ended::Run(error)) => {
                 let problem = Problem::of(error.clone(), model);
                 message::ended_as(id, problem.kind(), problem.detail())
@@ -301,7 +300,7 @@ impl Session {
 }
 
 async fn stopped(stopping: &mut watch::Receiver<bool>) {
-    // An error means that the server is gone, which is a stop too.
+    // A closed channel also means that the server stops.
     drop(stopping.wait_for(|stopping| *stopping).await);
 }
 
@@ -312,9 +311,9 @@ async fn until(deadline: Option<Instant>) {
     }
 }
 
-/// Says why the connection is closed, and gives the client a moment to say the same.
+/// Sends a close frame and waits briefly for the client's.
 async fn farewell(socket: &mut Socket, code: u16, reason: String) {
-    // A reason has at most 123 bytes.
+    // RFC 6455 limits a close reason to 123 bytes.
     let mut reason = reason;
     while reason.len() > 123 {
         reason.pop();
@@ -325,6 +324,6 @@ async fn farewell(socket: &mut Socket, code: u16, reason: String) {
             while let Some(Ok(_)) = socket.next().await {}
         }
     };
-    // A client that does not answer is left.
+    // Drop clients that do not answer in time.
     drop(tokio::time::timeout(FAREWELL, gone).await);
 }

@@ -1,4 +1,4 @@
-//! The handshake of a WebSocket, and what becomes of the connection.
+//! WebSocket handshake, and the handover of the connection from HTTP to a session.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ use crate::reply::{self, Reply};
 use crate::request_id::RequestId;
 use crate::shared::Shared;
 
-/// What a connection goes on with when it is no longer HTTP, and how it learns that the server stops.
+/// Task that takes over the connection after the upgrade, and the server's stop signal.
 #[derive(Clone)]
 pub(crate) struct Upgrade {
     next: Arc<Mutex<Option<BoxFuture<'static, ()>>>>,
@@ -38,12 +38,12 @@ impl Upgrade {
         Self { next: Arc::default(), set: Arc::default(), stopping }
     }
 
-    /// What the connection goes on with, if it is no longer HTTP.
+    /// Takes the task that continues the connection, if it was upgraded.
     pub(crate) fn take(&self) -> Option<BoxFuture<'static, ()>> {
         self.next.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Set as soon as the connection is no longer HTTP.
+    /// Returns a flag that is set once the connection is no longer HTTP.
     pub(crate) fn is_set(&self) -> Arc<AtomicBool> {
         self.set.clone()
     }
@@ -54,13 +54,12 @@ impl Upgrade {
     }
 }
 
-/// Whether a request asks for live reads: `/v1/{model}/live`, as a WebSocket.
+/// Returns whether a request is a WebSocket handshake for `/v1/{model}/live`.
 pub(crate) fn is_wanted(request: &Request<Incoming>) -> bool {
     let path: Vec<&str> = request.uri().path().trim_end_matches('/').split('/').collect();
     matches!(path.as_slice(), ["", "v1", _, "live"]) && has_token(request.headers(), &UPGRADE, "websocket")
 }
 
-/// Answers a request for live reads.
 pub(crate) fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> Reply {
     let id = RequestId::next();
     accept(shared, request, &id)

@@ -1,6 +1,6 @@
-//! A model as OpenAPI 3.1: every pattern that callers can reach, with its arguments, answers and problems.
+//! OpenAPI 3.1 document of a model: every pattern that callers can reach, with its arguments, answers and problems.
 //!
-//! `schema` writes types, this file what is made of them.
+//! `schema` converts types; this file builds the operations.
 
 mod schema;
 
@@ -14,7 +14,7 @@ use super::flow::Flow;
 use super::served::Served;
 use crate::sigv4::in_path;
 
-/// The OpenAPI document of a model.
+/// Returns the OpenAPI document of a model.
 ///
 /// ```
 /// let checked = keyform_language::Checked::read("model shop\n\ntable Orders { key pk }\n");
@@ -25,7 +25,7 @@ pub fn openapi(checked: &Checked) -> Value {
     document(checked, &[], &|_| false)
 }
 
-/// The OpenAPI document of a model with its application's flows and limits.
+/// Returns the OpenAPI document including the application's flows and rate limits.
 pub(super) fn of_served(served: &Served) -> Value {
     document(served.checked(), served.flows(), &|pattern| served.is_limited(pattern))
 }
@@ -88,7 +88,7 @@ fn schemas(model: &Model) -> Map<String, Value> {
     schemas
 }
 
-/// The entities that callers can see.
+/// Returns the entities that reachable patterns return.
 fn returned(model: &Model) -> Vec<EntityId> {
     let of = |pattern: Pattern<'_>| match pattern {
         Pattern::Read(read) => read.result.entities(),
@@ -98,7 +98,7 @@ fn returned(model: &Model) -> Vec<EntityId> {
     model.entity_ids().filter(|id| seen.contains(id)).collect()
 }
 
-/// The name of an entity's schema: of the characters that OpenAPI takes, and no other's.
+/// Returns a unique schema name that contains only the characters OpenAPI allows.
 fn schema_name(model: &Model, wanted: EntityId) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-');
     let mut taken = vec!["Problem".to_owned()];
@@ -189,7 +189,8 @@ fn flow_operation(flow: &Flow) -> Value {
     })
 }
 
-/// No token is needed where everybody may call and nothing depends on who does.
+/// Returns the security requirement. The token is optional where the pattern is public and does not depend on the
+/// caller.
 fn security(model: &Model, pattern: Pattern<'_>) -> Value {
     let open = pattern.audience(model) == Audience::Everybody && !pattern.wants_caller(model);
     if open { json!([{}, { "caller": [] }]) } else { json!([{ "caller": [] }]) }
@@ -234,7 +235,7 @@ fn idempotency_key() -> Value {
 fn body(model: &Model, pattern: Pattern<'_>) -> Value {
     let arguments: Vec<Argument<'_>> = pattern.arguments(model).collect();
     let property = |argument: &Argument<'_>| match schema::of(&argument.kind) {
-        // Null is the same as leaving it out.
+        // Null is accepted for an absent argument.
         schema if !argument.required => json!({ "anyOf": [schema, { "type": "null" }] }),
         schema => schema,
     };
@@ -294,7 +295,6 @@ fn problem(description: &str, schema: Value) -> Value {
     json!({ "description": description, "content": { "application/problem+json": { "schema": schema } } })
 }
 
-/// Too many attempts.
 fn throttled() -> Value {
     let mut throttled = problem("There were too many attempts.", json!({ "$ref": "#/components/schemas/Problem" }));
     throttled["headers"] = json!({
@@ -306,7 +306,7 @@ fn throttled() -> Value {
     throttled
 }
 
-/// The refusals by name.
+/// Describes the named outcomes of a write, including the conflict that every write may return.
 fn refusal(outcomes: &[String]) -> Value {
     let mut outcomes = outcomes.to_vec();
     if !outcomes.iter().any(|name| name == CONFLICT) {
@@ -327,7 +327,7 @@ fn reference(model: &Model, entity: Option<EntityId>) -> Value {
     }
 }
 
-/// An item, as far as it is selected.
+/// Returns the schema of a returned item, limited to the selected fields.
 fn item(model: &Model, read: &Read, entity: Option<EntityId>) -> Value {
     match (&read.select, entity) {
         (Some(selected), Some(entity)) => {
@@ -374,7 +374,7 @@ fn read_schema(model: &Model, read: &Read) -> Value {
     }
 }
 
-/// What a write returns; null if it may have had nothing to do.
+/// Returns the schema of a write's result; nullable if the write may do nothing.
 fn write_schema(model: &Model, write: &Write, pattern: Pattern<'_>) -> Option<Value> {
     let (entity, _) = write.result?;
     let item = reference(model, entity);

@@ -1,17 +1,17 @@
-//! The types of a model as JSON Schema, as values of them are read and written by `keyform_runtime::run::json`.
+//! JSON Schema of the model's types. Must match the encoding of `keyform_runtime::run::json`.
 
 use keyform_language::document::ast::Bounds;
 use keyform_language::schema::{Entity, Field, Type};
 use serde_json::{Map, Value, json};
 
-/// An entity without its secret fields.
+/// Returns the schema of an entity without its secret fields.
 pub(super) fn entity(entity: &Entity) -> Value {
     let mut schema = part_of(entity, &|_| true);
     describe(&mut schema, &entity.docs);
     schema
 }
 
-/// Those of its fields that are wanted.
+/// Returns the schema of the selected non-secret fields.
 pub(super) fn part_of(entity: &Entity, wanted: &dyn Fn(&str) -> bool) -> Value {
     let fields = entity.fields.iter().filter(|field| field.flags.secret.is_none() && wanted(&field.name));
     object(&fields.collect::<Vec<_>>())
@@ -47,7 +47,7 @@ fn describe(schema: &mut Value, docs: &[String]) {
     }
 }
 
-/// A type.
+/// Returns the schema of a type.
 pub(super) fn of(kind: &Type) -> Value {
     match kind.resolved() {
         Type::String(bounds) => bounded(json!({ "type": "string" }), *bounds, "minLength", "maxLength"),
@@ -58,7 +58,7 @@ pub(super) fn of(kind: &Type) -> Value {
         Type::Int(bounds) if is_small(*bounds) => {
             bounded(json!({ "type": "integer", "format": "int64" }), *bounds, "minimum", "maximum")
         }
-        // Digits that a number of JSON would lose stand in a text.
+        // Integers beyond 2^53 are strings, because JSON numbers would lose digits.
         Type::Int(bounds) => bounded(whole(), *bounds, "minimum", "maximum"),
         Type::Number => json!({ "type": ["number", "string"], "pattern": "^-?[0-9]+(\\.[0-9]+)?$" }),
         Type::Money => whole(),
@@ -92,13 +92,13 @@ fn whole() -> Value {
     json!({ "type": ["integer", "string"], "pattern": "^-?[0-9]+$" })
 }
 
-/// Whether every reader of JSON keeps all its numbers exactly.
+/// Returns whether all values in the bounds are exact in an IEEE 754 double (below 2^53).
 fn is_small(bounds: Bounds) -> bool {
     let is_safe = |bound: Option<i64>| bound.is_some_and(|bound| bound.abs() < 1 << 53);
     is_safe(bounds.min) && is_safe(bounds.max)
 }
 
-/// Whether it stands in a query as JSON: what is neither plain nor a list of something plain.
+/// Returns whether the type is written as JSON in a query: anything but scalars and lists or sets of scalars.
 pub(super) fn is_json_in_query(kind: &Type) -> bool {
     match kind.resolved() {
         Type::List(of, _) => matches!(of.resolved(), Type::List(..) | Type::Set(..)) || is_json_in_query(of),
@@ -108,7 +108,7 @@ pub(super) fn is_json_in_query(kind: &Type) -> bool {
 }
 
 fn bounded(mut schema: Value, bounds: Bounds, least: &str, most: &str) -> Value {
-    // Of what is counted, none is the least there is.
+    // A minimum length of 0 is implied; a minimum value of 0 is not.
     if let Some(min) = bounds.min.filter(|min| *min != 0 || least == "minimum") {
         schema[least] = min.into();
     }
@@ -118,7 +118,7 @@ fn bounded(mut schema: Value, bounds: Bounds, least: &str, most: &str) -> Value 
     schema
 }
 
-/// A value of a type, to look at.
+/// Returns an example value for the document.
 pub(super) fn example(kind: &Type) -> Value {
     match kind.resolved() {
         Type::String(bounds) | Type::Slug(bounds) => sized("example", *bounds).into(),
@@ -145,7 +145,7 @@ pub(super) fn example(kind: &Type) -> Value {
     }
 }
 
-/// The word, as long as the bounds want it.
+/// Repeats or truncates the word to satisfy the bounds.
 fn sized(word: &str, bounds: Bounds) -> String {
     let count = |bound: Option<i64>, none: usize| bound.and_then(|bound| usize::try_from(bound).ok()).unwrap_or(none);
     let (least, most) = (count(bounds.min, 0), count(bounds.max, usize::MAX));
