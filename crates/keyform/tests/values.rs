@@ -259,7 +259,9 @@ fn what_is_too_much_for_a_store_is_said_of_the_arguments() {
     let refused = world.refusal("make", json!({"thingId": "a", "any": large}));
     assert_eq!(refused, "an item would be larger than the 400 KB that the store takes");
     let deep = (0..40).fold(json!(1), |inner, _| json!([inner]));
-    assert_eq!(world.refusal("make", json!({"thingId": "a", "any": deep})), "`any` is not JSON of at most 31 levels");
+    let refused = "`any` is not JSON of at most 31 levels with names of 1 to 65,535 bytes";
+    assert_eq!(world.refusal("make", json!({"thingId": "a", "any": deep})), refused);
+    assert_eq!(world.refusal("make", json!({"thingId": "a", "any": [{"": 1}]})), refused);
 }
 
 const UNTAGGED: &str = r#"

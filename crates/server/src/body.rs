@@ -85,6 +85,11 @@ impl Body {
     }
 }
 
+/// Returns whether a body may need a share of the memory budget; a chunked one may.
+pub(crate) fn may_be_large(body: &Incoming) -> bool {
+    body.size_hint().upper().is_none_or(|bytes| bytes > SMALL_BYTES_MAX as u64)
+}
+
 /// Reads a body to its end.
 pub(crate) async fn read(headers: &HeaderMap, body: Incoming, shared: &Shared) -> Result<Body, BodyError> {
     let bytes_max = shared.limits.body_bytes_max;

@@ -23,6 +23,10 @@ pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> 
     let mut seen = Observation::begin();
     let (head, body) = request.into_parts();
     let wish = Wish::of(&head.headers);
+    if let Err(error) = check_before_large_body(shared, &head, &body) {
+        let (status, answer) = refuse(&error, &mut seen);
+        return reply::closing(finish(shared, status, answer, wish, &seen).await);
+    }
     let body = match body::read(&head.headers, body, shared).await {
         Ok(body) => body,
         Err(refused) => return unread(shared, &refused, wish, seen).await,
@@ -33,6 +37,14 @@ pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> 
         Err(error) => refuse(&error, &mut seen),
     };
     finish(shared, status, answer, wish, &seen).await
+}
+
+/// Large bodies share a memory budget, and one that stalls holds its share: a stranger must not get one.
+fn check_before_large_body(shared: &Shared, head: &Parts, body: &Incoming) -> Result<(), Error> {
+    match &shared.verifier {
+        Some(verifier) if body::may_be_large(body) => verifier.check_head(head),
+        _ => Ok(()),
+    }
 }
 
 /// Rejects an operation without reading it. Used when models are protected by tokens but operations have no

@@ -57,3 +57,11 @@ fn unsigned_request_is_refused_only_when_credentials_are_configured() {
     assert_eq!(Client::connect(&open).list_tables("", 1).status, 200);
     assert_eq!(send(settings(), "anybody", "00").status, 200);
 }
+
+#[test]
+fn unsigned_large_body_is_refused_before_it_is_sent() {
+    let server = start(protected(SIGNED_AT_SECS));
+    let head = "POST / HTTP/1.1\r\nhost: localhost:8000\r\nx-amz-target: DynamoDB_20120810.PutItem\r\ncontent-length: 16000000\r\n\r\n";
+    let answer = Client::connect(&server).request(head, b"");
+    assert!(answer.text().contains("MissingAuthenticationTokenException"), "{}", answer.text());
+}

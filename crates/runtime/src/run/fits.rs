@@ -2,7 +2,7 @@
 
 use keyform_core::AttributeValue;
 use keyform_core::limits::NESTING_DEPTH_MAX;
-use keyform_core::value::size;
+use keyform_core::value::{name, size};
 
 use keyform_language::document::ast::Bounds;
 use keyform_language::schema::{Field, Type};
@@ -13,7 +13,7 @@ use keyform_language::template::render;
 #[must_use]
 pub fn fits(value: &AttributeValue, kind: &Type) -> bool {
     match (kind.resolved(), value) {
-        (Type::Json, value) => size::levels(value) < NESTING_DEPTH_MAX,
+        (Type::Json, value) => size::levels(value) < NESTING_DEPTH_MAX && name::check_value(value).is_ok(),
         (Type::Unknown, _) => true,
         (Type::Email, AttributeValue::S(text)) => render::accepts(&Type::Email, &text.trim().to_lowercase()),
         (Type::Binary(bounds), AttributeValue::B(bytes)) => within(*bounds, bytes.len()),
@@ -35,7 +35,7 @@ pub fn fits(value: &AttributeValue, kind: &Type) -> bool {
             within(*bounds, parts.len()) && parts.iter().all(|part| fits(&AttributeValue::B(part.clone()), of))
         }
         (Type::Map(of, bounds), AttributeValue::M(parts)) => {
-            within(*bounds, parts.len()) && parts.values().all(|part| fits(part, of))
+            within(*bounds, parts.len()) && parts.iter().all(|(name, part)| name::check(name).is_ok() && fits(part, of))
         }
         (Type::Record(fields), AttributeValue::M(parts)) => {
             let known = |name: &String| fields.iter().any(|field| field.name == *name);
@@ -83,6 +83,12 @@ mod tests {
         check(Type::Bool, "true".into(), false);
         check(Type::OneOf(vec!["a".to_owned()]), "a".into(), true);
         check(Type::OneOf(vec!["a".to_owned()]), "b".into(), false);
+        let named = |name: &str| AttributeValue::M([(name.to_owned(), true.into())].into());
+        let map = || Type::Map(Box::new(Type::Bool), bounds(0, 1));
+        for (name, expected) in [("a", true), ("", false), (&"n".repeat(70_000), false)] {
+            check(Type::Json, AttributeValue::L(vec![named(name)]), expected);
+            check(map(), named(name), expected);
+        }
         let list = || Type::List(Box::new(Type::Bool), bounds(0, 1));
         check(list(), AttributeValue::L(vec![true.into()]), true);
         check(list(), AttributeValue::L(vec![true.into(), true.into()]), false);

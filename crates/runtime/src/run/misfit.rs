@@ -72,7 +72,7 @@ pub fn in_words(kind: &Type) -> String {
         Type::Date => "a date such as 2026-10-31",
         Type::Money => "an amount in whole nano-units",
         Type::Record(_) => "an object",
-        Type::Json => "JSON of at most 31 levels",
+        Type::Json => "JSON of at most 31 levels with names of 1 to 65,535 bytes",
         Type::Ref { .. } | Type::Copy { .. } | Type::Unknown => "a value of its type",
     };
     plain.to_owned()
@@ -142,6 +142,6 @@ entity Order in Shop {
         check("tags", json!(["a@b.de", "no"]), Some("`tags[1]` is not an e-mail address"));
         check("more", json!({"a": "b"}), Some("`more.a` is not a whole number"));
         let deep = (0..40).fold(json!(1), |inner, _| json!([inner]));
-        check("any", deep, Some("`any` is not JSON of at most 31 levels"));
+        check("any", deep, Some("`any` is not JSON of at most 31 levels with names of 1 to 65,535 bytes"));
     }
 }

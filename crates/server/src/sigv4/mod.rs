@@ -54,16 +54,26 @@ impl Verifier {
     /// # Errors
     /// The service's errors for missing, incomplete, expired and wrong signatures.
     pub(crate) fn verify(&self, head: &Parts, body: &[u8]) -> Result<(), Error> {
-        let authorization = Authorization::read(head)?;
-        self.check_scope(&authorization)?;
-        check_signed_headers(&authorization, head)?;
-        let secret = self.credentials.secret(authorization.access_key).ok_or_else(access::unrecognized_client)?;
-        self.check_age(&authorization)?;
+        let (authorization, secret) = self.recognize(head)?;
         let text = canonical::string_to_sign(&authorization, head, body);
         let key = self.keys.derive(authorization.access_key, secret, authorization.day, authorization.region);
         let expected = signing_key::hex(signing_key::sign(&key, text.as_bytes()).as_ref());
         constant_time::verify_slices_are_equal(expected.as_bytes(), authorization.signature.as_bytes())
             .map_err(|_| access::signature_mismatch())
+    }
+
+    /// Checks everything about a signature that needs no body, so that strangers cannot make the server read large ones.
+    pub(crate) fn check_head(&self, head: &Parts) -> Result<(), Error> {
+        self.recognize(head).map(drop)
+    }
+
+    fn recognize<'a>(&'a self, head: &'a Parts) -> Result<(Authorization<'a>, &'a str), Error> {
+        let authorization = Authorization::read(head)?;
+        self.check_scope(&authorization)?;
+        check_signed_headers(&authorization, head)?;
+        let secret = self.credentials.secret(authorization.access_key).ok_or_else(access::unrecognized_client)?;
+        self.check_age(&authorization)?;
+        Ok((authorization, secret))
     }
 
     /// Returns whether HTTP Basic carries an access key and its secret.
