@@ -1,7 +1,7 @@
 //! Request members that DynamoDB supports and Keyform does not. A request with one is rejected: ignoring it would
 //! report success for work that was not done, such as a table without the vector index that the request asked for.
 //!
-//! `tests/members.txt` lists every member of every supported request in DynamoDB's model, and `tests/members.rs`
+//! `tests/members.txt` lists every member of every supported request in DynamoDB's model, and `tests/it/members.rs`
 //! checks that each one is either read or listed here. A member outside the model is skipped, as DynamoDB does.
 
 /// Structures of DynamoDB's model, each with its unsupported members.

@@ -41,6 +41,18 @@ impl RealDisk {
     fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
+
+    fn hold(&self) -> io::Result<HeldLock> {
+        let directory = lock_directory(&self.root)?;
+        let file =
+            owner_only::options().create(true).truncate(false).read(true).write(true).open(self.path(LOCK_NAME))?;
+        try_lock(&file)?;
+        if let Err(error) = holder::note(&file) {
+            // Only the name of the process in a later error message is lost.
+            tracing::debug!(%error, "the process id could not be written to LOCK");
+        }
+        Ok(HeldLock { file, directory })
+    }
 }
 
 impl Disk for RealDisk {
@@ -54,15 +66,7 @@ impl Disk for RealDisk {
     fn lock(&self) -> io::Result<Box<dyn DiskLock>> {
         // The store has already recognized the directory as its own; the modes of a foreign one are not changed.
         owner_only::tighten_directory(&self.root);
-        let directory = lock_directory(&self.root)?;
-        let file =
-            owner_only::options().create(true).truncate(false).read(true).write(true).open(self.path(LOCK_NAME))?;
-        try_lock(&file)?;
-        if let Err(error) = holder::note(&file) {
-            // Only the name of the process in a later error message is lost.
-            tracing::debug!(%error, "the process id could not be written to LOCK");
-        }
-        Ok(Box::new(HeldLock { _file: file, _directory: directory }))
+        Ok(Box::new(self.hold()?))
     }
 
     fn holder(&self) -> Option<Holder> {
@@ -119,11 +123,23 @@ impl Disk for RealDisk {
 
 #[derive(Debug)]
 struct HeldLock {
-    _file: File,
-    _directory: Option<File>,
+    file: File,
+    directory: Option<File>,
 }
 
 impl DiskLock for HeldLock {}
+
+impl Drop for HeldLock {
+    /// Unlocks explicitly. Closing the descriptors is not enough: a child process that this program is starting has
+    /// copies of them until it executes its own program, and they would keep the directory locked.
+    fn drop(&mut self) {
+        for file in [Some(&self.file), self.directory.as_ref()].into_iter().flatten() {
+            if let Err(error) = file.unlock() {
+                tracing::debug!(%error, "a lock is released only when its descriptor is closed");
+            }
+        }
+    }
+}
 
 fn try_lock(file: &File) -> io::Result<()> {
     match file.try_lock() {
@@ -225,4 +241,22 @@ fn sync_directory(path: &Path) -> io::Result<()> {
 #[cfg(windows)]
 fn sync_directory(_path: &Path) -> io::Result<()> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_of_the_descriptors_do_not_keep_the_lock() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let disk = RealDisk::new(folder.path()).expect("a directory can be opened");
+        let held = disk.hold().expect("the directory is free");
+        assert_eq!(disk.hold().expect_err("it is locked").kind(), io::ErrorKind::WouldBlock);
+        // A process that was forked and has not executed its program yet has such copies.
+        let copies = [Some(&held.file), held.directory.as_ref()].map(|file| file.map(File::try_clone));
+        drop(held);
+        assert!(disk.hold().is_ok(), "the lock was released");
+        drop(copies);
+    }
 }

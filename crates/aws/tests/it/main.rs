@@ -1,0 +1,3 @@
+//! Integration tests of the conversion to the types of the AWS SDK.
+
+mod value;

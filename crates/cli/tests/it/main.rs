@@ -1,0 +1,18 @@
+//! Integration tests of the `keyform` binary.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod chat;
+mod check;
+mod command;
+mod copy;
+mod dead_letters;
+mod evolution;
+mod explain;
+mod format;
+mod grammar;
+mod lsp;
+mod run;
+mod serve;
+mod tour;
+mod watch;

@@ -1,0 +1,66 @@
+//! A write that deletes an item returns it, whatever request it uses and however often it is sent.
+
+use std::sync::Arc;
+
+use keyform::language::{Checked, explain};
+use keyform::runtime::run::{Call, Runner, Settings};
+use keyform::surroundings::System;
+use keyform::{AttributeValue, Database};
+
+const MODEL: &str = include_str!("naive/guests.kf");
+
+async fn runner() -> Runner {
+    let checked = Checked::read(MODEL);
+    assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
+    let settings = Settings { variables: [("stage".to_owned(), "test".to_owned())].into(), ..Settings::default() };
+    let runner = Runner::new(Arc::new(checked), Arc::new(Database::in_memory()), Arc::new(System), settings).unwrap();
+    runner.create_tables().await.unwrap();
+    runner.create_answer_table().await.unwrap();
+    runner
+}
+
+fn call(pairs: &[(&str, &str)]) -> Call {
+    let arguments = pairs.iter().map(|(name, value)| ((*name).to_owned(), AttributeValue::from(*value))).collect();
+    Call { arguments, ..Call::default() }
+}
+
+fn guest<'a>(id: &'a str, badge: &'a str) -> [(&'a str, &'a str); 3] {
+    [("guestId", id), ("badge", badge), ("city", "here")]
+}
+
+#[tokio::test]
+async fn a_transaction_returns_what_it_deletes() {
+    let runner = runner().await;
+    runner.write("enter", &call(&guest("ada", "b1"))).await.unwrap();
+    let note = [("guestId", "ada"), ("noteId", "n1"), ("text", "hello")];
+    for write in ["drop", "dropFor"] {
+        runner.write("note", &call(&note)).await.unwrap();
+        let dropped = runner.write(write, &call(&note[..2])).await.unwrap().unwrap();
+        assert_eq!(dropped.fields["text"], "hello".into(), "{write}");
+        assert_eq!(runner.write(write, &call(&note[..2])).await, Ok(None), "{write}");
+    }
+    let left = runner.write("leave", &call(&[("guestId", "ada")])).await.unwrap().unwrap();
+    assert_eq!(left.fields["badge"], "b1".into());
+}
+
+#[tokio::test]
+async fn a_repeated_call_returns_what_the_first_did() {
+    let runner = runner().await;
+    runner.write("enter", &call(&guest("ada", "b1"))).await.unwrap();
+    runner.write("note", &call(&[("guestId", "ada"), ("noteId", "n1"), ("text", "old")])).await.unwrap();
+    let rename = call(&[("guestId", "ada"), ("noteId", "n1"), ("other", "n2"), ("text", "new")]);
+    for _ in 0..2 {
+        let renamed = runner.write_once("rename", &rename, "key").await.unwrap().unwrap();
+        assert_eq!(renamed.fields["noteId"], "n2".into());
+    }
+}
+
+#[test]
+fn what_is_read_first_is_said() {
+    let checked = Checked::read(MODEL);
+    let said = |pattern: &str| explain::explain(&checked, pattern).remove(0).plan.join("\n");
+    assert!(said("leave").contains("first reads the Guest for its unique values"), "{}", said("leave"));
+    assert!(!said("leave").contains("to return it"), "it is read once: {}", said("leave"));
+    assert!(said("dropFor").contains("first reads the Note, to return it"), "{}", said("dropFor"));
+    assert!(!said("drop").contains("first reads"), "{}", said("drop"));
+}

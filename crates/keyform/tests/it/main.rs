@@ -1,0 +1,40 @@
+//! Integration tests of the library, with all crates below it.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod behaviours;
+mod cascades;
+mod compatibility;
+mod copy;
+mod deleted;
+mod deploy;
+mod endless;
+mod explain;
+mod files;
+mod flow_limits;
+mod golden;
+mod handlers;
+mod infrastructure;
+mod isolation;
+mod layers;
+mod library;
+mod lifecycle;
+mod live_evolution;
+mod live_reads;
+mod live_socket;
+mod migrate;
+mod model_api;
+mod model_at_its_word;
+mod naive;
+mod once;
+mod random;
+mod reads;
+mod refusals;
+mod remote;
+mod resend;
+mod run;
+mod sealed;
+mod typed;
+mod values;
+mod version;
+mod writes;

@@ -1,0 +1,8 @@
+//! Integration tests of the assistant for teams.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod access_patterns;
+mod concurrency;
+mod flows;
+mod support;

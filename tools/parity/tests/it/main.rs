@@ -1,0 +1,3 @@
+//! Integration tests of the comparison with other implementations.
+
+mod page;
