@@ -8,6 +8,7 @@
 //! The caller injects the clock, randomness and sleeping (`run::Surroundings`). The crate depends on neither the
 //! engine nor HTTP.
 
+mod contention;
 pub mod deploy;
 pub mod evolve;
 pub mod run;

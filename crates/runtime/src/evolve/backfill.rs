@@ -3,8 +3,6 @@
 //! An interrupted run resumes at its last checkpoints. The checkpoint is written after the page, so a page may be
 //! repeated: its items already carry marks and stay unchanged.
 
-use std::time::Duration;
-
 use keyform_core::Attributes;
 
 use super::carry::{Carried, carry, follow};
@@ -12,6 +10,7 @@ use super::form::{Class, Form};
 use super::join::join;
 use super::migration::{Held, MigrateError, Migration, Pace, Progress, SEGMENTS, Watch, shown_key};
 use super::state::{Checkpoint, Phase, State};
+use crate::contention::Tries;
 
 /// Attempts per item under contention.
 const TRIES_MAX: u32 = 12;
@@ -156,10 +155,11 @@ impl Migration {
 
     async fn carry_one(&self, form: &Form, item: &Attributes) -> Result<(Carried, f64), MigrateError> {
         let mut units = 0.0;
-        for tries in 0..TRIES_MAX {
+        let mut tries = Tries::new(&*self.surroundings, TRIES_MAX);
+        while tries.next().await {
             let now = self.surroundings.now_millis();
             let (done, spent) = match form.class(item) {
-                Class::Moved(mark) if tries == 0 => follow(&*self.store, form, item, &mark, now).await?,
+                Class::Moved(mark) if tries.is_first() => follow(&*self.store, form, item, &mark, now).await?,
                 // The item changed in the meantime; the next run handles it.
                 Class::Moved(_) => return Ok((Carried::Already, units)),
                 _ => carry(&*self.store, form, item, now).await?,
@@ -168,8 +168,6 @@ impl Migration {
             if done != Carried::Busy {
                 return Ok((done, units));
             }
-            let longest = Duration::from_millis(20 << tries.min(8));
-            self.surroundings.sleep(longest.mul_f64(self.surroundings.jitter())).await;
         }
         Ok((Carried::Busy, units))
     }

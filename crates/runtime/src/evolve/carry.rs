@@ -10,7 +10,7 @@
 //! overwritten: then the old item is only marked.
 
 use keyform_core::error::Detail;
-use keyform_core::expression::{Comparator, Condition, Operand, Path, SetAction, SetValue, Update, UpdateOperand};
+use keyform_core::expression::{Condition, Path, SetAction, SetValue, Update, UpdateOperand};
 use keyform_core::operation::{PutItem, TransactAction, TransactWriteItems, UpdateItem};
 use keyform_core::{Attributes, Error, ErrorCode, Execute, Operation, Output};
 
@@ -19,9 +19,9 @@ use keyform_language::bind::evolve::claims;
 use super::find::get;
 use super::form::{Class, Form};
 use super::mark::{MARK, Mark, sum};
+use super::unchanged::unchanged;
+use crate::contention::{first_failed_condition, is_contention};
 
-/// Attributes that a condition compares; more would exceed the length limit of an expression.
-const COMPARED_MAX: usize = 60;
 /// Immediate retries of an item that changes concurrently.
 const TRIES_MAX: u32 = 5;
 
@@ -99,26 +99,57 @@ pub async fn follow(
         let (done, units) = supersede(store, form, old, &written, now_millis).await?;
         return Ok((done.unwrap_or(Carried::Busy), units));
     };
-    let actions = vec![
-        TransactAction::Put {
-            table: form.new.name.clone(),
-            item: written.clone(),
-            condition: Some(unchanged(&current)),
-            return_item_on_failure: false,
-        },
-        self::mark(form, old, &Mark::carried(&form.new, &written, now_millis)),
-    ];
-    let transaction = TransactWriteItems {
-        actions,
-        token: None,
-        return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
-        return_metrics: Default::default(),
+    let mark = Mark::carried(&form.new, &written, now_millis);
+    let actions = match (following(form, &current, &written), marking(form, old, &mark)) {
+        (Ok(following), Ok(marking)) => [vec![marking], following].concat(),
+        (Err(why), _) | (_, Err(why)) => return Ok((Carried::Stuck(why), 0.0)),
     };
-    match store.execute(Operation::TransactWriteItems(transaction)).await {
+    match store.execute(transaction(actions)).await {
         Ok(output) => Ok((Carried::Moved, spent(&output))),
-        Err(error) if error.code() == ErrorCode::TransactionCanceled || is_busy(&error) => Ok((Carried::Busy, 0.0)),
+        // Action 0 is the mark and 1 the item; the others are sentinels, of which only claims have a condition.
+        Err(error) if first_failed_condition(&error).is_some_and(|failed| failed.action > 1) => {
+            Ok((Carried::Stuck("another item has the same unique value".to_owned()), 0.0))
+        }
+        Err(error) if error.code() == ErrorCode::TransactionCanceled || is_contention(&error) => {
+            Ok((Carried::Busy, 0.0))
+        }
         Err(error) => Err(error),
     }
+}
+
+/// Returns the actions that replace the new item and move the sentinels of its unique values.
+fn following(form: &Form, current: &Attributes, written: &Attributes) -> Result<Vec<TransactAction>, String> {
+    let mut actions = vec![TransactAction::Put {
+        table: form.new.name.clone(),
+        item: written.clone(),
+        condition: Some(unchanged(form, current)?),
+        return_item_on_failure: false,
+    }];
+    let claims_of = |item| claims(&form.new.table, &form.new.name, &form.new.entity, item);
+    let before = claims_of(current).map_err(|error| error.to_string())?;
+    let after = claims_of(written).map_err(|error| error.to_string())?;
+    let key = |claim: &TransactAction| match claim {
+        TransactAction::Put { item, .. } => Some(form.new.key_of(item)),
+        TransactAction::Update { .. } | TransactAction::Delete { .. } | TransactAction::Check { .. } => None,
+    };
+    let is_among = |claims: &[(String, TransactAction)], claim| claims.iter().any(|(_, one)| key(one) == key(claim));
+    // In one table the old application has released the value itself, and another item may have claimed it since.
+    let released = before.iter().filter(|(_, claim)| form.old.name != form.new.name && !is_among(&after, claim));
+    actions.extend(released.filter_map(|(_, claim)| {
+        let table = form.new.name.clone();
+        Some(TransactAction::Delete { table, key: key(claim)?, condition: None, return_item_on_failure: false })
+    }));
+    let claimed = after.iter().filter(|(_, claim)| !is_among(&before, claim));
+    actions.extend(claimed.map(|(_, claim)| keep_own(form, claim.clone())));
+    Ok(actions)
+}
+
+fn transaction(actions: Vec<TransactAction>) -> Operation {
+    Operation::TransactWriteItems(TransactWriteItems {
+        actions,
+        return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
+        ..TransactWriteItems::default()
+    })
 }
 
 /// In place: replaces the item by its new form if it is unchanged; `None` to read it again.
@@ -128,10 +159,14 @@ async fn convert(
     old: &Attributes,
     new: Attributes,
 ) -> Result<(Option<Carried>, f64), Error> {
+    let condition = match unchanged(form, old) {
+        Ok(condition) => Some(condition),
+        Err(why) => return Ok((Some(Carried::Stuck(why)), 0.0)),
+    };
     let put = PutItem {
         table: form.old.name.clone(),
         item: new,
-        condition: Some(unchanged(old)),
+        condition,
         return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
         ..PutItem::default()
     };
@@ -139,7 +174,7 @@ async fn convert(
         Ok(output) => Ok((Some(Carried::Moved), spent(&output))),
         Err(error) => match error.code() {
             ErrorCode::ConditionalCheckFailed => Ok((None, 0.0)),
-            _ if is_busy(&error) => Ok((Some(Carried::Busy), 0.0)),
+            _ if is_contention(&error) => Ok((Some(Carried::Busy), 0.0)),
             _ => Err(error),
         },
     }
@@ -152,28 +187,24 @@ async fn transfer(
     new: &Attributes,
     now_millis: i64,
 ) -> Result<(Option<Carried>, f64), Error> {
-    let mut actions = vec![
-        TransactAction::Put {
-            table: form.new.name.clone(),
-            item: new.clone(),
-            condition: Some(absent(form)),
-            return_item_on_failure: false,
-        },
-        mark(form, old, &Mark::carried(&form.new, new, now_millis)),
-    ];
+    let marking = match marking(form, old, &Mark::carried(&form.new, new, now_millis)) {
+        Ok(marking) => marking,
+        Err(why) => return Ok((Some(Carried::Stuck(why)), 0.0)),
+    };
+    let put = TransactAction::Put {
+        table: form.new.name.clone(),
+        item: new.clone(),
+        condition: Some(absent(form)),
+        return_item_on_failure: false,
+    };
+    let mut actions = vec![put, marking];
     let unique = match claims(&form.new.table, &form.new.name, &form.new.entity, new) {
         Ok(unique) => unique,
         Err(error) => return Ok((Some(Carried::Stuck(error.to_string())), 0.0)),
     };
     let names: Vec<String> = unique.iter().map(|(name, _)| name.clone()).collect();
     actions.extend(unique.into_iter().map(|(_, claim)| keep_own(form, claim)));
-    let transaction = TransactWriteItems {
-        actions,
-        token: None,
-        return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
-        return_metrics: Default::default(),
-    };
-    match store.execute(Operation::TransactWriteItems(transaction)).await {
+    match store.execute(transaction(actions)).await {
         Ok(output) => Ok((Some(Carried::Moved), spent(&output))),
         Err(error) => refused(store, form, old, new, &names, error, now_millis).await,
     }
@@ -198,7 +229,7 @@ async fn refused(
     error: Error,
     now_millis: i64,
 ) -> Result<(Option<Carried>, f64), Error> {
-    if is_busy(&error) {
+    if is_contention(&error) {
         return Ok((Some(Carried::Busy), 0.0));
     }
     let Detail::Cancellation(reasons) = error.detail() else { return Err(error) };
@@ -215,9 +246,6 @@ async fn refused(
         }
     }
     match (0..reasons.len()).find_map(code) {
-        Some("TransactionConflict" | "ProvisionedThroughputExceeded" | "ThrottlingError") => {
-            Ok((Some(Carried::Busy), 0.0))
-        }
         Some("ValidationError" | "ItemCollectionSizeLimitExceeded") => {
             let message = reasons.iter().find_map(|reason| reason.cause.as_ref()).map(|cause| cause.message.clone());
             Ok((Some(Carried::Stuck(message.unwrap_or_default())), 0.0))
@@ -234,15 +262,14 @@ async fn supersede(
     new: &Attributes,
     now_millis: i64,
 ) -> Result<(Option<Carried>, f64), Error> {
-    let TransactAction::Update { table, key, update, condition, .. } =
-        mark(form, old, &Mark::superseded(&form.new, new, now_millis))
-    else {
-        return Ok((None, 0.0));
+    let condition = match unchanged(form, old) {
+        Ok(condition) => Some(condition),
+        Err(why) => return Ok((Some(Carried::Stuck(why)), 0.0)),
     };
     let update = UpdateItem {
-        table,
-        key,
-        update: Some(update),
+        table: form.old.name.clone(),
+        key: form.old.key_of(old),
+        update: Some(set_mark(&Mark::superseded(&form.new, new, now_millis))),
         condition,
         return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
         ..UpdateItem::default()
@@ -250,56 +277,30 @@ async fn supersede(
     match store.execute(Operation::UpdateItem(update)).await {
         Ok(output) => Ok((Some(Carried::Superseded), spent(&output))),
         Err(error) if error.code() == ErrorCode::ConditionalCheckFailed => Ok((None, 0.0)),
-        Err(error) if is_busy(&error) => Ok((Some(Carried::Busy), 0.0)),
+        Err(error) if is_contention(&error) => Ok((Some(Carried::Busy), 0.0)),
         Err(error) => Err(error),
     }
 }
 
-fn mark(form: &Form, old: &Attributes, mark: &Mark) -> TransactAction {
-    let set =
-        SetAction { path: Path::attribute(MARK), value: SetValue::Operand(UpdateOperand::Value(mark.value().into())) };
-    TransactAction::Update {
+/// Returns the action that marks an old item, on the condition that it is unchanged.
+fn marking(form: &Form, old: &Attributes, mark: &Mark) -> Result<TransactAction, String> {
+    Ok(TransactAction::Update {
         table: form.old.name.clone(),
         key: form.old.key_of(old),
-        update: Update { set: vec![set], ..Update::default() },
-        condition: Some(unchanged(old)),
+        update: set_mark(mark),
+        condition: Some(unchanged(form, old)?),
         return_item_on_failure: false,
-    }
+    })
 }
 
-/// Condition that the item, including its mark, is as it was read.
-pub(super) fn unchanged(old: &Attributes) -> Condition {
-    let mut tests = match old.get(MARK) {
-        Some(mark) => vec![equal(MARK, mark)],
-        None => vec![Condition::AttributeNotExists(Path::attribute(MARK))],
-    };
-    let compared = old.iter().filter(|(name, _)| *name != MARK).take(COMPARED_MAX);
-    tests.extend(compared.map(|(name, value)| equal(name, value)));
-    Condition::And(tests)
-}
-
-fn equal(name: &str, value: &keyform_core::AttributeValue) -> Condition {
-    Condition::Compare {
-        left: Operand::Path(Path::attribute(name)),
-        comparator: Comparator::Equal,
-        right: Operand::Value(value.clone().into()),
-    }
+fn set_mark(mark: &Mark) -> Update {
+    let value = SetValue::Operand(UpdateOperand::Value(mark.value().into()));
+    Update { set: vec![SetAction { path: Path::attribute(MARK), value }], ..Update::default() }
 }
 
 fn absent(form: &Form) -> Condition {
     let key = form.new.table.partition.as_ref().map_or("", |key| key.name.as_str());
     Condition::AttributeNotExists(Path::attribute(key))
-}
-
-pub(super) fn is_busy(error: &Error) -> bool {
-    matches!(
-        error.code(),
-        ErrorCode::TransactionConflict
-            | ErrorCode::TransactionInProgress
-            | ErrorCode::Throttling
-            | ErrorCode::ProvisionedThroughputExceeded
-            | ErrorCode::RequestLimitExceeded
-    )
 }
 
 /// Returns the write units that a response reports.

@@ -9,12 +9,14 @@ use serde::Serialize;
 
 use keyform_language::bind::evolve::claims;
 
-use super::carry::{is_busy, unchanged};
+use super::carry::spent;
 use super::find::{batch_get, get};
 use super::form::{Class, Form};
 use super::mark::{MARK, Mark, sum};
 use super::migration::{Held, MigrateError, Migration, Pace, Progress, Watch, shown_key};
 use super::state::{Phase, State};
+use super::unchanged::unchanged;
+use crate::contention::{Tries, is_contention};
 
 /// Limit of reported examples.
 const EXAMPLES_MAX: usize = 10;
@@ -209,20 +211,20 @@ impl Migration {
             return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
             ..DeleteItem::default()
         };
-        for tries in 0..TRIES_MAX {
+        let mut tries = self.tries();
+        while tries.next().await {
             match self.store.execute(Operation::DeleteItem(delete.clone())).await {
-                Ok(output) => return Ok(super::carry::spent(&output)),
+                Ok(output) => return Ok(spent(&output)),
                 Err(error) if error.code() == ErrorCode::ConditionalCheckFailed => return Ok(0.0),
-                Err(error) if is_busy(&error) => self.pause(tries).await,
+                Err(error) if is_contention(&error) => {}
                 Err(error) => return Err(error.into()),
             }
         }
         Err(MigrateError::Store(Error::internal("the store is too busy: run it again")))
     }
 
-    async fn pause(&self, tries: u32) {
-        let longest = Duration::from_millis(20 << tries.min(8));
-        self.surroundings.sleep(longest.mul_f64(self.surroundings.jitter())).await;
+    fn tries(&self) -> Tries<'_> {
+        Tries::new(&*self.surroundings, TRIES_MAX)
     }
 
     /// Rolls back: the old form becomes authoritative again, including the changes made since, as far as it can
@@ -295,71 +297,24 @@ impl Migration {
         mark: &Mark,
         found: &mut RolledBack,
     ) -> Result<(), MigrateError> {
-        for tries in 0..TRIES_MAX {
+        let mut tries = self.tries();
+        while tries.next().await {
             let new = get(&*self.store, &form.new.name, mark.to.clone()).await?;
             let Some(new) = new else {
-                let delete = vec![TransactAction::Delete {
-                    table: form.old.name.clone(),
-                    key: form.old.key_of(old),
-                    condition: Some(unchanged(old)),
-                    return_item_on_failure: false,
-                }];
-                if self.transact(delete, tries).await? {
+                let Some(delete) = deleting(form, old) else { return Ok(found.keep(form, old)) };
+                if self.transact(vec![delete]).await? {
                     found.deleted += 1;
                     return Ok(());
                 }
                 continue;
             };
-            let reverted = form.reverted(&new, Some(old));
-            let Some(reverted) = reverted.ok().filter(|item| form.old.key_of(item) == form.old.key_of(old)) else {
-                found.kept += 1;
-                example(form, &new, &mut found.examples);
-                return Ok(());
-            };
-            let put = TransactAction::Put {
-                table: form.old.name.clone(),
-                item: reverted,
-                condition: Some(unchanged(old)),
-                return_item_on_failure: false,
-            };
-            if self.transact(self.replacing(form, put, &new)?, tries).await? {
+            let Some(actions) = reverting(form, old, &new) else { return Ok(found.keep(form, &new)) };
+            if self.transact(actions).await? {
                 found.reverted += 1;
                 return Ok(());
             }
         }
-        Err(MigrateError::Store(Error::internal("others write an item again and again: stop them, and run it again")))
-    }
-
-    /// Returns the actions that put an old item and delete the new one; its sentinels too, if the forms are in
-    /// different tables.
-    fn replacing(
-        &self,
-        form: &Form,
-        put: TransactAction,
-        new: &Attributes,
-    ) -> Result<Vec<TransactAction>, MigrateError> {
-        let mut actions = vec![
-            put,
-            TransactAction::Delete {
-                table: form.new.name.clone(),
-                key: form.new.key_of(new),
-                condition: Some(unchanged(new)),
-                return_item_on_failure: false,
-            },
-        ];
-        if form.old.name != form.new.name {
-            let unique = claims(&form.new.table, &form.new.name, &form.new.entity, new).unwrap_or_default();
-            actions.extend(unique.into_iter().filter_map(|(_, claim)| match claim {
-                TransactAction::Put { table, item, .. } => Some(TransactAction::Delete {
-                    key: form.new.key_of(&item),
-                    table,
-                    condition: None,
-                    return_item_on_failure: false,
-                }),
-                _ => None,
-            }));
-        }
-        Ok(actions)
+        Err(contested())
     }
 
     async fn revert_in_place(
@@ -369,15 +324,17 @@ impl Migration {
         found: &mut RolledBack,
     ) -> Result<(), MigrateError> {
         let mut image = item.clone();
-        for tries in 0..TRIES_MAX {
+        let mut tries = self.tries();
+        while tries.next().await {
             let Ok(reverted) = form.reverted(&image, None) else { return Ok(()) };
             if reverted == image {
                 return Ok(());
             }
+            let Ok(condition) = unchanged(form, &image) else { return Ok(found.keep(form, &image)) };
             let put = PutItem {
                 table: form.old.name.clone(),
                 item: reverted,
-                condition: Some(unchanged(&image)),
+                condition: Some(condition),
                 ..PutItem::default()
             };
             match self.store.execute(Operation::PutItem(put)).await {
@@ -391,11 +348,11 @@ impl Migration {
                         None => return Ok(()),
                     }
                 }
-                Err(error) if is_busy(&error) => self.pause(tries).await,
+                Err(error) if is_contention(&error) => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(MigrateError::Store(Error::internal("others write an item again and again: stop them, and run it again")))
+        Err(contested())
     }
 
     /// Reverts the items that were created in the new form, if the old form can represent them.
@@ -432,11 +389,7 @@ impl Migration {
             let again = form.converted(old, 0);
             form.old.has_key(old) && again.is_ok_and(|again| form.new.key_of(&again) == form.new.key_of(new))
         });
-        let Some(old) = back else {
-            found.kept += 1;
-            example(form, new, &mut found.examples);
-            return Ok(());
-        };
+        let Some(old) = back else { return Ok(found.keep(form, new)) };
         let key = form.old.table.partition.as_ref().map_or("", |key| key.name.as_str());
         let put = TransactAction::Put {
             table: form.old.name.clone(),
@@ -444,28 +397,84 @@ impl Migration {
             condition: Some(Condition::AttributeNotExists(Path::attribute(key))),
             return_item_on_failure: false,
         };
-        match self.transact(self.replacing(form, put, new)?, 0).await? {
+        let Some(actions) = replacing(form, put, new) else { return Ok(found.keep(form, new)) };
+        match self.transact(actions).await? {
             true => found.reverted += 1,
-            false => {
-                found.kept += 1;
-                example(form, new, &mut found.examples);
-            }
+            false => found.keep(form, new),
         }
         Ok(())
     }
 
-    /// Returns whether a transaction was applied. After contention or a failed condition it pauses, and the caller
-    /// retries.
-    async fn transact(&self, actions: Vec<TransactAction>, tries: u32) -> Result<bool, MigrateError> {
+    /// Returns whether a transaction was applied; `false` after contention or a failed condition.
+    async fn transact(&self, actions: Vec<TransactAction>) -> Result<bool, MigrateError> {
         let transaction = TransactWriteItems { actions, ..TransactWriteItems::default() };
         match self.store.execute(Operation::TransactWriteItems(transaction)).await {
             Ok(_) => Ok(true),
-            Err(error) if error.code() == ErrorCode::TransactionCanceled || is_busy(&error) => {
-                self.pause(tries).await;
-                Ok(false)
-            }
+            Err(error) if error.code() == ErrorCode::TransactionCanceled || is_contention(&error) => Ok(false),
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+fn contested() -> MigrateError {
+    MigrateError::Store(Error::internal("others write an item again and again: stop them, and run it again"))
+}
+
+/// Returns the action that deletes an old item whose new item was deleted; `None` if it cannot be compared.
+fn deleting(form: &Form, old: &Attributes) -> Option<TransactAction> {
+    Some(TransactAction::Delete {
+        table: form.old.name.clone(),
+        key: form.old.key_of(old),
+        condition: Some(unchanged(form, old).ok()?),
+        return_item_on_failure: false,
+    })
+}
+
+/// Returns the actions that give an old item what the new one holds; `None` if the old form cannot represent it.
+fn reverting(form: &Form, old: &Attributes, new: &Attributes) -> Option<Vec<TransactAction>> {
+    let reverted = form.reverted(new, Some(old)).ok()?;
+    if form.old.key_of(&reverted) != form.old.key_of(old) {
+        return None;
+    }
+    let put = TransactAction::Put {
+        table: form.old.name.clone(),
+        item: reverted,
+        condition: Some(unchanged(form, old).ok()?),
+        return_item_on_failure: false,
+    };
+    replacing(form, put, new)
+}
+
+/// Returns the actions that put an old item and delete the new one; its sentinels too, if the forms are in different
+/// tables. `None` if the new item cannot be compared.
+fn replacing(form: &Form, put: TransactAction, new: &Attributes) -> Option<Vec<TransactAction>> {
+    let delete = TransactAction::Delete {
+        table: form.new.name.clone(),
+        key: form.new.key_of(new),
+        condition: Some(unchanged(form, new).ok()?),
+        return_item_on_failure: false,
+    };
+    let mut actions = vec![put, delete];
+    if form.old.name != form.new.name {
+        let unique = claims(&form.new.table, &form.new.name, &form.new.entity, new).unwrap_or_default();
+        actions.extend(unique.into_iter().filter_map(|(_, claim)| match claim {
+            TransactAction::Put { table, item, .. } => Some(TransactAction::Delete {
+                key: form.new.key_of(&item),
+                table,
+                condition: None,
+                return_item_on_failure: false,
+            }),
+            TransactAction::Update { .. } | TransactAction::Delete { .. } | TransactAction::Check { .. } => None,
+        }));
+    }
+    Some(actions)
+}
+
+impl RolledBack {
+    /// Counts an item that stays in the new form.
+    fn keep(&mut self, form: &Form, item: &Attributes) {
+        self.kept += 1;
+        example(form, item, &mut self.examples);
     }
 }
 

@@ -22,6 +22,7 @@ mod migration;
 pub mod state;
 mod tables;
 mod text;
+mod unchanged;
 
 pub use backfill::Ran;
 pub use carry::{Carried, carry};

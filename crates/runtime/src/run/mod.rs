@@ -7,21 +7,21 @@
 //! 2. `permit` evaluates `allow` for the caller. Each guard is one consistent GetItem.
 //! 3. `read` binds the arguments, sends the request, follows pages until the result page is full, and signs a
 //!    [`cursor`].
-//! 4. `write` runs the reads of its `let`s, binds, sends one atomic request, and retries under the same token after
-//!    contention. `outcome` maps a failed condition to the outcome that the author named. `readable` decides, from the
-//!    model's reads and from the reads that permitted the call (`known`), whether the refusal includes the item.
-//!    `once` applies a write exactly once per idempotency key; `restrict` refuses to delete an item that others still
-//!    refer to; `cascade` deletes the items that refer to a deleted one.
+//! 4. `attempt` runs a write through its ordered list of steps: it reads what the request needs, binds and sends it,
+//!    and decides the result. The list describes idempotency keys, `restrict`, `cascade`, retries and refusals.
+//!    `readable` decides, from the model's reads and from the reads that permitted the call (`known`), whether a
+//!    refusal includes the item. `cascade` and `removal` delete the items that refer to a deleted one.
 //! 5. `found` turns items into entities: fields without keys and tags, with encrypted fields decrypted.
 //!
 //! Rarely used steps run in boxed futures, which keeps the future of a simple call small.
 //!
-//! While an evolution is open, `evolving` and `merged` read the new form and then the old one, and `settle` migrates
-//! the items that a write touches. `live` supports live reads. `tables` creates the store's tables, `reseal`
+//! While an evolution is open, `evolving` and `merged` read the new form and then the old one; a step of
+//! each write migrates the items that it touches. `live` supports live reads. `tables` creates the store's tables, `reseal`
 //! re-encrypts fields under a new key. Clock, randomness and sleeping come from [`Surroundings`], so tests control
 //! them.
 
 mod arguments;
+mod attempt;
 mod cascade;
 mod children;
 pub mod cursor;
@@ -35,18 +35,13 @@ mod known;
 mod live;
 mod merged;
 mod misfit;
-mod once;
-mod outcome;
 mod permit;
 mod read;
 mod readable;
 mod removal;
 mod reseal;
-mod restrict;
-mod settle;
 mod surroundings;
 mod tables;
-mod write;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -58,9 +53,9 @@ use keyform_core::{Attributes, Error, Execute, Item, Operation, Output};
 use crate::seal::{Keyring, SealError};
 use keyform_language::Checked;
 use keyform_language::bind::{self, Inputs};
-use keyform_language::plan::{Role, WritePlan};
 use keyform_language::schema::{Entity, EntityId, Model, Read, ReadId, Table, TableId, Write, WriteId};
 
+pub(crate) use attempt::{ANSWERS_EXPIRE, answer_table};
 pub use cascade::{Resumed, cascade_table};
 pub use error::RunError;
 pub use fields::Fields;
@@ -68,7 +63,6 @@ pub use fits::fits;
 pub use found::{Answer, Found};
 pub use live::{LivePage, LiveRead, Passed, Reach, Seen};
 pub use misfit::{in_words, misfit};
-pub(crate) use once::{EXPIRES as ANSWERS_EXPIRE, answer_table};
 pub use reseal::Resealed;
 pub use surroundings::{Surroundings, Waiting};
 
@@ -199,34 +193,10 @@ impl Runner {
     pub fn not_runnable(&self) -> Vec<(&str, String)> {
         let writes = self.checked.model.writes.iter().zip(&self.checked.plans.writes);
         let refused = writes.filter_map(|(write, plan)| {
-            let why = self.obstacle(write, plan.as_ref()?)?;
+            let why = attempt::obstacle(self, write, plan.as_ref()?)?;
             Some((write.name.as_str(), why))
         });
         refused.collect()
-    }
-
-    /// Returns the reason why this store cannot run a write, if there is one.
-    fn obstacle(&self, write: &Write, plan: &WritePlan) -> Option<String> {
-        if !self.settings.without_transactions {
-            return None;
-        }
-        if plan.needs_transaction() {
-            return Some(format!("`{}` is a transaction, and this store has none", write.name));
-        }
-        let guarded = self.guarded_below(plan)?;
-        Some(format!(
-            "`{}` removes items of {guarded} too, whose unique values are kept by transactions, and this store has none",
-            write.name
-        ))
-    }
-
-    /// Returns an entity with unique fields among those that the write's deletes cascade to.
-    fn guarded_below(&self, plan: &WritePlan) -> Option<&str> {
-        let model = &self.checked.model;
-        let parents = plan.actions.iter().filter(|planned| planned.role == Role::Intend).map(|planned| planned.entity);
-        let mut below = parents.flat_map(|parent| self.checked.plans.dependents.reach(parent));
-        let guarded = below.find(|id| keyform_language::plan::guarded_fields(model.entity(*id)).next().is_some());
-        guarded.map(|id| model.entity(id).name.as_str())
     }
 
     /// Converts an item to the entity that it belongs to; `None` if it belongs to no entity of that table. `table` is

@@ -10,6 +10,14 @@ use keyform_language::schema::{Expr, ExprKind, GuardId, Origin, Parameter, Permi
 
 use super::{Answer, Call, Caller, RunError, Runner};
 
+/// Verdict of `allow` on a caller.
+pub(super) enum Permitted<'a> {
+    Always,
+    Never,
+    /// Permitted if this condition holds.
+    If(&'a Expr),
+}
+
 impl Runner {
     /// Refuses a caller that `allow` does not permit. `lets` holds the values that a write has read.
     ///
@@ -22,13 +30,23 @@ impl Runner {
         call: &Call,
         lets: &[Option<AttributeValue>],
     ) -> Result<(), RunError> {
-        let holds = match (&call.caller, allow) {
-            (Caller::System, _) | (_, Some(Permission::Public(_))) => true,
-            (_, Some(Permission::System(_))) => false,
-            (_, None) => self.checked.model.caller.is_none(),
-            (_, Some(Permission::When(condition))) => Box::pin(self.holds(condition, parameters, call, lets)).await?,
+        let holds = match self.permitted(allow, call) {
+            Permitted::Always => true,
+            Permitted::Never => false,
+            Permitted::If(condition) => Box::pin(self.holds(condition, parameters, call, lets)).await?,
         };
         if holds { Ok(()) } else { Err(RunError::Forbidden) }
+    }
+
+    /// Returns what `allow` says about a caller before its condition is evaluated.
+    pub(super) fn permitted<'a>(&self, allow: Option<&'a Permission>, call: &Call) -> Permitted<'a> {
+        match (&call.caller, allow) {
+            (Caller::System, _) | (Caller::Claims(_), Some(Permission::Public(_))) => Permitted::Always,
+            (Caller::Claims(_), Some(Permission::System(_))) => Permitted::Never,
+            (Caller::Claims(_), Some(Permission::When(condition))) => Permitted::If(condition),
+            (Caller::Claims(_), None) if self.checked.model.caller.is_none() => Permitted::Always,
+            (Caller::Claims(_), None) => Permitted::Never,
+        }
     }
 
     async fn holds(

@@ -9,13 +9,13 @@ use keyform_core::expression::{Condition, Path};
 use keyform_core::operation::{BatchWriteItem, DeleteItem, TransactAction, TransactWriteItems, WriteRequest};
 use keyform_core::{ErrorCode, Item, Operation};
 
+use crate::contention::failed_conditions;
 use keyform_language::bind::{self, Parent};
 use keyform_language::bookkeeping::CASCADES;
 use keyform_language::plan::{Dependent, Finder};
 
 use super::cascade::{LATE_MILLIS, Stopped, Work};
 use super::children::{Children, finder_call, refers};
-use super::outcome::failed_conditions;
 use super::read::Pages;
 use super::{RunError, Runner};
 

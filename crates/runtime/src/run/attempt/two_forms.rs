@@ -15,17 +15,32 @@ use keyform_language::bind::{self, Fresh, Inputs};
 use keyform_language::plan::WritePlan;
 use keyform_language::schema::{EntityId, Write};
 
-use super::evolving::lookup;
-use super::{RunError, Runner};
+use super::state::{Attempt, Read};
+use super::step::{Hook, Step};
+use crate::run::evolving::lookup;
+use crate::run::{RunError, Runner};
 
 /// A shorter id could occur in a key by chance.
 const ID_LENGTH_MIN: usize = 8;
 /// Old items that one key may turn out to have before the write gives up.
 const ROUNDS_MAX: u32 = 16;
 
+#[derive(Debug)]
+pub(super) struct TwoForms;
+
+impl Step for TwoForms {
+    fn read<'r, 'a>(&self, attempt: &'r mut Attempt<'a, Read<'a>>) -> Hook<'r, Result<(), RunError>> {
+        let (of, inputs) = (attempt.of, &attempt.state.inputs);
+        match of.runner.evolving {
+            Some(_) => Hook::wait(of.runner.settle(of.write, of.plan, inputs)),
+            None => Hook::pass(),
+        }
+    }
+}
+
 impl Runner {
     /// Migrates the old items that a write touches.
-    pub(super) async fn settle(&self, write: &Write, plan: &WritePlan, inputs: &Inputs<'_>) -> Result<(), RunError> {
+    async fn settle(&self, write: &Write, plan: &WritePlan, inputs: &Inputs<'_>) -> Result<(), RunError> {
         let entities: Vec<EntityId> = plan.actions.iter().map(|action| action.entity).collect();
         let forms = self.open_forms_for_write(&entities).await?;
         if forms.is_empty() {
@@ -45,7 +60,7 @@ impl Runner {
         Ok(())
     }
 
-    pub(super) async fn settle_item(&self, form: &Form, key: Attributes) -> Result<(), RunError> {
+    pub(in crate::run) async fn settle_item(&self, form: &Form, key: Attributes) -> Result<(), RunError> {
         let (mut tries, mut rounds) = (0, 0);
         while let Some(old) = self.unsettled(form, &key).await? {
             if !form.in_place && self.settings.without_transactions {

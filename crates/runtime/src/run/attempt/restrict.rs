@@ -15,27 +15,50 @@ use keyform_language::bind::{self, Parent};
 use keyform_language::plan::{Dependent, Finder, remaining_name};
 use keyform_language::schema::EntityId;
 
-use super::children::{finder_call, refers, shared};
-use super::found::{self, Answer};
-use super::outcome::Called;
-use super::read::Pages;
-use super::{RunError, Runner};
+use super::refusal::Called;
+use super::state::{Attempt, Bound};
+use super::step::{Hook, Step};
+use super::two_forms::targets;
+use crate::run::children::{finder_call, refers, shared};
+use crate::run::found::{self, Answer};
+use crate::run::read::Pages;
+use crate::run::{RunError, Runner};
 
 /// Items that a request deletes: table and key.
 type Going = Vec<(String, Attributes)>;
 
+#[derive(Debug)]
+pub(super) struct Restrict;
+
+impl Step for Restrict {
+    fn before<'r>(&self, attempt: &'r mut Attempt<'_, Bound>) -> Hook<'r, Result<(), RunError>> {
+        let (runner, state) = (attempt.of.runner, &attempt.state);
+        let dependents = &runner.checked.plans.dependents;
+        match state.deleted.parents.iter().any(|parent| dependents.may_refuse(parent.entity, parent.entity)) {
+            true => {
+                Hook::wait(runner.refuse_restricted(Called::before(attempt), &state.operation, &state.deleted.parents))
+            }
+            false => Hook::pass(),
+        }
+    }
+}
+
 impl Runner {
     /// Refuses a write that deletes an item which others still refer to.
-    pub(super) async fn refuse_restricted(&self, called: &Called<'_>) -> Result<(), RunError> {
-        let (bound, dependents) = (called.bound, &self.checked.plans.dependents);
-        let Some(operation) = &bound.operation else { return Ok(()) };
+    async fn refuse_restricted(
+        &self,
+        called: Called<'_>,
+        operation: &Operation,
+        parents: &[Parent],
+    ) -> Result<(), RunError> {
+        let dependents = &self.checked.plans.dependents;
         let going = going(operation);
-        for parent in &bound.parents {
+        for parent in parents {
             if !dependents.may_refuse(parent.entity, parent.entity) {
                 continue;
             }
             if let Some(entity) = self.refusing(parent.entity, parent, &going).await? {
-                self.refuse_as_written(called, operation).await?;
+                self.refuse_as_written(&called, operation).await?;
                 let outcome = remaining_name(&self.checked.model.entity(entity).name);
                 return Err(RunError::Refused { outcome, item: None });
             }
@@ -46,7 +69,7 @@ impl Runner {
     /// Returns the outcome that the author named, if one of the write's own conditions does not hold.
     async fn refuse_as_written(&self, called: &Called<'_>, operation: &Operation) -> Result<(), RunError> {
         for (number, (table, key)) in targets(operation).into_iter().enumerate() {
-            let Some(action) = called.bound.actions.get(number).filter(|action| !action.refusals.is_empty()) else {
+            let Some(action) = called.actions.get(number).filter(|action| !action.refusals.is_empty()) else {
                 continue;
             };
             let item = self.current(table, key).await?;
@@ -156,9 +179,4 @@ fn going(operation: &Operation) -> Going {
         Operation::BatchWriteItem(_) => targets(operation),
         _ => Vec::new(),
     }
-}
-
-/// Returns the table and key of each action, in order; for a put, the whole item.
-fn targets(operation: &Operation) -> Going {
-    super::settle::targets(operation)
 }

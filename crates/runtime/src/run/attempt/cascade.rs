@@ -1,0 +1,83 @@
+//! Deletes what refers to a deleted item, and keeps an intent until that is done (ADR 0020).
+//!
+//! The intent is part of the request where the request is a transaction. A batch has no transaction, nor have some
+//! stores: there the intent is put first, and withdrawn if the delete is not applied.
+
+use keyform_core::operation::{DeleteItem, PutItem};
+use keyform_core::{Attributes, Error, ErrorCode, Operation};
+use keyform_language::bind::{LEASE_MILLIS, Parent};
+use keyform_language::bookkeeping::CASCADES;
+
+use super::state::{Attempt, Bound, Decided, Sent, WriteCall, Written};
+use super::step::{Hook, Step};
+use crate::run::{RunError, Runner};
+
+#[derive(Debug)]
+pub(super) struct Cascade;
+
+impl Step for Cascade {
+    fn before<'r>(&self, attempt: &'r mut Attempt<'_, Bound>) -> Hook<'r, Result<(), RunError>> {
+        let (of, state) = (attempt.of, &mut attempt.state);
+        if matches!(state.operation, Operation::BatchWriteItem(_)) {
+            state.deleted.intents = intents(&of, &state.deleted.parents);
+        }
+        if state.deleted.intents.is_empty() {
+            return Hook::pass();
+        }
+        Hook::wait(async move {
+            for item in std::mem::take(&mut state.deleted.intents) {
+                let put = PutItem { table: CASCADES.to_owned(), item, ..PutItem::default() };
+                of.runner.send(Operation::PutItem(put)).await.map_err(without_intents)?;
+            }
+            state.deleted.announced = true;
+            Ok(())
+        })
+    }
+
+    /// Explains a missing table: the most likely one to be missing is that of the intents.
+    fn decide<'r>(&self, attempt: &'r mut Attempt<'_, Sent>) -> Option<Hook<'r, Result<Written, RunError>>> {
+        let error = attempt.state.response.error()?;
+        let is_missing = error.code() == ErrorCode::ResourceNotFound && attempt.of.plan.cascades();
+        is_missing.then(|| Hook::Ready(Err(without_intents(error.clone()))))
+    }
+
+    fn after<'r>(&self, attempt: &'r mut Attempt<'_, Decided>) -> Hook<'r, ()> {
+        let (runner, state) = (attempt.of.runner, &attempt.state);
+        if state.deleted.parents.is_empty() {
+            return Hook::Ready(());
+        }
+        match &state.written {
+            Ok(Written::Applied(_)) => Hook::wait(runner.remove_dependents(&state.deleted.parents)),
+            // It is unknown whether the parent was deleted. The process that resumes the intent checks.
+            Err(RunError::Unknown(_)) => Hook::Ready(()),
+            _ if state.deleted.announced => Hook::wait(withdraw(runner, &state.deleted.parents)),
+            _ => Hook::Ready(()),
+        }
+    }
+}
+
+/// Returns the intents of the parents whose dependents are deleted with them.
+fn intents(of: &WriteCall<'_>, parents: &[Parent]) -> Vec<Attributes> {
+    let due = Some(of.runner.surroundings.now_millis() + LEASE_MILLIS);
+    let cascading = parents.iter().filter(|parent| parent.cascades);
+    cascading.map(|parent| parent.intent(&of.runner.checked.model, due, false)).collect()
+}
+
+/// Deletes the intents of a write that was not applied.
+async fn withdraw(runner: &Runner, parents: &[Parent]) {
+    for parent in parents.iter().filter(|parent| parent.cascades) {
+        let (table, key) = (CASCADES.to_owned(), parent.intent_key(&runner.checked.model));
+        let delete = DeleteItem { table, key, ..DeleteItem::default() };
+        // A remaining intent is dropped when it is resumed, because its parent still exists.
+        drop(runner.send(Operation::DeleteItem(delete)).await);
+    }
+}
+
+fn without_intents(error: Error) -> RunError {
+    match error.code() {
+        ErrorCode::ResourceNotFound => RunError::NotRunnable(format!(
+            "the table {CASCADES}, which keeps what deletes have still to remove, or a table of the model is not there: `keyform deploy apply` or --create-tables makes them"
+        )),
+        _ => error.into(),
+    }
+}

@@ -1,0 +1,369 @@
+//! Applies a write once per idempotency key, in whichever process it runs, and repeats the same answer.
+//!
+//! The request of such a write is a transaction with one more action: it puts a record into a separate table, on the
+//! condition that none exists. So the record exists if and only if the write was applied, even if the process ended
+//! before it could answer (ADR 0013):
+//!
+//! ```text
+//! first call    TransactWriteItems [ the write's actions, put record if absent ]   → the answer
+//! second call   TransactWriteItems → cancelled;  GetItem record                    → the same answer
+//! ```
+//!
+//! The record holds a hash of the arguments and the item that the write returns: for a new item, the item as it was
+//! put, without secret fields. The result of an update is known only after the transaction and is added then; until
+//! then the record holds the item's key. Refusals leave no record: a refused write was not applied, and a repeated
+//! call evaluates it again.
+
+use keyform_core::expression::{Comparator, Condition, Operand, Path, SetAction, SetValue, Update, UpdateOperand};
+use keyform_core::operation::{
+    CreateTable, DeleteItem, GetItem, PutItem, TimeToLive, TransactAction, TransactWriteItems, UpdateItem,
+    UpdateTimeToLive,
+};
+use keyform_core::table::{KeySchema, ScalarType};
+use keyform_core::{AttributeValue, Attributes, ErrorCode, Item, Operation, Output};
+use keyform_language::bookkeeping::ANSWERS;
+use sha2::{Digest as _, Sha256};
+
+use keyform_language::bind::BoundAction;
+use keyform_language::plan::WriteKind;
+use keyform_language::schema::Write;
+
+use super::returned_item::{Promised, returned, returned_action, returned_entity};
+use super::state::{Attempt, Bound, Decided, Sent, WriteCall, Written};
+use super::step::{Hook, Step};
+use crate::run::{Call, Caller, Found, RunError, Runner, arguments};
+
+/// Lifetime of a record: one day.
+const KEPT_SECS: i64 = 24 * 60 * 60;
+/// Limit of TransactWriteItems.
+const ACTIONS_MAX: usize = 100;
+
+const KEY: &str = "pk";
+const REQUEST: &str = "request";
+pub(crate) const EXPIRES: &str = "expires";
+const ANSWER: &str = "answer";
+const PLACE_TABLE: &str = "table";
+const PLACE_KEY: &str = "key";
+
+#[derive(Debug)]
+pub(super) struct Idempotency;
+
+/// Identity of a call under an idempotency key.
+#[derive(Clone, Debug)]
+pub(in crate::run) struct Once {
+    /// Hash of model, tables, pattern, caller and key: the key of the record.
+    scope: String,
+    /// Hash of the arguments.
+    request: String,
+    now_secs: i64,
+}
+
+impl Step for Idempotency {
+    fn admit(&self, call: &WriteCall<'_>) -> Result<(), RunError> {
+        call.once.map_or(Ok(()), |_| refuse_keyless(call))
+    }
+
+    /// Turns the request into a transaction that also puts the record.
+    fn before<'r>(&self, attempt: &'r mut Attempt<'_, Bound>) -> Hook<'r, Result<(), RunError>> {
+        let (of, state) = (attempt.of, &mut attempt.state);
+        let Some(once) = of.once else { return Hook::pass() };
+        make_transaction(&mut state.operation);
+        Hook::wait(add_record(of, once, state))
+    }
+
+    /// Answers like the record will: it holds what the store no longer has, a deleted item.
+    fn decide<'r>(&self, attempt: &'r mut Attempt<'_, Sent>) -> Option<Hook<'r, Result<Written, RunError>>> {
+        let (of, state) = (attempt.of, &mut attempt.state);
+        let once = of.once?;
+        match (state.response.output()?, state.promised.take()) {
+            (Output::TransactWriteItems(_), Some(Promised::At { table, key })) => Some(Hook::wait(async move {
+                let Some(item) = of.runner.current(table, key).await? else { return Ok(Written::Applied(None)) };
+                complete_record(&of, once, &item).await;
+                returned(&of, &item).map(Written::Applied)
+            })),
+            (Output::TransactWriteItems(_), Some(Promised::Before { .. })) => {
+                Some(Hook::wait(async move { repeated(&of, once).await?.unwrap_or(Ok(None)).map(Written::Applied) }))
+            }
+            (_, promised) => {
+                state.promised = promised;
+                None
+            }
+        }
+    }
+
+    /// Replaces the result of a write that was not applied by the answer of an earlier call under the same key.
+    fn after<'r>(&self, attempt: &'r mut Attempt<'_, Decided>) -> Hook<'r, ()> {
+        let (of, state) = (attempt.of, &mut attempt.state);
+        let Some(once) = of.once.filter(|_| !state.again) else { return Hook::Ready(()) };
+        Hook::wait(async move {
+            if !matches!(state.written, Ok(Written::Applied(_))) {
+                match repeated(&of, once).await {
+                    Ok(Some(answer)) => state.written = answer.map(Written::Applied),
+                    Ok(None) => {}
+                    Err(error) => state.written = Err(error),
+                }
+            }
+            // The record has no secret fields, and the first answer must equal the repeated ones.
+            if let Ok(Written::Applied(Some(found))) = &mut state.written {
+                secrets(&of).for_each(|name| drop(found.fields.remove(name)));
+            }
+        })
+    }
+}
+
+impl Runner {
+    /// Calls a write under an idempotency key: a call with the same key and arguments within a day is not applied
+    /// again and returns the same answer. The store keeps the answers, without secret fields, in a table that
+    /// [`Runner::create_answer_table`] creates.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`RunError`]: [`RunError::KeyReused`] if the arguments differ from those of the first call,
+    /// [`RunError::NotRunnable`] for a batch and on a store without transactions.
+    pub async fn write_once(&self, name: &str, call: &Call, key: &str) -> Result<Option<Found>, RunError> {
+        let (id, write) = self.find_write(name)?;
+        arguments::check(&self.checked.model, &write.parameters, &call.arguments)?;
+        self.run_write(id, write, call, Some(&self.once(write, call, key))).await
+    }
+
+    /// Creates the table of the records if it does not exist; returns whether it did.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store rejects the table.
+    pub async fn create_answer_table(&self) -> Result<bool, RunError> {
+        match self.send(Operation::CreateTable(answer_table())).await {
+            Ok(_) => {}
+            // Another process may be creating it right now.
+            Err(error) if error.code() == ErrorCode::ResourceInUse => {
+                return self.wait_until_active(ANSWERS).await.map(|()| false);
+            }
+            Err(error) => return Err(error.into()),
+        }
+        self.wait_until_active(ANSWERS).await?;
+        let setting = TimeToLive { attribute: EXPIRES.to_owned(), enabled: true };
+        self.send(Operation::UpdateTimeToLive(UpdateTimeToLive { table: ANSWERS.to_owned(), setting })).await?;
+        Ok(true)
+    }
+
+    /// Returns the identity of a call. The same key from another caller, for another pattern or for other tables is a
+    /// different call.
+    fn once(&self, write: &Write, call: &Call, key: &str) -> Once {
+        let model = &self.checked.model;
+        let tables: Vec<&str> = model.tables.iter().map(|table| table.physical.as_str()).collect();
+        let tables = tables.join("\n");
+        let claims = match &call.caller {
+            Caller::System => Vec::new(),
+            Caller::Claims(claims) => Item::from(claims).as_bytes().to_vec(),
+        };
+        let (model, pattern) = (model.name.as_bytes(), write.name.as_bytes());
+        Once {
+            scope: hash(&[model, tables.as_bytes(), pattern, &claims, key.as_bytes()]),
+            request: hash(&[Item::from(&call.arguments).as_bytes()]),
+            now_secs: self.surroundings.now_millis() / 1000,
+        }
+    }
+}
+
+fn refuse_keyless(call: &WriteCall<'_>) -> Result<(), RunError> {
+    let why = if call.runner.settings.without_transactions {
+        "this store has no transactions"
+    } else if call.plan.request == WriteKind::Batch {
+        "it is a batch, which is not atomic"
+    } else {
+        return Ok(());
+    };
+    Err(RunError::NotRunnable(format!("`{}` cannot be called under an idempotency key: {why}", call.write.name)))
+}
+
+/// Adds the record to the transaction.
+async fn add_record(of: WriteCall<'_>, once: &Once, state: &mut Bound) -> Result<(), RunError> {
+    let Operation::TransactWriteItems(transaction) = &mut state.operation else { return Ok(()) };
+    if transaction.actions.len() >= ACTIONS_MAX {
+        return Err(RunError::NotRunnable(format!(
+            "`{}` fills its transaction, and leaves no room for an idempotency key",
+            of.write.name
+        )));
+    }
+    let mut record = once.record();
+    match foreseen(&of, &transaction.actions, &state.actions).await? {
+        Some(Foreseen::Item(item)) => {
+            record.insert(ANSWER.to_owned(), AttributeValue::M(item));
+        }
+        Some(Foreseen::Place(table, key)) => {
+            record.insert(PLACE_TABLE.to_owned(), table.into());
+            record.insert(PLACE_KEY.to_owned(), AttributeValue::M(key));
+        }
+        None => {}
+    }
+    transaction.actions.push(TransactAction::Put {
+        table: ANSWERS.to_owned(),
+        item: record,
+        condition: Some(once.is_new()),
+        return_item_on_failure: false,
+    });
+    Ok(())
+}
+
+/// Returns what is known of the returned item before the write is applied.
+async fn foreseen(
+    of: &WriteCall<'_>,
+    actions: &[TransactAction],
+    bound: &[BoundAction],
+) -> Result<Option<Foreseen>, RunError> {
+    let Some(entity) = returned_entity(of.write) else { return Ok(None) };
+    Ok(match returned_action(of.plan, entity, actions, bound).map(|(action, _)| action) {
+        Some(TransactAction::Put { item, .. }) => Some(Foreseen::Item(without_secrets(of, item.clone()))),
+        Some(TransactAction::Update { table, key, .. }) => Some(Foreseen::Place(table.clone(), key.clone())),
+        Some(TransactAction::Delete { table, key, .. }) => {
+            let item = of.runner.current(table.clone(), key.clone()).await?;
+            let item = item.filter(|item| !of.runner.is_over(entity, item));
+            item.map(|item| Foreseen::Item(without_secrets(of, item.to_attributes())))
+        }
+        Some(TransactAction::Check { .. }) | None => None,
+    })
+}
+
+fn without_secrets(of: &WriteCall<'_>, mut item: Attributes) -> Attributes {
+    secrets(of).for_each(|name| drop(item.remove(name)));
+    item
+}
+
+/// Returns the names of the secret fields of the entity that a write returns.
+fn secrets<'a>(of: &WriteCall<'a>) -> impl Iterator<Item = &'a String> + use<'a> {
+    let model = &of.runner.checked.model;
+    let fields = returned_entity(of.write).into_iter().flat_map(|entity| &model.entity(entity).fields);
+    fields.filter(|field| field.flags.secret.is_some()).map(|field| &field.name)
+}
+
+/// Adds the result of an update to its record.
+async fn complete_record(of: &WriteCall<'_>, once: &Once, item: &Item) {
+    let item = AttributeValue::M(without_secrets(of, item.to_attributes()));
+    let update = UpdateItem {
+        table: ANSWERS.to_owned(),
+        key: once.key(),
+        update: Some(Update {
+            set: vec![SetAction {
+                path: Path::attribute(ANSWER),
+                value: SetValue::Operand(UpdateOperand::Value(item.into())),
+            }],
+            ..Update::default()
+        }),
+        condition: Some(Condition::AttributeNotExists(Path::attribute(ANSWER))),
+        ..UpdateItem::default()
+    };
+    // The write is already applied. If this fails, a repeated call reads the item by its key.
+    drop(of.runner.send(Operation::UpdateItem(update)).await);
+}
+
+/// Returns the answer of the first call, if this is a repeated one.
+async fn repeated(of: &WriteCall<'_>, once: &Once) -> Result<Option<Result<Option<Found>, RunError>>, RunError> {
+    let Some(record) = record(of.runner, once).await? else { return Ok(None) };
+    if record.get(REQUEST) != Some(&once.request.as_str().into()) {
+        return Ok(Some(Err(RunError::KeyReused)));
+    }
+    let Some(entity) = returned_entity(of.write) else { return Ok(Some(Ok(None))) };
+    let item = match (record.get(ANSWER), record.get(PLACE_TABLE), record.get(PLACE_KEY)) {
+        (Some(AttributeValue::M(item)), ..) => Some(Item::from(item)),
+        (_, Some(AttributeValue::S(table)), Some(AttributeValue::M(key))) => {
+            of.runner.current(table.clone(), key.clone()).await?
+        }
+        _ => None,
+    };
+    Ok(Some(item.map(|item| of.runner.found_of(entity, &item)).transpose()))
+}
+
+/// Returns the record of a call, unless it has expired.
+async fn record(runner: &Runner, once: &Once) -> Result<Option<Attributes>, RunError> {
+    let get = GetItem { table: ANSWERS.to_owned(), key: once.key(), consistent: true, ..GetItem::default() };
+    let output = runner.send(Operation::GetItem(get)).await.map_err(|error| match error.code() {
+        ErrorCode::ResourceNotFound => RunError::NotRunnable(format!(
+            "the table {ANSWERS}, which keeps what idempotency keys have done, is not there: --create-tables makes it"
+        )),
+        _ => error.into(),
+    })?;
+    let Output::GetItem(output) = output else { return Ok(None) };
+    let record = output.item.map(|item| item.to_attributes());
+    let counts = |record: &Attributes| match record.get(EXPIRES) {
+        Some(AttributeValue::N(expires)) => *expires >= once.now_secs.into(),
+        _ => true,
+    };
+    Ok(record.filter(counts))
+}
+
+/// Returns the request that creates the table of the records.
+pub(crate) fn answer_table() -> CreateTable {
+    CreateTable {
+        attributes: [(KEY.to_owned(), ScalarType::S)].into(),
+        key: KeySchema { partition: vec![KEY.to_owned()], sort: Vec::new() },
+        ..CreateTable::named(ANSWERS)
+    }
+}
+
+/// Knowledge about the returned item before the write.
+enum Foreseen {
+    Item(Attributes),
+    Place(String, Attributes),
+}
+
+impl Once {
+    fn key(&self) -> Attributes {
+        [(KEY.to_owned(), self.scope.as_str().into())].into()
+    }
+
+    fn record(&self) -> Attributes {
+        let mut record = self.key();
+        record.insert(REQUEST.to_owned(), self.request.as_str().into());
+        record.insert(EXPIRES.to_owned(), (self.now_secs + KEPT_SECS).into());
+        record
+    }
+
+    /// Holds if there is no record or only an expired one, which the store may delete late.
+    fn is_new(&self) -> Condition {
+        Condition::Or(vec![
+            Condition::AttributeNotExists(Path::attribute(KEY)),
+            Condition::Compare {
+                left: Operand::Path(Path::attribute(EXPIRES)),
+                comparator: Comparator::Less,
+                right: Operand::Value(AttributeValue::from(self.now_secs).into()),
+            },
+        ])
+    }
+}
+
+/// Converts any write except a batch to a transaction.
+fn make_transaction(operation: &mut Operation) {
+    let action = match operation {
+        Operation::TransactWriteItems(transaction) => {
+            // The store would compare the token with other calls under the same key, which have other fresh ids.
+            transaction.token = None;
+            return;
+        }
+        Operation::PutItem(put) => {
+            let PutItem { table, item, condition, .. } = std::mem::take(put);
+            TransactAction::Put { table, item, condition, return_item_on_failure: true }
+        }
+        Operation::UpdateItem(update) => {
+            let UpdateItem { table, key, update, condition, .. } = std::mem::take(update);
+            let update = update.unwrap_or_default();
+            TransactAction::Update { table, key, update, condition, return_item_on_failure: true }
+        }
+        Operation::DeleteItem(delete) => {
+            let DeleteItem { table, key, condition, .. } = std::mem::take(delete);
+            TransactAction::Delete { table, key, condition, return_item_on_failure: true }
+        }
+        _ => return,
+    };
+    let transaction = TransactWriteItems { actions: vec![action], ..TransactWriteItems::default() };
+    *operation = Operation::TransactWriteItems(transaction);
+}
+
+/// Hashes each part with its length, so that two different lists never produce the same input.
+fn hash(parts: &[&[u8]]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

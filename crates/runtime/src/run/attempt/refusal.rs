@@ -1,0 +1,114 @@
+//! Maps a failed condition to the outcome that the author named.
+//!
+//! A failed condition comes with the current item. Each action keeps its conditions in order, so the first one that
+//! the item does not meet is the one that failed. The refusal includes the item if the caller may read it: see
+//! `readable`.
+
+use std::sync::Arc;
+
+use keyform_core::operation::TransactAction;
+use keyform_core::{Item, Operation};
+use keyform_language::bind::BoundAction;
+use keyform_language::schema::EntityId;
+
+use super::state::{Attempt, Bound, Sent, WriteCall, Written};
+use super::step::{Hook, Step};
+use crate::contention::first_failed_condition;
+use crate::run::known::Known;
+use crate::run::{Found, RunError};
+
+#[derive(Debug)]
+pub(super) struct Refusal;
+
+impl Step for Refusal {
+    /// Requests the items from which the failed condition is derived.
+    fn before<'r>(&self, attempt: &'r mut Attempt<'_, Bound>) -> Hook<'r, Result<(), RunError>> {
+        ask_for_items(&mut attempt.state.operation);
+        Hook::pass()
+    }
+
+    fn decide<'r>(&self, attempt: &'r mut Attempt<'_, Sent>) -> Option<Hook<'r, Result<Written, RunError>>> {
+        let error = attempt.state.response.error()?;
+        Some(match first_failed_condition(error) {
+            Some(failed) => {
+                let called = Called::sent(attempt);
+                Hook::wait(async move { called.refused_by(failed.action, failed.item).await })
+            }
+            None => Hook::Ready(Err(error.clone().into())),
+        })
+    }
+}
+
+/// Returns the result of a refusal: `keep` is a silent success, an empty name is a version conflict.
+pub(super) fn named(outcome: &str, item: Option<Found>) -> Result<Written, RunError> {
+    match outcome {
+        "keep" => Ok(Written::Kept),
+        "" => Err(RunError::Conflict(item.map(Box::new))),
+        name => Err(RunError::Refused { outcome: name.to_owned(), item: item.map(Box::new) }),
+    }
+}
+
+fn ask_for_items(operation: &mut Operation) {
+    match operation {
+        Operation::PutItem(put) => put.return_item_on_failure = true,
+        Operation::UpdateItem(update) => update.return_item_on_failure = true,
+        Operation::DeleteItem(delete) => delete.return_item_on_failure = true,
+        Operation::TransactWriteItems(transaction) => {
+            for action in &mut transaction.actions {
+                let (TransactAction::Put { return_item_on_failure, .. }
+                | TransactAction::Update { return_item_on_failure, .. }
+                | TransactAction::Delete { return_item_on_failure, .. }
+                | TransactAction::Check { return_item_on_failure, .. }) = action;
+                *return_item_on_failure = true;
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Actions of a request, and the caller who learns why one of them is refused.
+pub(super) struct Called<'a> {
+    of: WriteCall<'a>,
+    known: Option<&'a Arc<Known>>,
+    pub(super) actions: &'a [BoundAction],
+}
+
+impl<'a> Called<'a> {
+    /// Returns the actions of a request that is not sent yet.
+    pub(super) fn before(attempt: &'a Attempt<'_, Bound>) -> Self {
+        Self { of: attempt.of, known: attempt.known.as_ref(), actions: &attempt.state.actions }
+    }
+
+    /// Returns the actions of a request that the store has answered.
+    fn sent(attempt: &'a Attempt<'_, Sent>) -> Self {
+        Self { of: attempt.of, known: attempt.known.as_ref(), actions: &attempt.state.actions }
+    }
+
+    /// Returns the outcome of one action. `item` is the item that its conditions were evaluated on.
+    pub(super) async fn refused_by(&self, number: usize, item: Option<&Item>) -> Result<Written, RunError> {
+        let action: Option<&BoundAction> = self.actions.get(number);
+        let name = action.and_then(|action| action.refusals.iter().find(|(condition, _)| !condition.holds(item)));
+        let planned = action.and_then(|action| self.of.plan.at(&action.step));
+        let current = match item.zip(planned) {
+            Some((item, planned)) => self.shown(planned.entity, item).await?,
+            None => None,
+        };
+        match name {
+            Some((_, refusal)) => named(&refusal.outcome, current),
+            // The item changed between the refusal and its image: the failed condition is unknown.
+            None => Err(RunError::Conflict(current.map(Box::new))),
+        }
+    }
+
+    /// Returns the item if it has not expired and the caller may read it.
+    async fn shown(&self, entity: EntityId, item: &Item) -> Result<Option<Found>, RunError> {
+        if self.of.runner.is_over(entity, item) {
+            return Ok(None);
+        }
+        // The condition may have failed on a sentinel, which is not an item of the entity.
+        let Some(found) = self.of.runner.found(&[entity], item)?.filter(|found| !found.fields.is_empty()) else {
+            return Ok(None);
+        };
+        Ok(self.of.runner.may_read(&found, item, self.of.call, self.known).await.then_some(found))
+    }
+}

@@ -1,0 +1,161 @@
+//! Determines the item that a write returns: from the request, from the response, or by reading it.
+//!
+//! A request of one item returns it. A transaction returns nothing: an item that it puts is known from the request, one
+//! that it updates is read afterwards, and one that it deletes is read before.
+
+use keyform_core::operation::{GetItem, ReturnValues, TransactAction};
+use keyform_core::{Attributes, Item, Operation, Output};
+use keyform_language::bind::BoundAction;
+use keyform_language::plan::WritePlan;
+use keyform_language::schema::{EntityId, Write};
+
+use super::state::{Attempt, Bound, Sent, WriteCall, Written};
+use super::step::{Hook, Step};
+use crate::run::{Found, RunError, Runner};
+
+#[derive(Debug)]
+pub(super) struct ReturnedItem;
+
+/// Source of the item that a write returns.
+#[derive(Debug, PartialEq)]
+pub(super) enum Promised {
+    /// The request puts the item, or it was read before the request deletes it.
+    Known(Found),
+    /// Item under this key after the request.
+    At { table: String, key: Attributes },
+    /// Item under this key before the request, which deletes it.
+    Before { table: String, key: Attributes },
+}
+
+impl Step for ReturnedItem {
+    fn before<'r>(&self, attempt: &'r mut Attempt<'_, Bound>) -> Hook<'r, Result<(), RunError>> {
+        let (of, state) = (attempt.of, &mut attempt.state);
+        if let Operation::UpdateItem(update) = &mut state.operation {
+            update.return_values = ReturnValues::AllNew;
+        }
+        match promised(&of, state) {
+            Err(error) => Hook::Ready(Err(error)),
+            // With an idempotency key, the record holds the deleted item.
+            Ok(Some(Promised::Before { table, key })) if of.once.is_none() => Hook::wait(async move {
+                let found = before_delete(&of, state, table, key).await?;
+                state.promised = found.map(Promised::Known);
+                Ok(())
+            }),
+            Ok(promised) => {
+                state.promised = promised;
+                Hook::pass()
+            }
+        }
+    }
+
+    fn decide<'r>(&self, attempt: &'r mut Attempt<'_, Sent>) -> Option<Hook<'r, Result<Written, RunError>>> {
+        let (of, state) = (attempt.of, &mut attempt.state);
+        let output = state.response.output()?;
+        let promised = state.promised.take();
+        match output {
+            Output::WriteItem(output) => Some(Hook::Ready(
+                match (promised, &output.attributes) {
+                    (Some(Promised::Known(found)), _) => Ok(Some(found)),
+                    (_, Some(item)) if state.is_delete => returned_living(&of, item),
+                    (_, Some(item)) => returned(&of, item),
+                    (_, None) => Ok(None),
+                }
+                .map(Written::Applied),
+            )),
+            Output::TransactWriteItems(_) => Some(match promised {
+                Some(Promised::Known(found)) => Hook::Ready(Ok(Written::Applied(Some(found)))),
+                Some(Promised::At { table, key }) => Hook::wait(async move {
+                    let item = of.runner.current(table, key).await?;
+                    Ok(Written::Applied(item.map(|item| returned(&of, &item)).transpose()?.flatten()))
+                }),
+                Some(Promised::Before { .. }) | None => Hook::Ready(Ok(Written::Applied(None))),
+            }),
+            _ => Some(Hook::Ready(Ok(Written::Applied(None)))),
+        }
+    }
+}
+
+/// Returns the entity of the item that a write returns.
+pub(super) fn returned_entity(write: &Write) -> Option<EntityId> {
+    write.result.and_then(|(entity, _)| entity)
+}
+
+/// Converts the item of a response, if the write returns it.
+pub(super) fn returned(of: &WriteCall<'_>, item: &Item) -> Result<Option<Found>, RunError> {
+    match returned_entity(of.write) {
+        Some(entity) => of.runner.found(&[entity], item),
+        None => Ok(None),
+    }
+}
+
+/// Converts the item of a response; `None` if it had expired and therefore counts as absent.
+fn returned_living(of: &WriteCall<'_>, item: &Item) -> Result<Option<Found>, RunError> {
+    let found = returned(of, item)?;
+    Ok(found.filter(|found| !of.runner.is_over(found.entity, item)))
+}
+
+/// Reads the item that a transaction is about to delete, because its response does not include it.
+async fn before_delete(
+    of: &WriteCall<'_>,
+    state: &Bound,
+    table: String,
+    key: Attributes,
+) -> Result<Option<Found>, RunError> {
+    let item = match state.current.iter().find(|(name, of, _)| *name == table && *of == key) {
+        Some((_, _, item)) => item.as_ref().map(Item::from),
+        None => of.runner.current(table, key).await?,
+    };
+    item.map(|item| returned_living(of, &item)).transpose().map(Option::flatten)
+}
+
+/// Returns the source of the item that the write returns.
+fn promised(of: &WriteCall<'_>, state: &Bound) -> Result<Option<Promised>, RunError> {
+    let Some(entity) = returned_entity(of.write) else { return Ok(None) };
+    let known = |action: Option<&BoundAction>, item| {
+        let planned = action.and_then(|action| of.plan.at(&action.step));
+        let outline = planned.and_then(|planned| planned.outline.as_deref());
+        of.runner.found_in_request(entity, outline, item).map(|found| Some(Promised::Known(found)))
+    };
+    match &state.operation {
+        Operation::PutItem(put) => known(state.actions.first(), &put.item),
+        Operation::TransactWriteItems(transaction) => {
+            match returned_action(of.plan, entity, &transaction.actions, &state.actions) {
+                Some((TransactAction::Put { item, .. }, action)) => known(Some(action), item),
+                Some((TransactAction::Update { table, key, .. }, _)) => {
+                    Ok(Some(Promised::At { table: table.clone(), key: key.clone() }))
+                }
+                Some((TransactAction::Delete { table, key, .. }, _)) => {
+                    Ok(Some(Promised::Before { table: table.clone(), key: key.clone() }))
+                }
+                Some((TransactAction::Check { .. }, _)) | None => Ok(None),
+            }
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Returns the action whose item the write returns: the first that creates or changes an item of the entity, otherwise
+/// the first that deletes one.
+pub(super) fn returned_action<'a>(
+    plan: &WritePlan,
+    entity: EntityId,
+    actions: &'a [TransactAction],
+    bound: &'a [BoundAction],
+) -> Option<(&'a TransactAction, &'a BoundAction)> {
+    let is_its = |bound: &BoundAction| plan.at(&bound.step).is_some_and(|planned| planned.entity == entity);
+    let its = || actions.iter().zip(bound).filter(|(_, bound)| is_its(bound));
+    let makes = |action: &TransactAction| matches!(action, TransactAction::Put { .. } | TransactAction::Update { .. });
+    let deletes = |action: &TransactAction| matches!(action, TransactAction::Delete { .. });
+    its().find(|(action, _)| makes(action)).or_else(|| its().find(|(action, _)| deletes(action)))
+}
+
+impl Runner {
+    /// Reads an item, consistently.
+    pub(in crate::run) async fn current(&self, table: String, key: Attributes) -> Result<Option<Item>, RunError> {
+        let get = GetItem { table, key, consistent: true, ..GetItem::default() };
+        match self.send(Operation::GetItem(get)).await? {
+            Output::GetItem(output) => Ok(output.item),
+            _ => Ok(None),
+        }
+    }
+}

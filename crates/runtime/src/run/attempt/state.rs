@@ -1,0 +1,206 @@
+//! States of an attempt. Each state holds what the steps can use from then on, so a step cannot, for example, look at
+//! the response before the request was sent.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use keyform_core::{Attributes, Error, Operation, Output};
+use keyform_language::bind::{self, BoundAction, Inputs, Parent};
+use keyform_language::plan::WritePlan;
+use keyform_language::schema::{Permission, Write};
+
+use super::fixed::Fixed;
+use super::idempotency::Once;
+use super::refusal;
+use super::returned_item::Promised;
+use crate::run::known::Known;
+use crate::run::{Call, Caller, Found, RunError, Runner};
+
+/// Call of a write, the same for all of its attempts.
+#[derive(Clone, Copy)]
+pub(super) struct WriteCall<'a> {
+    pub(super) runner: &'a Runner,
+    pub(super) write: &'a Write,
+    pub(super) plan: &'a WritePlan,
+    pub(super) call: &'a Call,
+    /// Idempotency key of the caller.
+    pub(super) once: Option<&'a Once>,
+}
+
+/// One attempt of a write, in the state `S`: [`Read`], then [`Bound`], [`Sent`] and [`Decided`].
+pub(super) struct Attempt<'a, S> {
+    pub(super) of: WriteCall<'a>,
+    pub(super) fixed: &'a Fixed<'a>,
+    /// Attempts of the call that lost before this one.
+    pub(super) lost: u32,
+    /// Reads that the permission was decided by, for an external caller.
+    pub(super) known: Option<Arc<Known>>,
+    pub(super) state: S,
+}
+
+/// The inputs are being read.
+pub(super) struct Read<'a> {
+    pub(super) inputs: Inputs<'a>,
+}
+
+/// The request is known and not sent yet.
+pub(super) struct Bound {
+    pub(super) operation: Operation,
+    /// Possible refusals of each action of the request, in the same order.
+    pub(super) actions: Vec<BoundAction>,
+    /// Items that were read before the request, by table and key; `None` for an item that does not exist.
+    pub(super) current: Vec<(String, Attributes, Option<Attributes>)>,
+    /// Source of the item that the write returns.
+    pub(super) promised: Option<Promised>,
+    pub(super) deleted: Deleted,
+}
+
+/// The store has answered.
+pub(super) struct Sent {
+    pub(super) actions: Vec<BoundAction>,
+    pub(super) promised: Option<Promised>,
+    pub(super) deleted: Deleted,
+    /// True if the request was a DeleteItem, whose response holds the item before the request.
+    pub(super) is_delete: bool,
+    /// True if the store recognises a repeated request by its token.
+    pub(super) has_token: bool,
+    pub(super) response: Response,
+}
+
+/// The result is known.
+pub(super) struct Decided {
+    pub(super) deleted: Deleted,
+    pub(super) written: Result<Written, RunError>,
+    /// True if the result does not count because one more attempt follows.
+    pub(super) again: bool,
+}
+
+/// Deleted items that other items refer to.
+#[derive(Default)]
+pub(super) struct Deleted {
+    pub(super) parents: Vec<Parent>,
+    /// Intents that are not part of the request and have to be put before it.
+    pub(super) intents: Vec<Attributes>,
+    /// True once such intents were put: they are withdrawn if the parents are not deleted.
+    pub(super) announced: bool,
+}
+
+/// Response of the store.
+pub(super) enum Response {
+    /// Response to one atomic request.
+    Request(Result<Output, Error>),
+    /// Result of a batch, which is several requests.
+    Batch(Result<(), RunError>),
+}
+
+/// Result of a write that was not refused.
+#[derive(Debug, PartialEq)]
+pub(super) enum Written {
+    /// Applied; holds the item that the write returns.
+    Applied(Option<Found>),
+    /// Nothing to do, or a failed condition whose outcome is `keep`.
+    Kept,
+}
+
+impl<'a> Attempt<'a, Read<'a>> {
+    /// Begins an attempt.
+    pub(super) fn begin(of: WriteCall<'a>, fixed: &'a Fixed<'a>, lost: u32) -> Self {
+        Self { of, fixed, lost, known: recorder(&of), state: Read { inputs: fixed.inputs(&of) } }
+    }
+
+    /// Returns the runner for the reads that permit the call. It records them: a refusal includes an item only if these
+    /// reads permit it.
+    pub(super) fn recording_runner(&self) -> Cow<'a, Runner> {
+        match &self.known {
+            Some(known) => Cow::Owned(self.of.runner.on(known.clone())),
+            None => Cow::Borrowed(self.of.runner),
+        }
+    }
+
+    /// Computes the request. Breaks if the write is refused without one, or has nothing to do.
+    pub(super) fn bind(self) -> ControlFlow<Attempt<'a, Decided>, Attempt<'a, Bound>> {
+        let WriteCall { runner, write, plan, .. } = self.of;
+        let bound = match bind::write(&runner.checked.model, write, plan, &self.state.inputs) {
+            Ok(bound) => bound,
+            Err(error) => return ControlFlow::Break(self.decided(Err(error.into()))),
+        };
+        if let Some(refused) = &bound.refused {
+            return ControlFlow::Break(self.decided(refusal::named(&refused.outcome, None)));
+        }
+        let Some(operation) = bound.operation else { return ControlFlow::Break(self.decided(Ok(Written::Kept))) };
+        let Self { of, fixed, lost, known, state: Read { inputs } } = self;
+        let deleted = Deleted { parents: bound.parents, ..Deleted::default() };
+        let state = Bound { operation, actions: bound.actions, current: inputs.current, promised: None, deleted };
+        ControlFlow::Continue(Attempt { of, fixed, lost, known, state })
+    }
+
+    /// Ends the attempt before anything was sent.
+    pub(super) fn decided(self, written: Result<Written, RunError>) -> Attempt<'a, Decided> {
+        self.into_decided(|_| Deleted::default(), written)
+    }
+}
+
+impl<'a> Attempt<'a, Bound> {
+    /// Sends the request.
+    pub(super) async fn send(self) -> Attempt<'a, Sent> {
+        let Self { of, fixed, lost, known, state } = self;
+        let Bound { operation, actions, promised, deleted, .. } = state;
+        let is_delete = matches!(operation, Operation::DeleteItem(_));
+        let has_token = matches!(&operation, Operation::TransactWriteItems(transaction) if transaction.token.is_some());
+        let response = match operation {
+            Operation::BatchWriteItem(batch) => Response::Batch(Box::pin(of.runner.apply_batch(batch)).await),
+            request => Response::Request(of.runner.send(request).await),
+        };
+        let state = Sent { actions, promised, deleted, is_delete, has_token, response };
+        Attempt { of, fixed, lost, known, state }
+    }
+
+    /// Ends the attempt before the request was sent.
+    pub(super) fn decided(self, written: Result<Written, RunError>) -> Attempt<'a, Decided> {
+        self.into_decided(|state| state.deleted, written)
+    }
+}
+
+impl<'a> Attempt<'a, Sent> {
+    /// Ends the attempt.
+    pub(super) fn decided(self, written: Result<Written, RunError>) -> Attempt<'a, Decided> {
+        self.into_decided(|state| state.deleted, written)
+    }
+}
+
+impl<'a, S> Attempt<'a, S> {
+    fn into_decided(
+        self,
+        deleted: impl FnOnce(S) -> Deleted,
+        written: Result<Written, RunError>,
+    ) -> Attempt<'a, Decided> {
+        let Self { of, fixed, lost, known, state } = self;
+        Attempt { of, fixed, lost, known, state: Decided { deleted: deleted(state), written, again: false } }
+    }
+}
+
+impl Response {
+    /// Returns the output of an atomic request that succeeded.
+    pub(super) fn output(&self) -> Option<&Output> {
+        match self {
+            Self::Request(response) => response.as_ref().ok(),
+            Self::Batch(_) => None,
+        }
+    }
+
+    /// Returns the error of an atomic request that failed.
+    pub(super) fn error(&self) -> Option<&Error> {
+        match self {
+            Self::Request(response) => response.as_ref().err(),
+            Self::Batch(_) => None,
+        }
+    }
+}
+
+/// Returns a store that records what permits the call, if anything is read for an external caller.
+fn recorder(call: &WriteCall<'_>) -> Option<Arc<Known>> {
+    let asks = matches!(call.write.allow, Some(Permission::When(_))) || !call.write.lets.is_empty();
+    let is_outside = matches!(call.call.caller, Caller::Claims(_));
+    (asks && is_outside).then(|| Arc::new(Known::on(call.runner.store.clone())))
+}
