@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::{PER_PARTITION, ROUNDS, Random};
 
 const CONNECTIONS: usize = 16;
-/// So many different requests that a large database is read all over.
+/// Number of different requests: enough to read all parts of a large database.
 const REQUESTS: usize = 50_000;
 const ROUND: Duration = Duration::from_secs(2);
 

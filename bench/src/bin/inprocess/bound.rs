@@ -21,7 +21,7 @@ fn round(duration: Duration) -> f64 {
     let mut file = tempfile::tempfile().expect("a temporary file");
     file.write_all(&vec![0; FILE_BYTES]).expect("the disk has room");
     file.sync_all().expect("the disk syncs");
-    file.seek(SeekFrom::Start(0)).expect("a file can be written anew");
+    file.seek(SeekFrom::Start(0)).expect("a file can be rewritten");
     let item = [b'x'; BYTES];
     let started = Instant::now();
     let mut syncs = 0;

@@ -146,7 +146,7 @@ fn runner(store: Arc<dyn Execute>, first: usize) -> Runner {
     Runner::new(checked, store, Arc::new(Still(AtomicUsize::new(first))), settings).expect("the model has no errors")
 }
 
-/// The request as a program without models makes it. It is made anew for each call, and the answer becomes attributes.
+/// The request as a program without models builds it, again for each call; the answer becomes attributes.
 fn by_hand(store: &Database, number: usize, operation: &Operation) {
     let store: &dyn Execute = store;
     let mut operation = operation.clone();

@@ -155,7 +155,7 @@ fn report(measured: &Measured, posts: u64, begin: Instant, cpu: f64) {
     let rate = delivered as f64 / took;
     println!("{posts} posts, {delivered} of {wanted} deliveries in {took:.1} s: {rate:.0} a second");
     println!("processor: {:.0} % of a core, clients and writer included", (cpu_seconds() - cpu) / took * 100.0);
-    let delays = measured.delays.lock().expect("nobody panicked");
+    let delays = measured.delays.lock().expect("no holder of the lock panics");
     for share in [0.5, 0.99, 1.0] {
         println!("{:>4.0} % within {} ms", share * 100.0, percentile(&delays, share));
     }
@@ -170,7 +170,7 @@ fn follow(mut stream: TcpStream, measured: &Measured, over: &AtomicBool) {
             *delays.entry(now_micros().saturating_sub(sent) / 1000).or_default() += 1;
             measured.delivered.fetch_add(1, Ordering::Relaxed);
         }
-        let mut all = measured.delays.lock().expect("nobody panicked");
+        let mut all = measured.delays.lock().expect("no holder of the lock panics");
         for (delay, count) in std::mem::take(&mut delays) {
             *all.entry(delay).or_default() += count;
         }

@@ -1,4 +1,4 @@
-//! The same flows as somebody would write them with the AWS SDK alone: the same tables, keys, conditions and number of requests.
+//! The same flows, written with the AWS SDK alone: the same tables, keys, conditions and number of requests.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

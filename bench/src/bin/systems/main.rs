@@ -83,7 +83,7 @@ impl Stage {
     }
 }
 
-/// Calls a second, by so many callers at once. A call that fails ends the run: a rate of failures would mean nothing.
+/// Returns the calls per second of this number of concurrent callers. A call that fails ends the run: a rate of failures would mean nothing.
 fn measure(way: &dyn Way, path: HotPath, options: &Options) -> f64 {
     let (counting, ended) = (AtomicBool::new(false), AtomicBool::new(false));
     let calls = AtomicU64::new(0);

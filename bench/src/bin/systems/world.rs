@@ -37,7 +37,7 @@ pub struct World {
     pub person: String,
 }
 
-/// A channel and somebody who writes there: one for each caller, since transactions that look at the same items are in each other's way.
+/// A channel and a member who writes there: one for each caller, since transactions on the same items conflict.
 #[derive(Clone)]
 pub struct Chat {
     pub discord: Discord,
