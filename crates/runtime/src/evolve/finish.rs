@@ -217,7 +217,7 @@ impl Migration {
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(MigrateError::Store(Error::internal("the store is too busy: run it again")))
+        Err(MigrateError::Store(Error::internal("the store is too busy: run it again later")))
     }
 
     async fn pause(&self, tries: u32) {
@@ -237,7 +237,7 @@ impl Migration {
     pub async fn roll_back(&self, pace: &Pace, watch: Watch<'_>) -> Result<RolledBack, MigrateError> {
         let phase = self.status().await?.phase;
         if matches!(phase, Phase::Closing | Phase::Closed) {
-            return Err(MigrateError::Phase(phase, "after the cut-over there is no way back"));
+            return Err(MigrateError::Phase(phase, "a rollback is not possible after the cut-over"));
         }
         let mut held = self.take(pace).await?;
         held.enter(Phase::RollingBack).await?;
@@ -280,7 +280,7 @@ impl Migration {
             done += items.len() as u64;
             held.state.counts.reverted = found.reverted;
             held.save().await?;
-            watch(&Progress { step: "going back", done, total, counts: held.state.counts.clone() });
+            watch(&Progress { step: "rolling back", done, total, counts: held.state.counts.clone() });
             match last {
                 Some(key) => start = Some(key),
                 None => return Ok(()),
@@ -327,7 +327,7 @@ impl Migration {
                 return Ok(());
             }
         }
-        Err(MigrateError::Store(Error::internal("others write an item again and again: stop them, and run it again")))
+        Err(MigrateError::Store(Error::internal("an item kept changing: stop other writers, and run it again")))
     }
 
     /// Returns the actions that put an old item and delete the new one; its sentinels too, if the forms are in
@@ -395,7 +395,7 @@ impl Migration {
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(MigrateError::Store(Error::internal("others write an item again and again: stop them, and run it again")))
+        Err(MigrateError::Store(Error::internal("an item kept changing: stop other writers, and run it again")))
     }
 
     /// Reverts the items that were created in the new form, if the old form can represent them.
@@ -417,7 +417,7 @@ impl Migration {
                 done += items.len() as u64;
                 held.state.counts.reverted = found.reverted;
                 held.save().await?;
-                watch(&Progress { step: "going back", done, total, counts: held.state.counts.clone() });
+                watch(&Progress { step: "rolling back", done, total, counts: held.state.counts.clone() });
                 match last {
                     Some(key) => start = Some(key),
                     None => break,

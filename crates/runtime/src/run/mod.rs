@@ -211,11 +211,12 @@ impl Runner {
             return None;
         }
         if plan.needs_transaction() {
-            return Some(format!("`{}` is a transaction, and this store has none", write.name));
+            return Some(format!("`{}` is a transaction, which this store does not support", write.name));
         }
         let guarded = self.guarded_below(plan)?;
         Some(format!(
-            "`{}` removes items of {guarded} too, whose unique values are kept by transactions, and this store has none",
+            "`{}` also deletes items of {guarded}, whose unique values need transactions, which this store does not \
+            support",
             write.name
         ))
     }

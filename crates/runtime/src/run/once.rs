@@ -78,13 +78,13 @@ impl Runner {
 
     fn refuse_keyless(&self, write: &Write, plan: &WritePlan) -> Result<(), RunError> {
         let why = if self.settings.without_transactions {
-            "this store has no transactions"
+            "this store does not support transactions"
         } else if plan.request == WriteKind::Batch {
             "it is a batch, which is not atomic"
         } else {
             return Ok(());
         };
-        Err(RunError::NotRunnable(format!("`{}` cannot be called under an idempotency key: {why}", write.name)))
+        Err(RunError::NotRunnable(format!("`{}` cannot be called with an idempotency key: {why}", write.name)))
     }
 
     /// Creates the table of the records if it does not exist; returns whether it did.
@@ -137,7 +137,7 @@ impl Runner {
         let Operation::TransactWriteItems(mut transaction) = operation else { return Ok(operation) };
         if transaction.actions.len() >= ACTIONS_MAX {
             return Err(RunError::NotRunnable(format!(
-                "`{}` fills its transaction, and leaves no room for an idempotency key",
+                "`{}` uses the whole transaction and leaves no room for an idempotency key",
                 write.name
             )));
         }
@@ -242,7 +242,8 @@ impl Runner {
         let get = GetItem { table: ANSWERS.to_owned(), key: once.key(), consistent: true, ..GetItem::default() };
         let output = self.send(Operation::GetItem(get)).await.map_err(|error| match error.code() {
             ErrorCode::ResourceNotFound => RunError::NotRunnable(format!(
-                "the table {ANSWERS}, which keeps what idempotency keys have done, is not there: --create-tables makes it"
+                "the table {ANSWERS}, which stores the results of idempotency keys, does not exist: create it with \
+                --create-tables"
             )),
             _ => error.into(),
         })?;

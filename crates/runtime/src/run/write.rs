@@ -70,7 +70,7 @@ impl Runner {
         once: Option<&Once>,
     ) -> Result<Option<Found>, RunError> {
         let Some(plan) = &self.checked.plans.writes[id.0] else {
-            return Err(RunError::NotRunnable(format!("`{}` has no plan: see `keyform check`", write.name)));
+            return Err(RunError::NotRunnable(format!("`{}` has no plan: run `keyform check`", write.name)));
         };
         if let Some(why) = self.obstacle(write, plan) {
             return Err(RunError::NotRunnable(why));
@@ -479,7 +479,8 @@ impl Runner {
 fn without_intents(error: Error) -> RunError {
     match error.code() {
         ErrorCode::ResourceNotFound => RunError::NotRunnable(format!(
-            "the table {CASCADES}, which keeps what deletes have still to remove, or a table of the model is not there: `keyform deploy apply` or --create-tables makes them"
+            "the table {CASCADES}, which stores pending deletes, or a table of the model does not exist: create them \
+            with `keyform deploy apply` or --create-tables"
         )),
         _ => error.into(),
     }
